@@ -1,0 +1,54 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "cozdb",
+    products: [
+        .library(name: "CozDB", targets: ["CozDB"]),
+        .library(name: "CozImport", targets: ["CozImport"]),
+        .library(name: "CozStudy", targets: ["CozStudy"]),
+        .executable(name: "cozdb", targets: ["CozCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2")
+    ],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CKernels"),
+        .target(name: "CozDB", dependencies: ["CLZ4", "CKernels"], swiftSettings: settings),
+        .target(name: "CozImport", dependencies: ["CozDB", "CZlib"], swiftSettings: settings),
+        .target(name: "CozStudy", dependencies: ["CozDB", "CozImport"], swiftSettings: settings),
+        .executableTarget(
+            name: "CozCommand",
+            dependencies: [
+                "CozDB", "CozImport", "CozStudy",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
+            swiftSettings: settings),
+        .testTarget(
+            name: "CozDBTests", dependencies: ["CozDB", "CozTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CozStudyTests", dependencies: ["CozStudy", "CozTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CozCommandTests", dependencies: ["CozTestSupport"],
+            swiftSettings: settings),
+    ]
+)

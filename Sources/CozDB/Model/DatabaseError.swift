@@ -1,0 +1,50 @@
+// The one error type that callers of the library see.
+
+/// What went wrong, in words that say what was found, what was expected and what to do.
+public struct DatabaseError: Error, Sendable {
+    /// The kind decides what a program does next; the message is for people.
+    public enum Kind: Sendable, Hashable {
+        /// The call or statement itself is wrong; nothing was done.
+        case usage
+        /// The path, experiment or file does not exist, or is not a CozDB database.
+        case notFound
+        /// A file of a newer format, or with an encoding this version does not know.
+        case unsupportedFormat
+        /// Another process (or another `Database` of this one) writes to the database.
+        case locked
+        /// Stored bytes are not what was written. Nothing was changed or deleted.
+        case damaged
+        /// The operating system refused a read, write or sync. After a failed write the
+        /// database acknowledges nothing more until it is opened again.
+        case io
+        /// A limit of `DatabaseOptions` was exceeded; the message names it.
+        case limitExceeded
+        /// The caller cancelled the operation.
+        case cancelled
+        /// The database was closed before the call.
+        case closed
+    }
+
+    public var kind: Kind
+    /// One sentence or more, complete in itself.
+    public var message: String
+    /// The file concerned, as a path, where there is one.
+    public var file: String?
+    /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
+    public var offset: Int?
+
+    public init(_ kind: Kind, _ message: String, file: String? = nil, offset: Int? = nil) {
+        self.kind = kind
+        self.message = message
+        self.file = file
+        self.offset = offset
+    }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    public var description: String {
+        guard let file else { return message }
+        guard let offset else { return "\(file): \(message)" }
+        return "\(file), offset \(offset): \(message)"
+    }
+}

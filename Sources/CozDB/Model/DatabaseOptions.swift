@@ -1,0 +1,55 @@
+// Every knob of a database, with unit, default and range.
+
+/// How a database is opened. The defaults suit a study of a few hundred participants.
+public struct DatabaseOptions: Sendable {
+    /// When a write is acknowledged.
+    public enum Durability: Hashable, Sendable {
+        /// After fdatasync: an acknowledged write survives power loss.
+        case full
+        /// After the write to the operating system; synced at most this many milliseconds later.
+        /// A crash of the process loses nothing, power loss at most that span.
+        case relaxed(milliseconds: Int)
+    }
+
+    /// Who may read the files.
+    public enum FileAccess: Hashable, Sendable {
+        /// Files 0600, directories 0700, whatever the umask.
+        case ownerOnly
+        /// Files 0640, directories 0750: members of the group may open the database read-only.
+        case groupReadable
+    }
+
+    public var durability: Durability = .full
+    public var fileAccess: FileAccess = .ownerOnly
+
+    /// Rows are kept in memory up to this many bytes before they are written to a segment.
+    /// Two such tables can exist while one is being written. 1 MiB to 1 GiB.
+    public var memtableSizeBytesMax = 48 << 20
+
+    /// Adjacent segments of similar size that make the background merge them. 2 to 64.
+    public var compactionSegmentCount = 4
+
+    /// Whether segments are merged in the background; `compact()` works in any case.
+    public var compactsInBackground = true
+
+    /// Seconds that files which the newest manifest no longer names stay for slow readers.
+    public var retireSeconds = 60
+
+    /// Longest name of an experiment, tag or field, and longest tag value, in bytes of UTF-8.
+    public static let nameSizeBytesMax = 65_535
+
+    /// Longest string value, in bytes of UTF-8. At most 16 MiB.
+    public var stringSizeBytesMax = 1 << 20
+
+    /// Columns (fields and attributes) that one experiment can have. At most 1,000,000.
+    public var columnCountMax = 100_000
+
+    /// Largest batch of one commit, in bytes of its encoded form. At most 1 GiB.
+    public var batchSizeBytesMax = 256 << 20
+
+    /// Called with one line of text for events that an operator may want to see (recovery,
+    /// compaction, retired files). Never called with values of measurements.
+    public var log: (@Sendable (String) -> Void)?
+
+    public init() {}
+}

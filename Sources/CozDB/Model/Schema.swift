@@ -1,0 +1,121 @@
+// What an experiment is: how its rows are identified and the type each of its columns is locked to.
+
+/// The number of a column inside its experiment: dense, from 0, never reused.
+public typealias ColumnID = Int
+
+/// Which tags make a series; decided when an experiment is created.
+public enum Identity: Hashable, Sendable {
+    /// One tag names the participant (`id_participant` unless told otherwise).
+    case participant(tag: String)
+    /// Every tag, as in InfluxDB: points that differ in any tag are different rows.
+    case allTags
+    /// These tags, all of which a point must have.
+    case tags([String])
+
+    /// The identity of an experiment for which nothing else was asked.
+    public static let standard = Identity.participant(tag: "id_participant")
+}
+
+/// What happens to a value whose type is not the one its field is locked to.
+public enum TypeRule: UInt8, Sendable {
+    /// Stored when it is the same number; otherwise that value alone is refused.
+    case lossless = 1
+    /// InfluxDB's rule: any difference refuses the whole point.
+    case strict = 2
+}
+
+/// What an experiment is created with; nil means: as stored, or the default for a new one.
+public struct ExperimentSettings: Hashable, Sendable {
+    public var identity: Identity?
+    public var typeRule: TypeRule?
+    /// Name of a registered list of fields whose types are locked before the first value.
+    public var preset: String?
+
+    public init(identity: Identity? = nil, typeRule: TypeRule? = nil, preset: String? = nil) {
+        self.identity = identity
+        self.typeRule = typeRule
+        self.preset = preset
+    }
+}
+
+/// One column of an experiment.
+public struct Column: Hashable, Sendable {
+    /// Fields hold measurements; attributes hold tags outside the identity, always strings.
+    public enum Kind: UInt8, Sendable {
+        case field = 1
+        case attribute = 2
+    }
+
+    public var id: ColumnID
+    public var name: String
+    public var kind: Kind
+    /// The type the column is locked to.
+    public var type: FieldType
+    /// Unit and note come from a preset; empty where there is none.
+    public var unit: String = ""
+    public var note: String = ""
+}
+
+/// The schema of one experiment.
+public struct ExperimentSchema: Sendable {
+    /// Number of the experiment in its database; never reused.
+    public let id: Int
+    public let name: String
+    public let identity: Identity
+    public let typeRule: TypeRule
+    public let preset: String
+    /// All columns; a column's id is its index.
+    public private(set) var columns: [Column] = []
+
+    private var fieldIDs: [Name: ColumnID] = [:]
+    private var attributeIDs: [Name: ColumnID] = [:]
+
+    init(id: Int, name: String, identity: Identity, typeRule: TypeRule, preset: String) {
+        self.id = id
+        self.name = name
+        self.identity = identity
+        self.typeRule = typeRule
+        self.preset = preset
+    }
+
+    /// The field with this name; names are compared byte by byte.
+    public func field(_ name: String) -> Column? {
+        fieldIDs[Name(name)].map { columns[$0] }
+    }
+
+    /// The attribute (tag outside the identity) with this name.
+    public func attribute(_ name: String) -> Column? {
+        attributeIDs[Name(name)].map { columns[$0] }
+    }
+
+    /// Fields in byte order of their names.
+    public var fields: [Column] { sorted(.field) }
+
+    /// Attributes in byte order of their names.
+    public var attributes: [Column] { sorted(.attribute) }
+
+    private func sorted(_ kind: Column.Kind) -> [Column] {
+        columns.filter { $0.kind == kind }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// Adds a column and locks its type. The caller has checked that the name is new.
+    @discardableResult
+    mutating func add(
+        name: String, kind: Column.Kind, type: FieldType, unit: String = "", note: String = ""
+    ) -> ColumnID {
+        let id = columns.count
+        columns.append(
+            Column(id: id, name: name, kind: kind, type: type, unit: unit, note: note))
+        switch kind {
+        case .field: fieldIDs[Name(name)] = id
+        case .attribute: attributeIDs[Name(name)] = id
+        }
+        return id
+    }
+
+    /// Changes the type a field is locked to; stored values are cast when they are read.
+    mutating func retype(_ id: ColumnID, to type: FieldType) {
+        columns[id].type = type
+    }
+}

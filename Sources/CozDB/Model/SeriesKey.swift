@@ -1,0 +1,76 @@
+// The identity of one series: its identity tags in one canonical byte string.
+
+/// The identity tags of one series, sorted by tag name.
+///
+/// Two keys are equal exactly when their tags are. The order of keys is the order in which series
+/// appear in answers: by tag names and values, byte by byte, as InfluxDB sorts them.
+///
+/// Bytes: for each tag, name then value, each with 0x00 written as 0x00 0xFF and ended by
+/// 0x00 0x01. The empty key (no tags) is the empty string. The ending sorts before every
+/// continuation, so comparing bytes compares tags.
+public struct SeriesKey: Hashable, Comparable, Sendable {
+    /// The canonical form described above.
+    public let bytes: [UInt8]
+
+    /// Wraps bytes that are known to be canonical, such as those of a verified file.
+    init(canonical bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// - Parameter tags: names and values in any order; names must differ.
+    public init(tags: [(name: String, value: String)]) {
+        var bytes: [UInt8] = []
+        for tag in tags.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+            SeriesKey.append(tag.name.utf8, to: &bytes)
+            SeriesKey.append(tag.value.utf8, to: &bytes)
+        }
+        self.bytes = bytes
+    }
+
+    /// The tags, sorted by name.
+    public var tags: [(name: String, value: String)] {
+        var words = SeriesKey.words(bytes)
+        if words.count % 2 != 0 { words.append("") }
+        return stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
+    }
+
+    /// The value of one tag; nil where the series does not have it.
+    public func value(of name: String) -> String? {
+        tags.first { $0.name == name }?.value
+    }
+
+    public static func < (left: SeriesKey, right: SeriesKey) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// Appends one name or value in canonical form.
+    static func append(_ word: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+        for byte in word {
+            bytes.append(byte)
+            if byte == 0 { bytes.append(0xFF) }
+        }
+        bytes.append(0)
+        bytes.append(1)
+    }
+
+    private static func words(_ bytes: [UInt8]) -> [String] {
+        var words: [String] = []
+        var word: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] != 0 || index + 1 == bytes.count {
+                word.append(bytes[index])
+                index += 1
+                continue
+            }
+            if bytes[index + 1] == 0xFF {
+                word.append(0)
+            } else {
+                words.append(String(decoding: word, as: UTF8.self))
+                word.removeAll(keepingCapacity: true)
+            }
+            index += 2
+        }
+        return words
+    }
+}

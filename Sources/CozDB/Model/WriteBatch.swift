@@ -1,0 +1,245 @@
+// Points collected for one atomic write, in a form that costs no allocation per point or value.
+//
+// A batch holds each distinct tag set, column and string once and refers to them by number; a
+// point is a row of twenty-four bytes, a value a cell of sixteen.
+
+/// Points collected for one atomic commit.
+///
+/// Programs that write a few points call `add(experiment:tags:time:fields:)`. Importers use the
+/// numbered form: get numbers for the experiment, tag set and columns (and keep them, they stay
+/// valid until `removeAll`), then `beginRow`, `append`, `endRow` for each point.
+///
+/// Points are applied in the order they were added; the later of two values for one cell wins.
+public struct WriteBatch: Sendable {
+    /// One point: where its cells end, and where it came from.
+    @frozen public struct Row: Sendable {
+        public var time: Int64
+        /// Line in `source`, from 1; 0 if unknown.
+        public var line: Int
+        public var tagSet: UInt32
+        /// Index after the last of its cells; they begin where those of the row before end.
+        public var cellEnd: UInt32
+    }
+
+    /// One value: 64 bits whose meaning is the type of the column.
+    @frozen public struct Cell: Sendable {
+        /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: its number.
+        public var bits: UInt64
+        public var column: UInt32
+    }
+
+    /// A column as received: the same field with two types is two columns.
+    public struct ReceivedColumn: Sendable {
+        public var experiment: Int
+        public var name: String
+        public var type: FieldType
+    }
+
+    /// The tags of points, as received.
+    public struct TagSet: Sendable {
+        public var experiment: Int
+        /// Sorted by name, values not empty.
+        public var tags: [(name: String, value: String)]
+    }
+
+    /// Name of the file or stream the points come from; used in reports and the rejects journal.
+    public var source = ""
+    /// Settings for experiments that this batch creates, and a check for those that exist.
+    public var settings = ExperimentSettings()
+    /// Lines that the importer could not read; stored in the journal with this commit.
+    public private(set) var refusals: [Refusal] = []
+
+    @usableFromInline var rows: [Row] = []
+    @usableFromInline var cells: [Cell] = []
+    var experiments = BytePool()
+    var tagSets = BytePool()
+    var columns = BytePool()
+    var strings = BytePool()
+    private var scratch: [UInt8] = []
+
+    public init() {}
+
+    /// Points added, not counting refused lines.
+    public var rowCount: Int { rows.count }
+    /// Values added.
+    public var valueCount: Int { cells.count }
+    /// Whether there is nothing to commit.
+    public var isEmpty: Bool { rows.isEmpty && refusals.isEmpty }
+
+    /// Forgets points, numbers and refusals, keeps memory, source and settings.
+    public mutating func removeAll() {
+        rows.removeAll(keepingCapacity: true)
+        cells.removeAll(keepingCapacity: true)
+        refusals.removeAll(keepingCapacity: true)
+        experiments.removeAll()
+        tagSets.removeAll()
+        columns.removeAll()
+        strings.removeAll()
+    }
+
+    // MARK: Numbers
+
+    /// The number of an experiment in this batch. Name: 1 to 65,535 bytes of valid UTF-8.
+    public mutating func experiment(_ name: Span<UInt8>) -> Int {
+        experiments.intern(name)
+    }
+
+    /// The number of a field with this type. The same field with another type has another number.
+    public mutating func column(
+        experiment: Int, name: Span<UInt8>, type: FieldType
+    ) -> UInt32 {
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(type.rawValue)
+        appendNumber(experiment)
+        scratch.append(copying: name)
+        return UInt32(truncatingIfNeeded: columns.intern(scratch.span))
+    }
+
+    /// The number of a tag set. Tags with an empty value count as missing.
+    ///
+    /// - Parameter tags: in any order; of two with the same name the later one counts.
+    public mutating func tagSet(
+        experiment: Int, tags: [(name: String, value: String)]
+    ) -> UInt32 {
+        var byName: [Name: String] = [:]
+        for tag in tags { byName[Name(tag.name)] = tag.value }
+        beginTagSet(experiment: experiment)
+        for (name, value) in byName.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
+            appendWord(name.text.utf8.span)
+            appendWord(value.utf8.span)
+        }
+        return endTagSet()
+    }
+
+    /// The same without a String per tag: `beginTagSet`, then `addTag` in byte order of the
+    /// names, each name once and no empty value, then `endTagSet`.
+    public mutating func beginTagSet(experiment: Int) {
+        scratch.removeAll(keepingCapacity: true)
+        appendNumber(experiment)
+    }
+
+    public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
+        appendWord(name)
+        appendWord(value)
+    }
+
+    public mutating func endTagSet() -> UInt32 {
+        UInt32(truncatingIfNeeded: tagSets.intern(scratch.span))
+    }
+
+    /// The cell bits for a string value. Valid UTF-8; equal strings get equal numbers.
+    public mutating func string(_ bytes: Span<UInt8>) -> UInt64 {
+        UInt64(truncatingIfNeeded: strings.intern(bytes))
+    }
+
+    // MARK: Points
+
+    /// Adds one value to the row that `endRow` will finish.
+    @inlinable
+    public mutating func append(column: UInt32, bits: UInt64) {
+        cells.append(Cell(bits: bits, column: column))
+    }
+
+    /// Finishes a row: the cells appended since the last one belong to it.
+    @inlinable
+    public mutating func endRow(tagSet: UInt32, time: Int64, line: Int) {
+        rows.append(
+            Row(
+                time: time, line: line, tagSet: tagSet,
+                cellEnd: UInt32(truncatingIfNeeded: cells.count)))
+    }
+
+    /// Drops the cells appended since the last `endRow`, for a line that turned out bad.
+    public mutating func abandonRow() {
+        cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
+    }
+
+    /// Adds a refused line to what the commit stores in the rejects journal.
+    public mutating func refuse(_ refusal: Refusal) {
+        refusals.append(refusal)
+    }
+
+    /// Adds one point. Tags with an empty value count as missing.
+    ///
+    /// - Throws: `usage` for an empty or overlong name, or a point without fields.
+    public mutating func add(
+        experiment: String, tags: [String: String], time: Timestamp,
+        fields: [String: FieldValue]
+    ) throws(DatabaseError) {
+        try WriteBatch.check(experiment, "experiment name")
+        for (name, _) in tags { try WriteBatch.check(name, "tag name") }
+        for (name, _) in fields { try WriteBatch.check(name, "field name") }
+        guard !fields.isEmpty else {
+            throw DatabaseError(.usage, "a point of experiment \"\(experiment)\" has no fields")
+        }
+        let number = self.experiment(experiment.utf8.span)
+        let tagSet = self.tagSet(
+            experiment: number, tags: tags.map { (name: $0.key, value: $0.value) })
+        for (name, value) in fields.sorted(by: { Name($0.key) < Name($1.key) }) {
+            let column = column(experiment: number, name: name.utf8.span, type: value.type)
+            append(column: column, bits: bits(of: value))
+        }
+        endRow(tagSet: tagSet, time: time.nanoseconds, line: rows.count + 1)
+    }
+
+    private mutating func bits(of value: FieldValue) -> UInt64 {
+        switch value {
+        case .float(let number): number.bitPattern
+        case .integer(let number): UInt64(bitPattern: number)
+        case .boolean(let flag): flag ? 1 : 0
+        case .string(let text): string(text.utf8.span)
+        }
+    }
+
+    private static func check(_ name: String, _ what: String) throws(DatabaseError) {
+        guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.utf8.count) else {
+            throw DatabaseError(
+                .usage,
+                "\(what) of \(name.utf8.count) bytes; expected 1 to "
+                    + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
+        }
+    }
+
+    private mutating func appendNumber(_ number: Int) {
+        let value = UInt32(truncatingIfNeeded: number)
+        for shift in [UInt32(0), 8, 16, 24] { scratch.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    }
+
+    private mutating func appendWord(_ word: Span<UInt8>) {
+        appendNumber(word.count)
+        scratch.append(copying: word)
+    }
+
+    private static func number(_ bytes: [UInt8], at offset: Int) -> Int {
+        (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
+    }
+
+    // MARK: Reading back, for the engine
+
+    func receivedColumn(_ index: Int) -> ReceivedColumn {
+        let bytes = columns.copy(index)
+        return ReceivedColumn(
+            experiment: WriteBatch.number(bytes, at: 1),
+            name: String(decoding: bytes[5...], as: UTF8.self),
+            type: FieldType(rawValue: bytes[0]) ?? .string)
+    }
+
+    func receivedTagSet(_ index: Int) -> TagSet {
+        let bytes = tagSets.copy(index)
+        var words: [String] = []
+        var offset = 4
+        while offset < bytes.count {
+            let size = WriteBatch.number(bytes, at: offset)
+            words.append(String(decoding: bytes[(offset + 4)..<(offset + 4 + size)], as: UTF8.self))
+            offset += 4 + size
+        }
+        let tags = stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
+        return TagSet(experiment: WriteBatch.number(bytes, at: 0), tags: tags)
+    }
+}
+
+extension [UInt8] {
+    mutating func append(copying bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+}
