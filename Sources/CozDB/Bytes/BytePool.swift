@@ -38,6 +38,11 @@ struct BytePool: Sendable {
         return ends.count - 1
     }
 
+    /// The same for bytes that stand in an array.
+    mutating func intern(_ bytes: [UInt8]) -> Int {
+        intern(bytes.span)
+    }
+
     /// Forgets all strings, keeps memory.
     mutating func removeAll() {
         heap.removeAll(keepingCapacity: true)

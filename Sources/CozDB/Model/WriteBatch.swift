@@ -7,7 +7,7 @@
 ///
 /// Programs that write a few points call `add(experiment:tags:time:fields:)`. Importers use the
 /// numbered form: get numbers for the experiment, tag set and columns (and keep them, they stay
-/// valid until `removeAll`), then `beginRow`, `append`, `endRow` for each point.
+/// valid until `removeAll`), then for each point `append` its values and `endRow`.
 ///
 /// Points are applied in the order they were added; the later of two values for one cell wins.
 public struct WriteBatch: Sendable {
@@ -19,6 +19,13 @@ public struct WriteBatch: Sendable {
         public var tagSet: UInt32
         /// Index after the last of its cells; they begin where those of the row before end.
         public var cellEnd: UInt32
+
+        @inlinable init(time: Int64, line: Int, tagSet: UInt32, cellEnd: UInt32) {
+            self.time = time
+            self.line = line
+            self.tagSet = tagSet
+            self.cellEnd = cellEnd
+        }
     }
 
     /// One value: 64 bits whose meaning is the type of the column.
@@ -26,6 +33,11 @@ public struct WriteBatch: Sendable {
         /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: its number.
         public var bits: UInt64
         public var column: UInt32
+
+        @inlinable init(bits: UInt64, column: UInt32) {
+            self.bits = bits
+            self.column = column
+        }
     }
 
     /// A column as received: the same field with two types is two columns.
@@ -92,7 +104,7 @@ public struct WriteBatch: Sendable {
         scratch.append(type.rawValue)
         appendNumber(experiment)
         scratch.append(copying: name)
-        return UInt32(truncatingIfNeeded: columns.intern(scratch.span))
+        return UInt32(truncatingIfNeeded: columns.intern(scratch))
     }
 
     /// The number of a tag set. Tags with an empty value count as missing.
@@ -124,7 +136,7 @@ public struct WriteBatch: Sendable {
     }
 
     public mutating func endTagSet() -> UInt32 {
-        UInt32(truncatingIfNeeded: tagSets.intern(scratch.span))
+        UInt32(truncatingIfNeeded: tagSets.intern(scratch))
     }
 
     /// The cell bits for a string value. Valid UTF-8; equal strings get equal numbers.
