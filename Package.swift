@@ -25,7 +25,10 @@ let package = Package(
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CKernels"),
-        .target(name: "CozDB", dependencies: ["CLZ4", "CKernels"], swiftSettings: settings),
+        .target(
+            name: "CozDB", dependencies: ["CLZ4", "CKernels"],
+            // ByteReader is the one type that needs it: it borrows the bytes it walks.
+            swiftSettings: settings + [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "CozImport", dependencies: ["CozDB", "CZlib"], swiftSettings: settings),
         .target(name: "CozStudy", dependencies: ["CozDB", "CozImport"], swiftSettings: settings),
         .executableTarget(
