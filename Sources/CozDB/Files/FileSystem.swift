@@ -41,28 +41,6 @@ extension DatabaseError {
     }
 }
 
-/// Runs file calls and says, when one fails, what they were for.
-func calling<Result>(
-    _ purpose: String, _ body: () throws(FileError) -> Result
-) throws(DatabaseError) -> Result {
-    do throws(FileError) {
-        return try body()
-    } catch {
-        throw DatabaseError(error, while: purpose)
-    }
-}
-
-/// Reads bytes of a named file and says, when they make no sense, where.
-func decoding<Result>(
-    _ file: String, at base: Int = 0, _ body: () throws(FormatError) -> Result
-) throws(DatabaseError) -> Result {
-    do throws(FormatError) {
-        return try body()
-    } catch {
-        throw DatabaseError(error, file: file, at: base)
-    }
-}
-
 /// The operating system's files.
 package protocol FileSystem: Sendable {
     /// Opens a directory; with `create` makes it where it is missing and syncs its parent.
@@ -122,6 +100,8 @@ package protocol File: AnyObject, Sendable {
     }
 
     deinit { unsafe release(bytes) }
+
+    package var count: Int { unsafe bytes.count }
 }
 
 extension File {
