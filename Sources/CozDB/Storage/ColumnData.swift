@@ -66,24 +66,6 @@ extension FieldValue {
     }
 }
 
-/// What is known of a run of values of one column of one series without reading them.
-struct ColumnSummary: Equatable, Sendable {
-    var type: FieldType
-    var count: Int
-    var firstTime: Int64
-    var lastTime: Int64
-    /// Bits of the smallest and largest value; 0 for strings. Floats: NaN values are left out, and
-    /// when there is nothing else both are NaN.
-    var min: UInt64
-    var max: UInt64
-    /// Sum of the values: Double bits for floats, wrapping Int64 for integers, count of true for
-    /// booleans; 0 for strings.
-    var sum: UInt64
-    /// Bits of the earliest and latest value; 0 for strings.
-    var first: UInt64
-    var last: UInt64
-}
-
 /// Part of a column: either only its summary or its values.
 enum ColumnPiece {
     case summary(ColumnSummary)
