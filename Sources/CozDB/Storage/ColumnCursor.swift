@@ -90,16 +90,14 @@ struct ColumnCursor {
         guard !blocks.isEmpty else { return }
         readers[index] = SegmentColumnReader(segment, field: field, directory: directory)
         for block in blocks {
-            let isOwn =
-                table.int(BlockColumn.firstRow, block) >= part.rows.lowerBound
-                && table.int(BlockColumn.lastRow, block) < part.rows.upperBound
-            var extent = Extent(
-                part: index, block: block, first: part.firstTime, last: part.lastTime,
-                isOwn: isOwn)
-            if isOwn {
-                extent.first = Int64(bitPattern: table.columns[BlockColumn.firstTime][block])
-                extent.last = Int64(bitPattern: table.columns[BlockColumn.lastTime][block])
-            }
+            // A block that begins (ends) in this series begins (ends) with one of its times.
+            let begins = table.int(BlockColumn.firstRow, block) >= part.rows.lowerBound
+            let ends = table.int(BlockColumn.lastRow, block) < part.rows.upperBound
+            let first = Int64(bitPattern: table.columns[BlockColumn.firstTime][block])
+            let last = Int64(bitPattern: table.columns[BlockColumn.lastTime][block])
+            let extent = Extent(
+                part: index, block: block, first: begins ? first : part.firstTime,
+                last: ends ? last : part.lastTime, isOwn: begins && ends)
             if range.overlaps(first: extent.first, last: extent.last) { extents.append(extent) }
         }
     }

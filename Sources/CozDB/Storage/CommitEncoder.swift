@@ -12,6 +12,7 @@ struct CommitEncoder {
     private let options: DatabaseOptions
     private let hasStrict: Bool
     private let defaultPreset: (String) -> [Column]
+    private let known: Set<RefusalFingerprint>?
     private var experiments: [Int?]
     private var tagSets: [TagSetPlan?]
     private var columns: [ColumnPlan?]
@@ -53,15 +54,18 @@ struct CommitEncoder {
         var lastTime: Int64 = 0
     }
 
-    /// - Parameter defaultPreset: the columns of a named preset; empty for an unknown one.
+    /// - Parameters:
+    ///   - preset: the columns of a named preset; empty for an unknown one.
+    ///   - known: what the journal has already; equal refusals are not stored again.
     init(
         _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
-        preset: @escaping (String) -> [Column]
+        preset: @escaping (String) -> [Column], known: Set<RefusalFingerprint>?
     ) {
         self.schemas = schemas
         self.options = options
         hasStrict = schemas.hasStrict
         defaultPreset = preset
+        self.known = known
         experiments = Array(repeating: nil, count: batch.experiments.count)
         tagSets = Array(repeating: nil, count: batch.tagSets.count)
         columns = Array(repeating: nil, count: batch.columns.count)
@@ -342,7 +346,7 @@ struct CommitEncoder {
     }
 
     private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
-        refusals.append(refusal)
+        if known?.contains(RefusalFingerprint(refusal)) != true { refusals.append(refusal) }
         if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
         if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
     }

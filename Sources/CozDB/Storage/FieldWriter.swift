@@ -33,6 +33,7 @@ final class FieldWriter {
 
     private var directory = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
     private var presence = PresenceWriter()
+    private var lastSeries = -1
 
     private var dictionary = BytePool()
     private var isDictionaryFull = false
@@ -49,18 +50,18 @@ final class FieldWriter {
     /// Values of one series, by ascending row.
     ///
     /// - Parameters:
+    ///   - series: number of the series, to keep small ones in one block.
     ///   - base: number of the row that `rows` counts from.
     ///   - rowTimes: times of the rows from `base` on.
     func append(
-        rows newRows: Span<UInt32>, base: Int, rowTimes: [Int64], bits newBits: Span<UInt64>,
-        strings: StringSource, to output: inout SegmentOutput, _ scratch: inout BlockScratch
+        series: Int, rows newRows: Span<UInt32>, base: Int, rowTimes: [Int64],
+        bits newBits: Span<UInt64>, strings: StringSource, to output: inout SegmentOutput, _ scratch: inout BlockScratch
     ) throws(FileError) {
         lastSourceCode = .max
-        if newRows.count >= SegmentFormat.ownBlockCountMin
-            || rows.count + newRows.count > SegmentFormat.blockCountMax
-        {
+        if series != lastSeries, SegmentFormat.needsNewBlock(rows.count, newRows.count) {
             try flush(to: &output, &scratch)
         }
+        lastSeries = series
         for index in 0..<newRows.count {
             let row = Int(newRows[index])
             rows.append(UInt32(truncatingIfNeeded: base + row))

@@ -44,11 +44,12 @@ final class Memtable {
     /// String values and attribute values of all tables.
     let strings = ByteArena()
     private(set) var refusals: [Refusal] = []
+    private var refusalSizeBytes = 0
     /// Sequence of the last commit applied; 0 for none.
     private(set) var lastSequence: UInt64 = 0
 
     var sizeBytes: Int {
-        tables.values.reduce(strings.sizeBytes + refusals.count * 256) { $0 + $1.sizeBytes }
+        tables.values.reduce(strings.sizeBytes + refusalSizeBytes) { $0 + $1.sizeBytes }
     }
 
     var isEmpty: Bool {
@@ -76,6 +77,7 @@ final class Memtable {
 
     fileprivate func append(_ refusal: Refusal) {
         refusals.append(refusal)
+        refusalSizeBytes += refusal.sizeBytes
     }
 
     /// Drops the rows of an experiment that is no more.

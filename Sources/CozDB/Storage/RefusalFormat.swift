@@ -72,3 +72,29 @@ extension ByteReader {
         }
     }
 }
+
+/// Stands for a refusal where only equality counts; 128 bits, good for one process.
+struct RefusalFingerprint: Hashable {
+    private let first: Int
+    private let second: Int
+
+    init(_ refusal: Refusal) {
+        var hasher = Hasher()
+        hasher.combine(refusal)
+        first = hasher.finalize()
+        hasher = Hasher()
+        hasher.combine(1)
+        hasher.combine(refusal)
+        second = hasher.finalize()
+    }
+}
+
+extension Refusal {
+    /// Memory it takes, roughly.
+    var sizeBytes: Int {
+        switch subject {
+        case .line(let bytes): bytes.count + 200
+        case .value: 400
+        }
+    }
+}

@@ -5,9 +5,9 @@
 //     footer    what the segment holds and where its directories are
 //     trailer   32 bytes: offset, size and checksum of the footer, size of the file, magic
 //
-// Rows are sorted by series key and time and numbered from 0. A block of times or values belongs
-// to one series, or to several small ones that lie in it whole; it never holds a part of a series
-// and another one, except that the last block of a large series may go on with small ones.
+// Rows are sorted by series key and time and numbered from 0. A series that begins with many
+// values begins a block of times or values; small series share blocks, also with the end of the
+// large one before them.
 //
 // Directories are tables of integers, stored column by column with the encodings of blocks.
 
@@ -33,6 +33,12 @@ enum SegmentFormat {
     static let pageCount = 65_536
     /// Largest block, directory or footer that a reader accepts.
     static let blockSizeBytesMax = 1 << 30
+
+    /// Whether a series that begins with this many values starts a block of its own behind a
+    /// block with `pending` values of others.
+    static func needsNewBlock(_ pending: Int, _ new: Int) -> Bool {
+        new >= ownBlockCountMin || pending + new > blockCountMax
+    }
 
     static func seed(databaseID: UInt64, number: UInt64, offset: Int) -> UInt32 {
         positionSeed(file: databaseID ^ number, offset: UInt64(offset))

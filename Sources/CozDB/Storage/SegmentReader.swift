@@ -364,6 +364,7 @@ final class PresenceVector: Sendable {
         let chunk = chunks[index]
         let base = chunk.number * SegmentFormat.presenceChunkRows
         var rows: [UInt32] = []
+        let bytes = bytes
         try Presence.decode(
             bytes.span.extracting(chunk.bytes),
             rowCount: min(SegmentFormat.presenceChunkRows, rowCount - base), appendTo: &rows,

@@ -12,6 +12,7 @@ final class SegmentWriter {
     /// First row of the slab that `addRows` gave last, and its times.
     private var slabBase = 0
     private var slabTimes: [Int64] = []
+    private var seriesFirstRow = 0
 
     private var pendingTimes: [Int64] = []
     private var pendingFirstRow = 0
@@ -42,6 +43,7 @@ final class SegmentWriter {
     func beginSeries(_ key: [UInt8]) throws(FileError) {
         try seriesTable.begin(key, firstRow: footer.rowCount, to: &output, &scratch)
         footer.seriesCount += 1
+        seriesFirstRow = footer.rowCount
     }
 
     /// Adds rows of the series, later than those it has; `addValues` fills them.
@@ -52,8 +54,8 @@ final class SegmentWriter {
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
-        if times.count >= SegmentFormat.ownBlockCountMin
-            || pendingTimes.count + times.count > SegmentFormat.blockCountMax
+        if footer.rowCount == seriesFirstRow,
+            SegmentFormat.needsNewBlock(pendingTimes.count, times.count)
         {
             try flushTimes()
         }
@@ -75,8 +77,8 @@ final class SegmentWriter {
         let writer = fields[column.id] ?? FieldWriter(column: column)
         fields[column.id] = writer
         try writer.append(
-            rows: rows, base: slabBase, rowTimes: slabTimes, bits: bits, strings: strings,
-            to: &output, &scratch)
+            series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
+            bits: bits, strings: strings, to: &output, &scratch)
     }
 
     /// Writes directories, footer and trailer; the file is durable on return, its name is not.
