@@ -9,6 +9,12 @@ public struct ReferenceDatabase {
         public var experiment: String
         public var participant: String
         public var time: Int64
+
+        public init(experiment: String, participant: String, time: Int64) {
+            self.experiment = experiment
+            self.participant = participant
+            self.time = time
+        }
     }
 
     public private(set) var rows: [RowKey: [String: FieldValue]] = [:]
