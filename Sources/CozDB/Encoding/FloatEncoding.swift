@@ -40,7 +40,13 @@ private func digits(_ word: UInt64, power: Double) -> UInt64? {
 
 /// The smallest exponent at which the double is a decimal, or nil.
 private func exponent(_ word: UInt64) -> Int? {
-    (0...exponentMax).first { digits(word, power: powersOfTen[$0]) != nil }
+    let magnitude = abs(Double(bitPattern: word))
+    guard magnitude < digitsLimit else { return nil }
+    // A decimal is one at every larger exponent, as long as its digits fit.
+    var largest = exponentMax
+    while magnitude * powersOfTen[largest] >= digitsLimit { largest -= 1 }
+    guard digits(word, power: powersOfTen[largest]) != nil else { return nil }
+    return (0...largest).first { digits(word, power: powersOfTen[$0]) != nil }
 }
 
 /// Plans and writes blocks of decimals. Keeps its memory from block to block.
