@@ -230,6 +230,7 @@ extension LineProtocolParser {
                 index += isEscape ? 2 : 1
             default:
                 string.hasNewlines = true
+                if newlinesInStrings == 0 { firstOpenQuote = open }
                 newlinesInStrings += 1
                 index += 1
             }
@@ -238,8 +239,7 @@ extension LineProtocolParser {
         let reason =
             isTooLong
             ? "a string of more than \(options.stringSizeBytesMax) bytes" : unbalancedQuotes
-        // Before the end of the input is known this says: wait for more.
-        string.end = fail(reason, index > lastEnd ? open : text.count)
+        string.end = fail(reason, open, decidedAt: index > lastEnd ? open : text.count)
         return string
     }
 

@@ -161,8 +161,10 @@ extension LineProtocolParser {
     }
 
     /// Notes why the line is bad; returns what the reading functions return then.
-    @inline(never) mutating func fail(_ reason: String, _ index: Int) -> Int {
-        problem = LineProblem(reason: reason, index: index)
+    @inline(never) mutating func fail(
+        _ reason: String, _ index: Int, decidedAt: Int? = nil
+    ) -> Int {
+        problem = LineProblem(reason: reason, index: index, decidedAt: decidedAt ?? index)
         return -1
     }
 }

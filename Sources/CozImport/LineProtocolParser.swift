@@ -79,11 +79,14 @@ public struct LineProtocolParser: ~Copyable {
     var firstFields: [Int] = []
 
     /// What is wrong with the line being read.
-    var problem = LineProblem(reason: "", index: 0)
+    var problem = LineProblem(reason: "", index: 0, decidedAt: 0)
     /// The time of the point being read.
     var pointTime: Int64 = 0
     /// Newlines inside strings of the line being read.
     var newlinesInStrings = 0
+    /// Where the first string with a newline begins in the line being read.
+    var firstOpenQuote = 0
+    /// Fields named `time` in the line being read.
     var timeFieldsInLine = 0
     var scratch: [UInt8] = []
     var tags: [TagRange] = []
@@ -281,7 +284,7 @@ public struct LineProtocolParser: ~Copyable {
     ) -> Bool {
         batch.abandonRow()
         // What stands at or behind `wholeEnd` may look different once more input is there.
-        if !isFinished && (end >= 0 || problem.index >= wholeEnd) { return false }
+        if !isFinished && (end >= 0 || problem.decidedAt >= wholeEnd) { return false }
         let start = skipBlanks(text, position)
         let end = lineEnd(text, from: start)
         if text.starts(with: "CREATE DATABASE ", at: start, end: end)
@@ -298,7 +301,8 @@ public struct LineProtocolParser: ~Copyable {
             reason = "\(unbalancedQuotes), or \(reason) after a string that ends in line "
                 + "\(lineNumber + newlinesInStrings)"
         }
-        refuse(text, position..<end, reason, column: problem.index - position + 1, &batch)
+        let place = newlinesInStrings > 0 ? firstOpenQuote : problem.index
+        refuse(text, position..<end, reason, column: place - position + 1, &batch)
         return advance(to: end + 1)
     }
 
@@ -318,7 +322,6 @@ public struct LineProtocolParser: ~Copyable {
     private mutating func refuseOverlongLine(_ batch: inout WriteBatch) {
         let text = input.bytes
         guard wholeEnd <= position else {
-            problem = LineProblem(reason: unbalancedQuotes, index: position)
             let end = lineEnd(text, from: position)
             refuse(text, position..<end, unbalancedQuotes, column: 0, &batch)
             _ = advance(to: end + 1)
