@@ -55,6 +55,8 @@ public struct LineProtocolParser: ~Copyable {
     public private(set) var droppedTimeFields = 0
 
     let options: Options
+    /// Nanoseconds in one unit of the timestamps.
+    let timeFactor: UInt64
     var export: ExportReader
     private var input = PaddedBuffer(capacity: 1 << 16)
     /// Where the next line begins in the input.
@@ -65,6 +67,8 @@ public struct LineProtocolParser: ~Copyable {
     /// The first bytes of an overlong line whose end was not seen yet.
     private var overlong: [UInt8]?
     private var lineNumber = 1
+    /// Points of the batch so far, refused lines counted.
+    private var batchPoints = 0
     private var isFileStart = true
 
     // The layout cache; all of it belongs to one batch.
@@ -93,6 +97,7 @@ public struct LineProtocolParser: ~Copyable {
 
     public init(options: Options = Options()) {
         self.options = options
+        timeFactor = UInt64(options.precision.nanoseconds)
         export = ExportReader(database: options.database, policy: options.policy)
     }
 
@@ -176,10 +181,11 @@ public struct LineProtocolParser: ~Copyable {
         into batch: inout WriteBatch, points: Int
     ) throws(DatabaseError) -> Progress {
         if batch.isEmpty { forgetNumbers() }
+        batchPoints = batch.rowCount + batch.refusals.count
         guard !isFileStart || skipByteOrderMark() else { return .needsInput }
         if overlong != nil { passOverlongLine(&batch) }
         while position < wholeEnd {
-            if batch.rowCount + batch.refusals.count >= points { return .batchFull }
+            if batchPoints >= points { return .batchFull }
             if try !parseLine(&batch) { break }
         }
         if isFinished && position >= input.count {
@@ -242,6 +248,7 @@ public struct LineProtocolParser: ~Copyable {
             skippedPoints += 1
         } else {
             batch.endRow(tagSet: series[lastSeries].tagSet, time: pointTime, line: lineNumber)
+            batchPoints += 1
         }
         droppedTimeFields += timeFieldsInLine
         lineNumber += newlinesInStrings
@@ -298,7 +305,8 @@ public struct LineProtocolParser: ~Copyable {
         }
         var reason = problem.reason
         if newlinesInStrings > 0 && reason != unbalancedQuotes {
-            reason = "\(unbalancedQuotes), or \(reason) after a string that ends in line "
+            reason =
+                "\(unbalancedQuotes), or \(reason) after a string that ends in line "
                 + "\(lineNumber + newlinesInStrings)"
         }
         let place = newlinesInStrings > 0 ? firstOpenQuote : problem.index
@@ -312,6 +320,7 @@ public struct LineProtocolParser: ~Copyable {
     ) {
         var range = range
         if let last = range.last, text[last] == carriageReturn { range.removeLast() }
+        batchPoints += 1
         batch.refuse(
             Refusal(
                 subject: .line(text.copy(range.prefix(Refusal.lineSizeBytesMax))), reason: reason,
@@ -348,6 +357,7 @@ public struct LineProtocolParser: ~Copyable {
             skippedPoints += 1
         } else {
             let limit = LineProtocolParser.lineSizeBytesMax
+            batchPoints += 1
             batch.refuse(
                 Refusal(
                     subject: .line(start), reason: "a line of more than \(limit) bytes",

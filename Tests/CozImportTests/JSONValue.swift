@@ -51,7 +51,8 @@ enum JSONValue {
             if take("{") { return object() }
             if take("[") { return array() }
             if take("\"") { return string().map { .string($0) } }
-            let word = String(String.UnicodeScalarView(rest.prefix { !",]} \n".unicodeScalars.contains($0) }))
+            let word = String(
+                String.UnicodeScalarView(rest.prefix { !",]} \n".unicodeScalars.contains($0) }))
             rest = rest.dropFirst(word.unicodeScalars.count)
             switch word {
             case "": return nil
@@ -66,7 +67,9 @@ enum JSONValue {
             var members: [String: JSONValue] = [:]
             if take("}") { return .object(members) }
             repeat {
-                guard take("\""), let key = string(), take(":"), let value = value() else { return nil }
+                guard take("\""), let key = string(), take(":"), let value = value() else {
+                    return nil
+                }
                 members[key] = value
             } while take(",")
             return take("}") ? .object(members) : nil

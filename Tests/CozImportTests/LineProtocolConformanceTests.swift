@@ -1,8 +1,9 @@
 // The conformance cases of line protocol: what InfluxDB 1.8 stores or refuses.
 
+internal import Testing
+
 @testable internal import CozDB
 @testable internal import CozImport
-internal import Testing
 
 @Suite struct LineProtocolConformanceTests {
     static let cases: [JSONValue] = {
@@ -70,7 +71,8 @@ internal import Testing
         }
         guard let point = test["point"] else { return nil }
         let tags = point["tags"]?.members.compactMapValues(\.text) ?? [:]
-        let isSame = input.points[0].experiment == point["name"]?.text
+        let isSame =
+            input.points[0].experiment == point["name"]?.text
             && input.points[0].tags == tags
             && matches(input.points[0].fields, point["fields"] ?? .null, isComplete: true)
         return isSame ? nil : "point \(input.points[0])"

@@ -1,8 +1,9 @@
 // Every rule of line protocol, one by one.
 
+internal import Testing
+
 @testable internal import CozDB
 @testable internal import CozImport
-internal import Testing
 
 @Suite struct LineProtocolParserTests {
     @Test func `a point has measurement, tags, fields and time`() throws {
@@ -19,13 +20,34 @@ internal import Testing
 
     @Test func `escapes are taken off where they have a meaning`() throws {
         let cases: [(String, ParsedPoint)] = [
-            (#"cpu\,main v=1 1"#, ParsedPoint(experiment: "cpu,main", tags: [:], time: 1, fields: [:])),
-            (#"cpu\ load v=1 1"#, ParsedPoint(experiment: "cpu load", tags: [:], time: 1, fields: [:])),
-            (#"cpu\=load v=1 1"#, ParsedPoint(experiment: #"cpu\=load"#, tags: [:], time: 1, fields: [:])),
-            (#"m,a\,b=c\=d v=1 1"#, ParsedPoint(experiment: "m", tags: ["a,b": "c=d"], time: 1, fields: [:])),
-            (#"m,a=\\ b v=1 1"#, ParsedPoint(experiment: "m", tags: ["a": #"\ b"#], time: 1, fields: [:])),
-            (#"m,a=b\t v=1 1"#, ParsedPoint(experiment: "m", tags: ["a": #"b\t"#], time: 1, fields: [:])),
-            (#"m,a==b v=1 1"#, ParsedPoint(experiment: "m", tags: ["a": "=b"], time: 1, fields: [:])),
+            (
+                #"cpu\,main v=1 1"#,
+                ParsedPoint(experiment: "cpu,main", tags: [:], time: 1, fields: [:])
+            ),
+            (
+                #"cpu\ load v=1 1"#,
+                ParsedPoint(experiment: "cpu load", tags: [:], time: 1, fields: [:])
+            ),
+            (
+                #"cpu\=load v=1 1"#,
+                ParsedPoint(experiment: #"cpu\=load"#, tags: [:], time: 1, fields: [:])
+            ),
+            (
+                #"m,a\,b=c\=d v=1 1"#,
+                ParsedPoint(experiment: "m", tags: ["a,b": "c=d"], time: 1, fields: [:])
+            ),
+            (
+                #"m,a=\\ b v=1 1"#,
+                ParsedPoint(experiment: "m", tags: ["a": #"\ b"#], time: 1, fields: [:])
+            ),
+            (
+                #"m,a=b\t v=1 1"#,
+                ParsedPoint(experiment: "m", tags: ["a": #"b\t"#], time: 1, fields: [:])
+            ),
+            (
+                #"m,a==b v=1 1"#,
+                ParsedPoint(experiment: "m", tags: ["a": "=b"], time: 1, fields: [:])
+            ),
         ]
         for (text, expected) in cases {
             var point = try #require(try onePoint(text), "\(text)")
@@ -95,7 +117,10 @@ internal import Testing
             ("m v=1 x", "7: bad timestamp"), ("m v=1 1x", "8: bad timestamp"),
             ("m v=1 -", "8: bad timestamp"), ("m v=1 1 2", "9: point is invalid"),
             ("m v=\"a", "5: unbalanced quotes"), ("m v=\"a\"b", "8: unbalanced quotes"),
-            ("m,time=1 v=1", "1: invalid tag key: input tag \"time\" on measurement \"m\" is invalid"),
+            (
+                "m,time=1 v=1",
+                "1: invalid tag key: input tag \"time\" on measurement \"m\" is invalid"
+            ),
             (
                 "m time=1",
                 "3: invalid field name: input field \"time\" on measurement \"m\" is invalid"
@@ -184,20 +209,25 @@ internal import Testing
         let input = try parse("m v=1 1\nbad\nm v=2 2\nm v= 3\r\nm v=4 4")
         #expect(input.points.map(\.time) == [1, 2, 4])
         #expect(input.refusals.map(\.line) == [2, 4])
-        #expect(input.refusals.map(\.subject) == [.line(Array("bad".utf8)), .line(Array("m v= 3".utf8))])
+        #expect(
+            input.refusals.map(\.subject) == [
+                .line(Array("bad".utf8)), .line(Array("m v= 3".utf8)),
+            ])
         #expect(input.refusals.allSatisfy { $0.source == "test.lp" })
     }
 
     @Test func `a missing quote costs one line`() throws {
         let good = (2...5000).map { "m,a=b v=\($0),s=\"text\" \($0)" }.joined(separator: "\n")
-        for start in ["m s=\"abc 1", "m s=\"abc,v=1 1", "m s=\"abc\\\" 1", "m v=1,s=\"" ] {
+        for start in ["m s=\"abc 1", "m s=\"abc,v=1 1", "m s=\"abc\\\" 1", "m v=1,s=\""] {
             let input = try parse("m v=0 0\n\(start)\n\(good)\n")
             #expect(input.points.map(\.time) == [0] + (2...5000))
             #expect(input.refusals.count == 1)
             #expect(input.refusals[0].subject == .line(Array(start.utf8)))
             #expect(input.refusals[0].reason.hasPrefix("unbalanced quotes"))
             let open = try #require(start.firstIndex(of: "\""))
-            #expect(input.refusals[0].column == start.utf8.distance(from: start.startIndex, to: open) + 1)
+            #expect(
+                input.refusals[0].column == start.utf8.distance(from: start.startIndex, to: open)
+                    + 1)
         }
         let noQuotes = (2...200_000).map { "m v=\($0) \($0)" }.joined(separator: "\n")
         let input = try parse("m s=\"abc 1\n\(noQuotes)")

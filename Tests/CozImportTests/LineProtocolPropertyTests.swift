@@ -1,9 +1,10 @@
 // What must hold for any input: round trip, independence of chunks, no crash.
 
-@testable internal import CozDB
-@testable internal import CozImport
 internal import CozTestSupport
 internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
 
 @Suite struct LineProtocolPropertyTests {
     /// Prints a point as line protocol, with the escapes that InfluxDB's documentation names.
@@ -39,7 +40,9 @@ internal import Testing
             let number = Double(bitPattern: random.next())
             return .float(number.isFinite ? number : 0)
         default:
-            let pieces = ["", "abc", "\"", "\\", "\n", " ", ",", "=", "ü", "😀", "\\n", "0123456789"]
+            let pieces = [
+                "", "abc", "\"", "\\", "\n", " ", ",", "=", "ü", "😀", "\\n", "0123456789",
+            ]
             let count = Int.random(in: 0...9, using: &random)
             return .string((0..<count).map { _ in pieces.randomElement(using: &random)! }.joined())
         }
@@ -124,7 +127,8 @@ internal import Testing
         var random = SeededRandom(seed: 11)
         for size in 0..<300 {
             _ = try parse((0..<size).map { _ in UInt8(truncatingIfNeeded: random.next()) })
-            _ = try parse((0..<size).map { _ in "m,= \"\\\n1\r".utf8.randomElement(using: &random)! })
+            _ = try parse(
+                (0..<size).map { _ in "m,= \"\\\n1\r".utf8.randomElement(using: &random)! })
         }
     }
 }

@@ -1,9 +1,10 @@
 // Real data and conformance cases that lie beside the package where it is developed. Tests that
 // need them are skipped where they are missing.
 
+internal import Glibc
+
 @testable internal import CozDB
 @testable internal import CozImport
-internal import Glibc
 
 enum SharedFiles {
     /// The directory, or nil.
