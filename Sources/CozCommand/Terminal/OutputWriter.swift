@@ -11,13 +11,16 @@ internal import Glibc
 final class OutputWriter {
     private static let bufferSizeBytes = 1 << 16
 
-    private let descriptor: Int32
+    private let descriptor: Int32?
     private var buffer: [UInt8] = []
     /// Whether the reader went away; nothing more needs to be produced.
     private(set) var isClosed = false
     private var failure: DatabaseError?
+    /// Time spent waiting for the system to take the bytes.
+    private(set) var writing = Duration.zero
 
-    init(descriptor: Int32 = STDOUT_FILENO) {
+    /// - Parameter descriptor: nil only collects; `collected` has it all.
+    init(descriptor: Int32? = STDOUT_FILENO) {
         self.descriptor = descriptor
         buffer.reserveCapacity(OutputWriter.bufferSizeBytes + 4_096)
     }
@@ -44,8 +47,14 @@ final class OutputWriter {
         }
     }
 
+    /// What was not written yet.
+    var collected: [UInt8] { buffer }
+
     private func drain() {
+        guard let descriptor else { return }
         if !isClosed, failure == nil {
+            let start = ContinuousClock.now
+            defer { writing += ContinuousClock.now - start }
             let status = OutputWriter.write(buffer, to: descriptor)
             if status == EPIPE {
                 isClosed = true
