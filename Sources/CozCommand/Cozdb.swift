@@ -22,7 +22,7 @@ struct Cozdb: ParsableCommand {
             """,
         version: "cozdb \(Version.text)",
         subcommands: [
-            SampleCommand.self,
+            SampleCommand.self
         ])
 
     static func main() {

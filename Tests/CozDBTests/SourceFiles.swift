@@ -32,9 +32,10 @@ enum Project {
         in: ["Sources", "Tests", "Examples", "Benchmarks"], extensions: ["swift"])
 
     /// Every text file that belongs to the project, whatever its kind, without Swift files.
-    static let otherFiles: [SourceFile] = files(
-        in: ["Sources", "Tests", "Examples", "Benchmarks", "Tools", "docs", ".ci"],
-        extensions: ["md", "sh", "py", "h", "c", "modulemap", "txt", ""])
+    static let otherFiles: [SourceFile] =
+        files(
+            in: ["Sources", "Tests", "Examples", "Benchmarks", "Tools", "docs", ".ci"],
+            extensions: ["md", "sh", "py", "h", "c", "modulemap", "txt", ""])
         + ["README.md", "Package.swift"].compactMap(file)
 
     static func file(_ path: String) -> SourceFile? {
