@@ -22,7 +22,8 @@ struct Cozdb: ParsableCommand {
             """,
         version: "cozdb \(Version.text)",
         subcommands: [
-            SampleCommand.self
+            InfoCommand.self, SchemaCommand.self, CheckCommand.self, CompactCommand.self,
+            RejectsCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {
