@@ -23,7 +23,7 @@ struct Cozdb: ParsableCommand {
         version: "cozdb \(Version.text)",
         subcommands: [
             InfoCommand.self, SchemaCommand.self, CheckCommand.self, CompactCommand.self,
-            RejectsCommand.self, InspectCommand.self, SampleCommand.self,
+            WriteCommand.self, RejectsCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

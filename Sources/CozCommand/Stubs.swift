@@ -81,3 +81,9 @@ extension Database {
     func rejects(_ body: (RejectEntry) throws(DatabaseError) -> Bool) throws(DatabaseError) {}
     func replayRejects(overwrite: Bool) throws(DatabaseError) -> ReplayReport { ReplayReport() }
 }
+
+extension Timestamp {
+    init?(_ text: String) { return nil }
+    func appendText(to bytes: inout [UInt8], offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed) {}
+}
+enum FractionDigits { case needed, nine }
