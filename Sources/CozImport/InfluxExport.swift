@@ -29,6 +29,10 @@ struct ExportReader: Sendable {
     var database: String?
     var policy: String?
 
+    /// Whether the databases that the DDL section names are all there is to decide by before the
+    /// first point: input that cannot be scanned first, such as a pipe.
+    var checksDeclarations = false
+
     /// The context whose points are imported, once one of them was met.
     private(set) var chosen: ExportContext?
     /// All contexts met, in order.
@@ -51,6 +55,7 @@ struct ExportReader: Sendable {
 
     /// Forgets where in a file it is, keeps the choice.
     mutating func beginFile() {
+        declared = []
         isInDefinitions = false
         isSkipping = false
         needsDecision = false
@@ -99,6 +104,9 @@ struct ExportReader: Sendable {
         isSkipping = false
         guard let current else { return }
         note(current)
+        if checksDeclarations && chosen == nil && declared.filter(matches).count > 1 {
+            throw ExportReader.severalContexts(declared.filter(matches))
+        }
         guard matches(current) else {
             isSkipping = true
             return
@@ -108,13 +116,32 @@ struct ExportReader: Sendable {
             return
         }
         if chosen != current {
-            throw ExportReader.severalContexts(candidates, database: database)
+            throw ExportReader.severalContexts(candidates)
         }
     }
 
-    /// Ends a context that has no points, which counts for the list of what was found.
-    mutating func note(_ context: ExportContext) {
+    /// Notes that the context has points, without a decision.
+    mutating func pointFollows() {
+        if let current, needsDecision { note(current) }
+        needsDecision = false
+    }
+
+    private mutating func note(_ context: ExportContext) {
         if !found.contains(context) { found.append(context) }
+    }
+
+    /// Checks contexts that are known before the first point is read.
+    ///
+    /// - Throws: `usage` when the caller's choice leaves several of them or none.
+    func check(_ contexts: [ExportContext]) throws(DatabaseError) {
+        let left = contexts.filter(matches)
+        if left.count > 1 { throw ExportReader.severalContexts(left) }
+        if left.isEmpty && !contexts.isEmpty {
+            let names = contexts.map(\.description).joined(separator: ", ")
+            let choice = ExportContext(database: database ?? "", policy: policy ?? "")
+            throw DatabaseError(
+                .usage, "the input has no points of \(choice.description); it has: \(names)")
+        }
     }
 
     /// The contexts among those found which the caller's choice allows.
@@ -127,9 +154,7 @@ struct ExportReader: Sendable {
     }
 
     /// The refusal of an export from which one context must be picked.
-    static func severalContexts(
-        _ contexts: [ExportContext], database: String?
-    ) -> DatabaseError {
+    static func severalContexts(_ contexts: [ExportContext]) -> DatabaseError {
         let names = contexts.map(\.description).joined(separator: ", ")
         let databases = Set(contexts.map(\.database))
         let way =
@@ -138,7 +163,7 @@ struct ExportReader: Sendable {
             : "choose one with --policy NAME"
         let what = databases.count > 1 ? "databases" : "retention policies"
         return DatabaseError(
-            .usage, "the input holds points of \(contexts.count) \(what): \(names); \(way)")
+            .usage, "the input holds points of several \(what): \(names); \(way)")
     }
 
     private func value(_ text: PaddedBytes, _ range: Range<Int>) -> String {

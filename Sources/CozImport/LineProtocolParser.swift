@@ -97,6 +97,12 @@ public struct LineProtocolParser: ~Copyable {
     public var context: ExportContext? { export.chosen }
     /// Every database and policy with points, in the order they came.
     public var contexts: [ExportContext] { export.found }
+    /// Whether the DDL section is all there is to know about databases before the first point.
+    var checksDeclarations: Bool {
+        get { export.checksDeclarations }
+        set { export.checksDeclarations = newValue }
+    }
+
     /// Bytes received and not read yet.
     public var pendingSizeBytes: Int { input.count - position }
 
@@ -122,16 +128,20 @@ public struct LineProtocolParser: ~Copyable {
         findWholeEnd(from: start)
     }
 
-    /// The same for bytes that a source writes into the parser's own buffer.
+    /// The same for the next bytes of a file, which are read into the parser's own buffer.
     ///
-    /// - Parameter body: returns how many bytes it wrote.
+    /// - Returns: how many bytes there were; 0 at the end of the file.
+    /// - Throws: as `InputFile.read`.
     mutating func append(
-        upTo size: Int, _ body: (UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int
-    ) throws(DatabaseError) {
+        from file: InputFile, sizeBytesMax: Int
+    ) throws(DatabaseError) -> Int {
         dropReadBytes()
         let start = input.count
-        unsafe try input.append(upTo: size, body)
+        unsafe try input.append(upTo: sizeBytesMax) { (target) throws(DatabaseError) -> Int in
+            unsafe try file.read(into: target)
+        }
         findWholeEnd(from: start)
+        return input.count - start
     }
 
     /// Declares the end of the file: what remains is its last line.
