@@ -1,0 +1,75 @@
+// What a query is run with: clock, bound parameters, limits, cancellation.
+
+/// The value of a bound parameter (`$name` in a statement). It is put in as one word, never as
+/// text, so that no value can change what the statement means.
+public enum QueryParameter: Hashable, Sendable {
+    case value(FieldValue)
+    /// The name of an experiment, field, tag or function.
+    case identifier(String)
+    /// A regular expression, without slashes.
+    case regex(String)
+    /// A span of time such as `10m`.
+    case duration(String)
+
+    /// The word that stands in the statement instead of the parameter.
+    var token: Token {
+        switch self {
+        case .value(.float(let value)): .number(value.description)
+        case .value(.integer(let value)): .integer(String(value))
+        case .value(.string(let text)): .string(text)
+        case .value(.boolean(let flag)): .keyword(flag ? .true_ : .false_)
+        case .identifier(let name): .identifier(name)
+        case .regex(let pattern): .regex(pattern)
+        case .duration(let text): .duration(text)
+        }
+    }
+}
+
+/// How a query is run.
+public struct QueryOptions: Sendable {
+    /// What `now()` is; the upper bound of `GROUP BY time` where the statement names none.
+    public var now: Timestamp
+    /// Values for `$name`.
+    public var parameters: [String: QueryParameter] = [:]
+    /// Answer as InfluxDB does where CozDB would rather report an error: a field that no
+    /// experiment knows is an empty column, an experiment that does not exist an empty answer.
+    public var influxCompatible = false
+
+    /// Longest text, in bytes. 1 to 64 MiB.
+    public var textSizeBytesMax = 1 << 20
+    /// Deepest nesting of parentheses, subqueries and chains of operators. 1 to 500.
+    public var nestingDepthMax = 500
+    /// Most rows of one statement's answer, and of one subquery's.
+    public var rowCountMax = 1_000_000_000
+    /// Most groups of one statement.
+    public var groupCountMax = 10_000_000
+    /// Most buckets of `GROUP BY time` in one group.
+    public var bucketCountMax = 10_000_000
+
+    /// Asked between blocks; true ends the query with an error of kind `cancelled`.
+    public var isCancelled: (@Sendable () -> Bool)?
+
+    /// - Parameter now: the clock of the query.
+    public init(now: Timestamp) {
+        self.now = now
+    }
+}
+
+/// What a run of statements did, for `--timing` and monitoring.
+public struct QueryCounters: Hashable, Sendable {
+    /// Rows or values read from storage.
+    public var rowsRead = 0
+    /// Pieces of columns and blocks of rows read.
+    public var blocksRead = 0
+    /// Pieces answered from their summary alone.
+    public var blocksSummarized = 0
+    /// Bytes of values handed over by storage, uncompressed.
+    public var bytesRead = 0
+    /// Rows of the answer.
+    public var rowsReturned = 0
+    public var parse: Duration = .zero
+    public var plan: Duration = .zero
+    public var execute: Duration = .zero
+
+    public init() {}
+}

@@ -1,0 +1,241 @@
+// RFC 3339 text of points in time, both ways, to the nanosecond, in the proleptic Gregorian
+// calendar. No locale, no time zone names.
+
+/// How many digits of a second are printed.
+public enum FractionDigits: Hashable, Sendable {
+    /// As many as the time has, none for a whole second.
+    case needed
+    /// Always nine, so that columns line up and every reader meets one width.
+    case nine
+}
+
+extension Timestamp {
+    /// Reads `2025-10-15T02:25:21.57+0800` and its relatives: a blank or `t` instead of `T`;
+    /// seconds, fraction (1 to 9 digits) and clock may be missing; offset `Z`, `+08`, `+0800` or
+    /// `+08:00`, UTC without one. Nil for everything else and outside the range of `Timestamp`.
+    public init?(_ text: String) {
+        guard let civil = CivilTime(text),
+            let time = civil.timestamp(offsetSeconds: civil.offsetSeconds ?? 0)
+        else { return nil }
+        self = time
+    }
+
+    /// RFC 3339 text.
+    ///
+    /// - Parameter offsetSeconds: east of UTC; 0 prints `Z`.
+    public func text(
+        offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
+    ) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(35)
+        appendText(to: &bytes, offsetSeconds: offsetSeconds, fractionDigits: fractionDigits)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the bytes of `text(offsetSeconds:fractionDigits:)`, for writers of many rows.
+    public func appendText(
+        to bytes: inout [UInt8], offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
+    ) {
+        // Seconds first: nanoseconds plus an offset could overflow.
+        var (seconds, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        if fraction < 0 {
+            seconds -= 1
+            fraction += 1_000_000_000
+        }
+        seconds += Int64(offsetSeconds)
+        let day = CivilTime.floorDivide(seconds, 86_400)
+        let clock = seconds - day * 86_400
+        let date = CivilTime.date(day: day)
+        append(date.year, digits: 4, to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        append(date.month, digits: 2, to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        append(date.day, digits: 2, to: &bytes)
+        bytes.append(UInt8(ascii: "T"))
+        append(clock / 3600, digits: 2, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(clock / 60 % 60, digits: 2, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(clock % 60, digits: 2, to: &bytes)
+        if fraction != 0 || fractionDigits == .nine {
+            bytes.append(UInt8(ascii: "."))
+            append(fraction, digits: 9, to: &bytes)
+            if fractionDigits == .needed {
+                while bytes.last == UInt8(ascii: "0") { bytes.removeLast() }
+            }
+        }
+        appendOffset(offsetSeconds, to: &bytes)
+    }
+
+    private func appendOffset(_ offsetSeconds: Int, to bytes: inout [UInt8]) {
+        guard offsetSeconds != 0 else {
+            bytes.append(UInt8(ascii: "Z"))
+            return
+        }
+        let minutes = Int64(offsetSeconds.magnitude / 60)
+        bytes.append(offsetSeconds < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        append(minutes / 60, digits: 2, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(minutes % 60, digits: 2, to: &bytes)
+    }
+
+    private func append(_ number: Int64, digits: Int, to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
+        var rest = number
+        var index = start + digits - 1
+        while rest > 0, index >= start {
+            bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+            index -= 1
+        }
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    public var description: String { text() }
+}
+
+/// Date and clock as written, before it is known where in the world.
+struct CivilTime: Equatable {
+    var day: Int64
+    /// Seconds since midnight.
+    var seconds: Int64
+    var nanoseconds: Int64
+    /// Nil where the text has no offset.
+    var offsetSeconds: Int?
+
+    init?(_ text: String) {
+        var reader = DigitReader(text)
+        guard let year = reader.number(4), reader.take("-"),
+            let month = reader.number(2), (1...12).contains(month), reader.take("-"),
+            let dayOfMonth = reader.number(2), dayOfMonth >= 1,
+            dayOfMonth <= CivilTime.days(inMonth: month, year: year)
+        else { return nil }
+        day = CivilTime.day(year: year, month: month, day: dayOfMonth)
+        (seconds, nanoseconds, offsetSeconds) = (0, 0, nil)
+        if reader.isAtEnd { return }
+        guard reader.take("T") || reader.take("t") || reader.take(" "),
+            let hour = reader.number(2), hour < 24, reader.take(":"),
+            let minute = reader.number(2), minute < 60
+        else { return nil }
+        seconds = hour * 3600 + minute * 60
+        if reader.take(":") {
+            guard let second = reader.number(2), second < 60 else { return nil }
+            seconds += second
+            if reader.take(".") {
+                guard let fraction = reader.fraction() else { return nil }
+                nanoseconds = fraction
+            }
+        }
+        if reader.isAtEnd { return }
+        guard let offset = reader.offset(), reader.isAtEnd else { return nil }
+        offsetSeconds = offset
+    }
+
+    /// The point in time, when the clock that showed this is so far east of UTC.
+    func timestamp(offsetSeconds: Int) -> Timestamp? {
+        var total = day * 86_400 + seconds - Int64(offsetSeconds)
+        var nanoseconds = nanoseconds
+        // Towards zero, so that the earliest second does not overflow before its fraction is added.
+        if total < 0, nanoseconds > 0 {
+            total += 1
+            nanoseconds -= 1_000_000_000
+        }
+        let (product, over) = total.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, beyond) = product.addingReportingOverflow(nanoseconds)
+        guard !over, !beyond else { return nil }
+        let time = Timestamp(nanoseconds: sum)
+        return time >= .min && time <= .max ? time : nil
+    }
+
+    static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let quotient = value / divisor
+        return value % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    static func isLeap(_ year: Int64) -> Bool {
+        year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    }
+
+    static func days(inMonth month: Int64, year: Int64) -> Int64 {
+        switch month {
+        case 2: isLeap(year) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970-01-01, by counting years that begin in March.
+    static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = floorDivide(year, 400)
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    static func date(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+/// Reads fixed-width decimal numbers from a text.
+private struct DigitReader {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    var isAtEnd: Bool { index == bytes.count }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, UInt32(bytes[index]) == character.value else { return false }
+        index += 1
+        return true
+    }
+
+    mutating func number(_ digits: Int) -> Int64? {
+        guard index + digits <= bytes.count else { return nil }
+        var value: Int64 = 0
+        for byte in bytes[index..<(index + digits)] {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        index += digits
+        return value
+    }
+
+    mutating func fraction() -> Int64? {
+        var value: Int64 = 0
+        var digits = 0
+        while digits < 9, let digit = number(1) {
+            value = value * 10 + digit
+            digits += 1
+        }
+        guard digits > 0 else { return nil }
+        for _ in digits..<9 { value *= 10 }
+        return value
+    }
+
+    mutating func offset() -> Int? {
+        if take("Z") || take("z") { return 0 }
+        let isNegative = take("-")
+        guard isNegative || take("+"), let hours = number(2), hours < 24 else { return nil }
+        _ = take(":")
+        let minutes = isAtEnd ? 0 : number(2)
+        guard let minutes, minutes < 60 else { return nil }
+        let seconds = Int(hours * 3600 + minutes * 60)
+        return isNegative ? -seconds : seconds
+    }
+}

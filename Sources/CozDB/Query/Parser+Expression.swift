@@ -1,0 +1,203 @@
+// Expressions: operators by precedence, calls, names, literals and bound parameters.
+
+extension Parser {
+    mutating func expression() throws(DatabaseError) -> Expression {
+        try expression(precedence: 1)
+    }
+
+    /// An expression whose operators all have at least this precedence.
+    private mutating func expression(precedence: Int) throws(DatabaseError) -> Expression {
+        try enter()
+        defer { leave() }
+        var left = try unary()
+        var chain = 0
+        while true {
+            if precedence <= 3, let condition = try conditionSuffix(left) {
+                left = condition
+                continue
+            }
+            guard let symbol = operatorAhead(), symbol.precedence >= precedence else { return left }
+            _ = next()
+            chain += 1
+            try checkDepth(chain)
+            if symbol.isRegex {
+                guard let regex = try regexIfAhead() else { throw unexpected(["regex"]) }
+                left = .binary(symbol, left, .regex(regex))
+            } else {
+                left = .binary(symbol, left, try expression(precedence: symbol.precedence + 1))
+            }
+        }
+    }
+
+    private mutating func operatorAhead() -> Operator? {
+        switch peek().token {
+        case .symbol(let symbol): symbol
+        case .keyword(.and): .and
+        case .keyword(.or): .or
+        default: nil
+        }
+    }
+
+    /// `IS [NOT] NULL` and `[NOT] IN (...)`, which InfluxQL does not have.
+    private mutating func conditionSuffix(_ left: Expression) throws(DatabaseError) -> Expression? {
+        if takeWord("IS") {
+            let negated = takeWord("NOT")
+            guard takeWord("NULL") else { throw unexpected(negated ? ["NULL"] : ["NOT", "NULL"]) }
+            return .isNull(left, negated: negated)
+        }
+        let negated = takeWord("NOT")
+        guard take(.in_) else {
+            if negated { throw unexpected(["IN"]) }
+            return nil
+        }
+        try expect(.leftParenthesis)
+        var list = [try listItem()]
+        while take(.comma) { list.append(try listItem()) }
+        try expect(.rightParenthesis)
+        return .contains(left, list, negated: negated)
+    }
+
+    private mutating func listItem() throws(DatabaseError) -> Expression {
+        let item = try unary()
+        guard item.isLiteral else { throw unexpected(["string", "number", "bool"]) }
+        return item
+    }
+
+    /// Everything but binary operators.
+    private mutating func unary() throws(DatabaseError) -> Expression {
+        let place = peek()
+        switch place.token {
+        case .leftParenthesis:
+            _ = next()
+            let inner = try expression()
+            try expect(.rightParenthesis)
+            return .parenthesis(inner)
+        case .identifier(let name):
+            _ = next()
+            if adjacent() == .leftParenthesis { return .call(try call(name, at: place.start)) }
+            rewind(to: place.start)
+            return .reference(try reference())
+        case .keyword(.distinct): return try distinct()
+        case .string(let text):
+            _ = next()
+            return .string(text)
+        case .keyword(.true_), .keyword(.false_):
+            return .boolean(next().token == .keyword(.true_))
+        case .symbol(.multiply): return try wildcard()
+        case .regex(let pattern):
+            _ = next()
+            return .regex(try compile(pattern, at: place.start))
+        case .symbol(.add), .symbol(.subtract): return try signed()
+        case .number, .integer, .duration: return try number()
+        case .parameter(let name):
+            throw failure(
+                name.isEmpty ? "empty bound parameter" : "missing parameter: \(name)",
+                at: place.start)
+        default: throw unexpected(["identifier", "string", "number", "bool"])
+        }
+    }
+
+    private mutating func number() throws(DatabaseError) -> Expression {
+        let place = next()
+        switch place.token {
+        case .number(let text):
+            // Swift reads no number that ends with its point.
+            if let value = Double(text.utf8.last == UInt8(ascii: ".") ? text + "0" : text) {
+                return .number(value)
+            }
+            throw failure("unable to parse number", at: place.start)
+        case .integer(let text):
+            if let value = Int64(text) { return .integer(value) }
+            if let value = UInt64(text) { return .unsigned(value) }
+            throw failure("unable to parse integer", at: place.start)
+        default:
+            if let nanoseconds = DurationText.nanoseconds(place.token.text) {
+                return .duration(nanoseconds)
+            }
+            throw failure("invalid duration", at: place.start)
+        }
+    }
+
+    /// A sign before a number belongs to it; before anything else it is a multiplication.
+    private mutating func signed() throws(DatabaseError) -> Expression {
+        let isNegative = next().token == .symbol(.subtract)
+        let place = peek()
+        switch place.token {
+        case .number, .integer, .duration, .leftParenthesis, .identifier: break
+        default: throw unexpected(["identifier", "number", "duration", "("])
+        }
+        let operand = try unary()
+        switch operand {
+        case .number(let value): return .number(isNegative ? -value : value)
+        case .integer(let value): return .integer(isNegative ? -value : value)
+        case .duration(let value): return .duration(isNegative ? -value : value)
+        case .unsigned(let value) where isNegative:
+            guard value == UInt64(Int64.max) + 1 else {
+                throw failure("constant -\(value) underflows int64", at: place.start)
+            }
+            return .integer(Int64.min)
+        case .unsigned: return operand
+        default: return .binary(.multiply, .integer(isNegative ? -1 : 1), operand)
+        }
+    }
+
+    /// The name is consumed, its parenthesis is next.
+    private mutating func call(_ name: String, at start: Int) throws(DatabaseError) -> Call {
+        try enter()
+        defer { leave() }
+        _ = next()
+        var call = Call(name: name.lowercased(), arguments: [], offset: start)
+        if take(.rightParenthesis) { return call }
+        repeat {
+            if let regex = try regexIfAhead() {
+                call.arguments.append(.regex(regex))
+            } else {
+                call.arguments.append(try expression())
+            }
+        } while take(.comma)
+        guard take(.rightParenthesis) else { throw unexpected([")"]) }
+        return call
+    }
+
+    private mutating func distinct() throws(DatabaseError) -> Expression {
+        let start = next()
+        if adjacent() == .leftParenthesis { return .call(try call("distinct", at: start.start)) }
+        let place = peek()
+        guard case .identifier(let name) = place.token, place.start > offset else {
+            throw unexpected(["(", "identifier"])
+        }
+        _ = next()
+        return .distinct(Reference(name: name, offset: place.start))
+    }
+
+    private mutating func wildcard() throws(DatabaseError) -> Expression {
+        _ = next()
+        guard adjacent() == .doubleColon else { return .wildcard(.any) }
+        rewind(to: offset + 2)
+        if take(.field) { return .wildcard(.field) }
+        if take(.tag) { return .wildcard(.tag) }
+        throw unexpected(["field", "tag"])
+    }
+
+    /// A name with its points, which belong to it, and its `::` suffix.
+    mutating func reference() throws(DatabaseError) -> Reference {
+        let start = peek().start
+        let name = try segments().joined(separator: ".")
+        var reference = Reference(name: name, offset: start)
+        guard adjacent() == .doubleColon else { return reference }
+        rewind(to: offset + 2)
+        if take(.field) {
+            reference.kind = .field
+        } else if take(.tag) {
+            reference.kind = .tag
+        } else if case .identifier(let type) = peek().token,
+            let type = FieldType(name: type.lowercased() == "unsigned" ? "integer" : type.lowercased())
+        {
+            _ = next()
+            reference.kind = .type(type)
+        } else {
+            throw unexpected(["float", "integer", "string", "boolean", "field", "tag"])
+        }
+        return reference
+    }
+}

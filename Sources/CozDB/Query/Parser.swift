@@ -1,0 +1,269 @@
+// Statements from tokens: one function per rule of docs/query-language.md, each entered with its
+// first word still ahead. A wrong word ends the whole text with InfluxDB's message and its place.
+
+/// Reads every statement of a text.
+struct Parser {
+    let lexer: Lexer
+    let nestingDepthMax: Int
+    /// Byte offset of what has not been consumed.
+    private(set) var offset = 0
+    private var ahead: Lexeme?
+    private var depth = 0
+
+    /// - Throws: `limitExceeded` where the text is longer than the options allow, `usage` where it
+    ///   does not parse.
+    static func parse(_ text: String, options: QueryOptions) throws(DatabaseError) -> [Statement] {
+        guard text.utf8.count <= options.textSizeBytesMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "statement of \(text.utf8.count) bytes; expected at most "
+                    + "\(options.textSizeBytesMax) (textSizeBytesMax)")
+        }
+        var parser = Parser(
+            lexer: Lexer(text, parameters: options.parameters),
+            nestingDepthMax: options.nestingDepthMax)
+        return try parser.statements()
+    }
+
+    private init(lexer: Lexer, nestingDepthMax: Int) {
+        self.lexer = lexer
+        self.nestingDepthMax = nestingDepthMax
+    }
+
+    private mutating func statements() throws(DatabaseError) -> [Statement] {
+        var statements: [Statement] = []
+        while true {
+            while take(.semicolon) {}
+            if peek().token == .end { return statements }
+            statements.append(try statement())
+            switch peek().token {
+            case .semicolon, .end: continue
+            default: throw unexpected([";"])
+            }
+        }
+    }
+
+    private mutating func statement() throws(DatabaseError) -> Statement {
+        let first = peek()
+        guard case .keyword(let keyword) = first.token else {
+            throw unexpected(Parser.statementWords)
+        }
+        switch keyword {
+        case .select:
+            _ = next()
+            return .select(try selectStatement())
+        case .explain: return try explainStatement()
+        case .show: return try showStatement()
+        case .delete:
+            _ = next()
+            return .delete(try deleteStatement(isSeries: false))
+        case .drop: return try dropStatement()
+        case .alter: return try alterStatement()
+        case .create, .grant, .revoke, .set, .kill: return administrationStatement()
+        default: throw unexpected(Parser.statementWords)
+        }
+    }
+
+    private static let statementWords = [
+        "SELECT", "DELETE", "SHOW", "CREATE", "DROP", "EXPLAIN", "GRANT", "REVOKE", "ALTER", "SET",
+        "KILL",
+    ]
+
+    private mutating func explainStatement() throws(DatabaseError) -> Statement {
+        _ = next()
+        let analyze = take(.analyze)
+        _ = take(.verbose)
+        try expect(.select)
+        return .explain(try selectStatement(), analyze: analyze)
+    }
+
+    private mutating func deleteStatement(isSeries: Bool) throws(DatabaseError) -> DeleteStatement {
+        var statement = DeleteStatement()
+        let first = peek()
+        if take(.from) {
+            statement.sources = try sources(allowSubqueries: false)
+            for source in statement.sources { try checkQualifiers(source, first) }
+        }
+        statement.condition = try condition()
+        if statement.sources.isEmpty, statement.condition == nil {
+            throw unexpected(["FROM", "WHERE"], at: first)
+        }
+        return statement
+    }
+
+    /// As InfluxDB, which has one database in mind here and deletes in all its policies.
+    private func checkQualifiers(_ source: Source, _ place: Lexeme) throws(DatabaseError) {
+        let qualifiers: [String]
+        switch source {
+        case .experiment(_, let names, _), .pattern(_, let names, _): qualifiers = names
+        case .subquery: qualifiers = []
+        }
+        if qualifiers.count > 1 { throw failure("database not supported", at: place.start) }
+        if qualifiers.count == 1 {
+            throw failure("retention policy not supported", at: place.start)
+        }
+    }
+
+    private mutating func dropStatement() throws(DatabaseError) -> Statement {
+        let start = next()
+        if take(.series) { return .dropSeries(try deleteStatement(isSeries: true)) }
+        if take(.measurement) { return .dropMeasurement(try identifier()) }
+        switch peek().token {
+        case .keyword(.continuous), .keyword(.database), .keyword(.retention), .keyword(.shard),
+            .keyword(.subscription), .keyword(.user):
+            rewind(to: start.start)
+            return administrationStatement()
+        default:
+            throw unexpected([
+                "CONTINUOUS", "DATABASE", "MEASUREMENT", "RETENTION", "SERIES", "SHARD",
+                "SUBSCRIPTION", "USER",
+            ])
+        }
+    }
+
+    /// `ALTER EXPERIMENT name FIELD field TYPE float`
+    private mutating func alterStatement() throws(DatabaseError) -> Statement {
+        let start = next()
+        if case .keyword(.retention) = peek().token {
+            rewind(to: start.start)
+            return administrationStatement()
+        }
+        guard takeWord("EXPERIMENT") || take(.measurement) else {
+            throw unexpected(["EXPERIMENT", "RETENTION"])
+        }
+        let experiment = try identifier()
+        try expect(.field)
+        let field = try identifier()
+        guard takeWord("TYPE") else { throw unexpected(["TYPE"]) }
+        guard case .identifier(let name) = peek().token,
+            let type = FieldType(name: name.lowercased())
+        else { throw unexpected(["float", "string"]) }
+        _ = next()
+        return .alter(experiment: experiment, field: field, type: type)
+    }
+
+    /// Skips a statement that only a server can run; its first words name it.
+    mutating func administrationStatement() -> Statement {
+        var words: [String] = []
+        while peek().token != .semicolon, peek().token != .end {
+            let lexeme = next()
+            if case .keyword(let keyword) = lexeme.token, words.count < 3 {
+                words.append(keyword.rawValue)
+            }
+        }
+        return .administration(words.joined(separator: " "))
+    }
+
+    // MARK: Tokens
+
+    /// The next token, blanks and comments skipped, not consumed.
+    mutating func peek() -> Lexeme {
+        if let ahead { return ahead }
+        let lexeme = lexer.lexeme(after: offset)
+        ahead = lexeme
+        return lexeme
+    }
+
+    mutating func next() -> Lexeme {
+        let lexeme = peek()
+        rewind(to: lexeme.end)
+        return lexeme
+    }
+
+    /// The token that follows without a blank, not consumed.
+    func adjacent() -> Token { lexer.lexeme(at: offset).token }
+
+    mutating func rewind(to offset: Int) {
+        self.offset = offset
+        ahead = nil
+    }
+
+    mutating func take(_ token: Token) -> Bool {
+        guard peek().token == token else { return false }
+        _ = next()
+        return true
+    }
+
+    mutating func take(_ keyword: Keyword) -> Bool { take(.keyword(keyword)) }
+
+    /// Consumes a word that is no keyword of InfluxQL, in any case.
+    mutating func takeWord(_ word: String) -> Bool {
+        guard case .identifier(let text) = peek().token, text.uppercased() == word,
+            lexer.bytes[peek().start] != UInt8(ascii: "\"")
+        else { return false }
+        _ = next()
+        return true
+    }
+
+    mutating func expect(_ keyword: Keyword) throws(DatabaseError) {
+        guard take(keyword) else { throw unexpected([keyword.rawValue]) }
+    }
+
+    mutating func expect(_ token: Token) throws(DatabaseError) {
+        guard take(token) else { throw unexpected([token.text]) }
+    }
+
+    mutating func identifier() throws(DatabaseError) -> String {
+        guard case .identifier(let name) = peek().token else { throw unexpected(["identifier"]) }
+        _ = next()
+        return name
+    }
+
+    mutating func identifiers() throws(DatabaseError) -> [String] {
+        var names = [try identifier()]
+        while take(.comma) { names.append(try identifier()) }
+        return names
+    }
+
+    /// The regular expression ahead, if there is one.
+    mutating func regexIfAhead() throws(DatabaseError) -> Regex? {
+        guard lexer.startsRegex(after: offset) else { return nil }
+        let lexeme = lexer.regex(after: offset)
+        rewind(to: lexeme.end)
+        guard case .regex(let pattern) = lexeme.token else {
+            throw failure("bad regex: \(lexeme.token.text)", at: lexeme.start)
+        }
+        return try compile(pattern, at: lexeme.start)
+    }
+
+    func compile(_ pattern: String, at offset: Int) throws(DatabaseError) -> Regex {
+        do {
+            return try Regex(pattern)
+        } catch {
+            throw failure(error.message, at: offset)
+        }
+    }
+
+    // MARK: Depth and errors
+
+    /// Entered by every rule that can contain itself.
+    mutating func enter() throws(DatabaseError) {
+        depth += 1
+        try checkDepth(0)
+    }
+
+    mutating func leave() { depth -= 1 }
+
+    /// Long chains of operators are as deep as nested parentheses.
+    func checkDepth(_ more: Int) throws(DatabaseError) {
+        guard depth + more <= nestingDepthMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "statement nests deeper than \(nestingDepthMax) levels (nestingDepthMax); a long "
+                    + "list of OR can be written as name IN ('a', 'b')", offset: offset)
+        }
+    }
+
+    mutating func unexpected(_ expected: [String], at lexeme: Lexeme? = nil) -> DatabaseError {
+        let found = lexeme ?? peek()
+        let shown = found.token.text
+        return failure(
+            "found \(shown), expected \(expected.joined(separator: ", "))", at: found.start)
+    }
+
+    func failure(_ message: String, at offset: Int) -> DatabaseError {
+        let place = lexer.place(of: offset)
+        return DatabaseError(
+            .usage, "\(message) at line \(place.line), char \(place.character)", offset: offset)
+    }
+}

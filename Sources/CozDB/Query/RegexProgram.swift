@@ -1,0 +1,222 @@
+// A regular expression as instructions for the matcher, made from its syntax tree.
+
+/// What must hold between two scalars.
+enum RegexAssertion: Sendable {
+    case textStart, textEnd, lineStart, lineEnd, wordBoundary, noWordBoundary
+
+    func holds(before: UInt32?, after: UInt32?) -> Bool {
+        switch self {
+        case .textStart: before == nil
+        case .textEnd: after == nil
+        case .lineStart: before == nil || before == 10
+        case .lineEnd: after == nil || after == 10
+        case .wordBoundary: isWord(before) != isWord(after)
+        case .noWordBoundary: isWord(before) == isWord(after)
+        }
+    }
+
+    private func isWord(_ scalar: UInt32?) -> Bool {
+        guard let scalar, scalar < 128 else { return false }
+        return Lexer.isIdentifierStart(UInt8(scalar)) || Lexer.isDigit(UInt8(scalar))
+    }
+}
+
+/// A set of scalars: ranges, turned round or not, with or without regard to case.
+struct RegexSet: Sendable {
+    var ranges: [ClosedRange<UInt32>] = []
+    /// General categories of Unicode (`\pL`), each with whether it is excluded.
+    var categories: [(name: String, negated: Bool)] = []
+    var isNegated = false
+    var ignoresCase = false
+
+    func contains(_ scalar: UInt32) -> Bool {
+        var isIn = holds(scalar)
+        if !isIn, ignoresCase {
+            isIn = RegexSet.otherCases(scalar).contains { holds($0) }
+        }
+        return isIn != isNegated
+    }
+
+    private func holds(_ scalar: UInt32) -> Bool {
+        if ranges.contains(where: { $0.contains(scalar) }) { return true }
+        guard !categories.isEmpty, let scalar = Unicode.Scalar(scalar) else { return false }
+        return categories.contains { RegexCategory.contains($0.name, scalar) != $0.negated }
+    }
+
+    private static func otherCases(_ value: UInt32) -> [UInt32] {
+        guard let scalar = Unicode.Scalar(value) else { return [] }
+        var cases: [UInt32] = []
+        for mapped in [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping] {
+            let scalars = mapped.unicodeScalars
+            if let first = scalars.first, scalars.count == 1, first != scalar {
+                cases.append(first.value)
+            }
+        }
+        return cases
+    }
+}
+
+/// The syntax tree of a regular expression; captures do not matter to a yes or no.
+indirect enum RegexNode: Sendable {
+    case empty
+    case scalar(RegexSet)
+    case assertion(RegexAssertion)
+    case sequence([RegexNode])
+    case choice([RegexNode])
+    case repetition(RegexNode, minimum: Int, maximum: Int?)
+}
+
+/// Instructions of the automaton; the first one is its start.
+struct RegexProgram: Sendable {
+    enum Instruction: Sendable {
+        case scalar(Int)
+        case assert(RegexAssertion)
+        case split(Int, Int)
+        case jump(Int)
+        case match
+    }
+
+    private(set) var instructions: [Instruction] = []
+    private(set) var sets: [RegexSet] = []
+    private(set) var exactText: String?
+
+    /// Repetition multiplies; beyond this many instructions an expression is refused.
+    static let instructionCountMax = 20_000
+
+    init(_ node: RegexNode, of pattern: String) throws(DatabaseError) {
+        try append(node, pattern)
+        instructions.append(.match)
+        exactText = RegexProgram.exactText(node)
+    }
+
+    private mutating func append(_ node: RegexNode, _ pattern: String) throws(DatabaseError) {
+        guard instructions.count < RegexProgram.instructionCountMax else {
+            throw DatabaseError(
+                .usage,
+                "error parsing regexp: expression too large (more than "
+                    + "\(RegexProgram.instructionCountMax) states): `\(pattern)`")
+        }
+        switch node {
+        case .empty: break
+        case .scalar(let set):
+            instructions.append(.scalar(sets.count))
+            sets.append(set)
+        case .assertion(let assertion): instructions.append(.assert(assertion))
+        case .sequence(let parts):
+            for part in parts { try append(part, pattern) }
+        case .choice(let parts): try append(choice: parts, pattern)
+        case .repetition(let part, let minimum, let maximum):
+            for _ in 0..<minimum { try append(part, pattern) }
+            if let maximum {
+                try append(optional: part, count: maximum - minimum, pattern)
+            } else {
+                try append(star: part, pattern)
+            }
+        }
+    }
+
+    private mutating func append(
+        choice parts: [RegexNode], _ pattern: String
+    ) throws(DatabaseError) {
+        var jumps: [Int] = []
+        for (index, part) in parts.enumerated() {
+            let isLast = index + 1 == parts.count
+            let split = instructions.count
+            if !isLast { instructions.append(.jump(0)) }
+            try append(part, pattern)
+            if !isLast {
+                jumps.append(instructions.count)
+                instructions.append(.jump(0))
+                instructions[split] = .split(split + 1, instructions.count)
+            }
+        }
+        for jump in jumps { instructions[jump] = .jump(instructions.count) }
+    }
+
+    private mutating func append(
+        optional part: RegexNode, count: Int, _ pattern: String
+    ) throws(DatabaseError) {
+        var splits: [Int] = []
+        for _ in 0..<count {
+            splits.append(instructions.count)
+            instructions.append(.jump(0))
+            try append(part, pattern)
+        }
+        for split in splits { instructions[split] = .split(split + 1, instructions.count) }
+    }
+
+    private mutating func append(star part: RegexNode, _ pattern: String) throws(DatabaseError) {
+        let split = instructions.count
+        instructions.append(.jump(0))
+        try append(part, pattern)
+        instructions.append(.jump(split))
+        instructions[split] = .split(split + 1, instructions.count)
+    }
+
+    private static func exactText(_ node: RegexNode) -> String? {
+        guard case .sequence(let parts) = node, parts.count >= 2,
+            case .assertion(.textStart) = parts[0], case .assertion(.textEnd) = parts[parts.count - 1]
+        else { return nil }
+        var text = ""
+        for part in parts[1..<(parts.count - 1)] {
+            guard case .scalar(let set) = part, !set.isNegated, !set.ignoresCase,
+                set.categories.isEmpty, set.ranges.count == 1,
+                set.ranges[0].lowerBound == set.ranges[0].upperBound,
+                let scalar = Unicode.Scalar(set.ranges[0].lowerBound)
+            else { return nil }
+            text.unicodeScalars.append(scalar)
+        }
+        return text
+    }
+}
+
+/// General categories of Unicode, by the names Go gives them.
+enum RegexCategory {
+    static let names: Set<String> = [
+        "Any", "C", "Cc", "Cf", "Co", "Cs", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me",
+        "Mn", "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc",
+        "Sk", "Sm", "So", "Z", "Zl", "Zp", "Zs",
+    ]
+
+    static func contains(_ name: String, _ scalar: Unicode.Scalar) -> Bool {
+        if name == "Any" { return true }
+        let category = letters(scalar.properties.generalCategory)
+        return name.count == 1 ? category.first == name.first : category == name
+    }
+
+    private static func letters(_ category: Unicode.GeneralCategory) -> String {
+        switch category {
+        case .uppercaseLetter: "Lu"
+        case .lowercaseLetter: "Ll"
+        case .titlecaseLetter: "Lt"
+        case .modifierLetter: "Lm"
+        case .otherLetter: "Lo"
+        case .nonspacingMark: "Mn"
+        case .spacingMark: "Mc"
+        case .enclosingMark: "Me"
+        case .decimalNumber: "Nd"
+        case .letterNumber: "Nl"
+        case .otherNumber: "No"
+        case .connectorPunctuation: "Pc"
+        case .dashPunctuation: "Pd"
+        case .openPunctuation: "Ps"
+        case .closePunctuation: "Pe"
+        case .initialPunctuation: "Pi"
+        case .finalPunctuation: "Pf"
+        case .otherPunctuation: "Po"
+        case .mathSymbol: "Sm"
+        case .currencySymbol: "Sc"
+        case .modifierSymbol: "Sk"
+        case .otherSymbol: "So"
+        case .spaceSeparator: "Zs"
+        case .lineSeparator: "Zl"
+        case .paragraphSeparator: "Zp"
+        case .control: "Cc"
+        case .format: "Cf"
+        case .surrogate: "Cs"
+        case .privateUse: "Co"
+        case .unassigned: "Cn"
+        @unknown default: "Cn"
+        }
+    }
+}

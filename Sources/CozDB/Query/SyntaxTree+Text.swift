@@ -1,0 +1,178 @@
+// Expressions as text again: for error messages, for names of result columns, and as keys by
+// which equal calls of one statement are found and computed once.
+
+extension Expression {
+    /// The expression as InfluxQL writes it.
+    var text: String {
+        switch self {
+        case .reference(let reference): reference.text
+        case .call(let call):
+            call.name + "(" + call.arguments.map(\.text).joined(separator: ", ") + ")"
+        case .binary(let symbol, let left, let right):
+            "\(left.text) \(symbol.rawValue) \(right.text)"
+        case .parenthesis(let inner): "(\(inner.text))"
+        case .number(let value): Expression.fixedPoint(value)
+        case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
+        case .string(let text): Expression.quoted(text, with: "'")
+        case .boolean(let flag): flag ? "true" : "false"
+        case .duration(let nanoseconds): DurationText.text(nanoseconds)
+        case .time(let time):
+            "'" + Timestamp(nanoseconds: time).text() + "'"
+        case .regex(let regex): regex.literal
+        case .wildcard(let kind): "*" + kind.suffix
+        case .distinct(let reference): "DISTINCT " + reference.text
+        case .isNull(let inner, let negated):
+            inner.text + (negated ? " IS NOT NULL" : " IS NULL")
+        case .contains(let inner, let list, let negated):
+            inner.text + (negated ? " NOT IN (" : " IN (")
+                + list.map(\.text).joined(separator: ", ") + ")"
+        }
+    }
+
+    /// The name of the result column, without the number that makes it unique.
+    var columnName: String {
+        switch self {
+        case .reference(let reference): return reference.name
+        case .distinct: return "distinct"
+        case .call(let call): return call.name
+        case .parenthesis(let inner): return inner.columnName
+        case .binary:
+            var names: [String] = []
+            collectNames(&names)
+            return names.joined(separator: "_")
+        default: return ""
+        }
+    }
+
+    private func collectNames(_ names: inout [String]) {
+        switch self {
+        case .reference(let reference): names.append(reference.name)
+        case .call(let call): names.append(call.name)
+        case .distinct: names.append("distinct")
+        default: for part in parts { part.collectNames(&names) }
+        }
+    }
+
+    /// The kind of literal, in the words of InfluxDB's messages.
+    var influxTypeName: String {
+        switch self {
+        case .reference: "*influxql.VarRef"
+        case .call: "*influxql.Call"
+        case .binary: "*influxql.BinaryExpr"
+        case .parenthesis: "*influxql.ParenExpr"
+        case .number: "*influxql.NumberLiteral"
+        case .integer: "*influxql.IntegerLiteral"
+        case .unsigned: "*influxql.UnsignedLiteral"
+        case .string: "*influxql.StringLiteral"
+        case .boolean: "*influxql.BooleanLiteral"
+        case .duration: "*influxql.DurationLiteral"
+        case .time: "*influxql.TimeLiteral"
+        case .regex: "*influxql.RegexLiteral"
+        case .wildcard: "*influxql.Wildcard"
+        case .distinct: "*influxql.Distinct"
+        case .isNull, .contains: "condition"
+        }
+    }
+
+    static func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
+        var result = String(quote)
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" {
+                result += "\\n"
+                continue
+            }
+            if scalar == quote || scalar == "\\" { result += "\\" }
+            result.unicodeScalars.append(scalar)
+        }
+        result.unicodeScalars.append(quote)
+        return result
+    }
+
+    /// InfluxDB prints the numbers of a statement with three digits after the point.
+    private static func fixedPoint(_ value: Double) -> String {
+        guard value.magnitude < 1e15 else { return value.description }
+        let thousandths = Int64((value.magnitude * 1000).rounded())
+        let fraction = String(thousandths % 1000)
+        let zeros = String(repeating: "0", count: 3 - fraction.count)
+        return (value < 0 ? "-" : "") + "\(thousandths / 1000).\(zeros)\(fraction)"
+    }
+}
+
+extension Reference {
+    var text: String {
+        let isPlain =
+            name.utf8.first.map { Lexer.isIdentifierStart($0) } == true
+            && name.utf8.allSatisfy { Lexer.isIdentifierStart($0) || Lexer.isDigit($0) }
+            && Keyword(word: name) == nil
+        return (isPlain ? name : Expression.quoted(name, with: "\"")) + kind.suffix
+    }
+}
+
+extension ReferenceKind {
+    var suffix: String {
+        switch self {
+        case .any: ""
+        case .field: "::field"
+        case .tag: "::tag"
+        case .type(let type): "::" + type.name
+        }
+    }
+}
+
+/// Durations as InfluxQL writes them: `1w`, `90m`, `10u`.
+enum DurationText {
+    static let units: [(letters: String, nanoseconds: Int64)] = [
+        ("w", 604_800_000_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000),
+        ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("u", 1_000), ("ns", 1),
+    ]
+
+    /// The duration in the largest unit that divides it.
+    static func text(_ nanoseconds: Int64) -> String {
+        guard nanoseconds != 0,
+            let unit = units.first(where: { nanoseconds % $0.nanoseconds == 0 })
+        else { return "0s" }
+        return "\(nanoseconds / unit.nanoseconds)\(unit.letters)"
+    }
+
+    /// Nanoseconds of `1h30m`; nil where it is no duration or goes beyond 292 years.
+    static func nanoseconds(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        var index = 0
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        if isNegative { index = 1 }
+        guard index < bytes.count else { return nil }
+        var total: Int64 = 0
+        while index < bytes.count {
+            var count: Int64 = 0
+            let start = index
+            while index < bytes.count, Lexer.isDigit(bytes[index]) {
+                let (product, over) = count.multipliedReportingOverflow(by: 10)
+                let (sum, beyond) = product.addingReportingOverflow(Int64(bytes[index] - 48))
+                guard !over, !beyond else { return nil }
+                count = sum
+                index += 1
+            }
+            guard index > start, let unit = unit(bytes, &index) else { return nil }
+            let (part, over) = count.multipliedReportingOverflow(by: unit)
+            let (sum, beyond) = total.addingReportingOverflow(part)
+            guard !over, !beyond else { return nil }
+            total = sum
+        }
+        return isNegative ? -total : total
+    }
+
+    private static func unit(_ bytes: [UInt8], _ index: inout Int) -> Int64? {
+        var letters: [UInt8] = []
+        while index < bytes.count, !Lexer.isDigit(bytes[index]) {
+            letters.append(bytes[index])
+            index += 1
+        }
+        let text = String(decoding: letters, as: UTF8.self)
+        // The micro sign has two code points.
+        if text == "\u{B5}" || text == "\u{3BC}" || text == "\u{B5}s" || text == "us" {
+            return 1_000
+        }
+        return units.first { $0.letters == text }?.nanoseconds
+    }
+}

@@ -1,0 +1,197 @@
+// What a statement says, before names are looked up. Every node that can be wrong knows its place.
+
+/// Which kind of column a name means, where the statement says so.
+enum ReferenceKind: Equatable, Sendable {
+    case any
+    /// `name::field`
+    case field
+    /// `name::tag`
+    case tag
+    /// `name::float` and so on: the field, converted where that is possible.
+    case type(FieldType)
+}
+
+/// A name in an expression.
+struct Reference: Equatable, Sendable {
+    var name: String
+    var kind: ReferenceKind = .any
+    /// Byte offset in the text.
+    var offset = 0
+
+    static func == (left: Reference, right: Reference) -> Bool {
+        left.kind == right.kind && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    /// `time` stands for the time of a row wherever a name can stand.
+    var isTime: Bool { name.lowercased() == "time" }
+}
+
+/// A function and its arguments; the name is in lower case.
+struct Call: Sendable {
+    var name: String
+    var arguments: [Expression]
+    var offset = 0
+}
+
+/// A value computed from columns and literals.
+indirect enum Expression: Sendable {
+    case reference(Reference)
+    case call(Call)
+    case binary(Operator, Expression, Expression)
+    case parenthesis(Expression)
+    case number(Double)
+    case integer(Int64)
+    /// An integer beyond Int64; InfluxDB reads it, no column can hold it.
+    case unsigned(UInt64)
+    case string(String)
+    case boolean(Bool)
+    /// Nanoseconds.
+    case duration(Int64)
+    /// A point in time, nanoseconds since 1970.
+    case time(Int64)
+    case regex(Regex)
+    /// `*`, `*::field`, `*::tag`
+    case wildcard(ReferenceKind)
+    /// `DISTINCT name`
+    case distinct(Reference)
+    /// `x IS NULL`, `x IS NOT NULL`
+    case isNull(Expression, negated: Bool)
+    /// `x IN (a, b)`, `x NOT IN (a, b)`
+    case contains(Expression, [Expression], negated: Bool)
+
+    var isLiteral: Bool {
+        switch self {
+        case .number, .integer, .unsigned, .string, .boolean, .duration, .time, .regex: true
+        default: false
+        }
+    }
+
+    /// The expression without the parentheses around it.
+    var bare: Expression {
+        if case .parenthesis(let inner) = self { return inner.bare }
+        return self
+    }
+
+    /// The parts of which this expression is made directly.
+    var parts: [Expression] {
+        switch self {
+        case .call(let call): call.arguments
+        case .binary(_, let left, let right): [left, right]
+        case .parenthesis(let inner), .isNull(let inner, _): [inner]
+        case .contains(let inner, let list, _): [inner] + list
+        default: []
+        }
+    }
+
+    /// Calls `body` for the expression and everything in it, outer before inner.
+    func walk(_ body: (Expression) -> Void) {
+        body(self)
+        for part in parts { part.walk(body) }
+    }
+
+    /// Byte offset of the first name or call in it; 0 where there is none.
+    var offset: Int {
+        switch self {
+        case .reference(let reference), .distinct(let reference): reference.offset
+        case .call(let call): call.offset
+        default: parts.lazy.map(\.offset).first { $0 > 0 } ?? 0
+        }
+    }
+}
+
+/// One item of a SELECT list.
+struct SelectField: Sendable {
+    var expression: Expression
+    var alias: String?
+}
+
+/// One item of FROM.
+indirect enum Source: Sendable {
+    /// Database and retention policy are read and ignored.
+    case experiment(String, qualifiers: [String], offset: Int)
+    case pattern(Regex, qualifiers: [String], offset: Int)
+    case subquery(SelectStatement)
+}
+
+/// What stands in buckets and rows without a value.
+enum Fill: Equatable, Sendable {
+    case null, none, previous, linear
+    case number(FieldValue)
+}
+
+/// LIMIT and its relatives; nil where the statement does not say.
+struct Limits: Equatable, Sendable {
+    var limit: Int?
+    var offset: Int?
+    var seriesLimit: Int?
+    var seriesOffset: Int?
+}
+
+struct SelectStatement: Sendable {
+    var fields: [SelectField] = []
+    var sources: [Source] = []
+    var condition: Expression?
+    var dimensions: [Expression] = []
+    var fill = Fill.null
+    /// Nil where there is no ORDER BY.
+    var isAscending: Bool?
+    var limits = Limits()
+    /// Name in `tz('...')`.
+    var zone: String?
+    var offset = 0
+}
+
+/// What SHOW shows.
+enum ShowSubject: Sendable {
+    case databases, retentionPolicies
+    case measurements, fieldKeys, tagKeys, tagValues, series
+    case measurementCardinality(exact: Bool)
+    case fieldKeyCardinality(exact: Bool)
+    case tagKeyCardinality(exact: Bool)
+    case tagValuesCardinality(exact: Bool)
+    case seriesCardinality(exact: Bool)
+    /// What only a server has; the words after SHOW.
+    case server(String)
+}
+
+/// `WITH KEY = name`, `IN (...)`, `=~ /.../` and their negations.
+enum KeyFilter: Sendable {
+    case names([String], negated: Bool)
+    case pattern(Regex, negated: Bool)
+
+    func accepts(_ name: String) -> Bool {
+        switch self {
+        case .names(let names, let negated):
+            names.contains { Name($0) == Name(name) } != negated
+        case .pattern(let regex, let negated): regex.matches(name) != negated
+        }
+    }
+}
+
+struct ShowStatement: Sendable {
+    var subject: ShowSubject
+    /// FROM; empty means all experiments.
+    var sources: [Source] = []
+    /// WITH MEASUREMENT of SHOW MEASUREMENTS.
+    var measurement: Source?
+    var key: KeyFilter?
+    var condition: Expression?
+    var limits = Limits()
+}
+
+struct DeleteStatement: Sendable {
+    var sources: [Source] = []
+    var condition: Expression?
+}
+
+enum Statement: Sendable {
+    case select(SelectStatement)
+    case explain(SelectStatement, analyze: Bool)
+    case show(ShowStatement)
+    case delete(DeleteStatement)
+    case dropSeries(DeleteStatement)
+    case dropMeasurement(String)
+    case alter(experiment: String, field: String, type: FieldType)
+    /// A statement about servers, users or databases, by its first words.
+    case administration(String)
+}

@@ -1,0 +1,105 @@
+// Vectors put together value by value or piece by piece. Strings from several tables end up in one,
+// each distinct string once.
+
+/// Collects values of one type.
+struct VectorBuilder {
+    private(set) var type: FieldType?
+    private var bits: [UInt64] = []
+    private var isPresent: [Bool] = []
+    private var heap: [UInt8] = []
+    private var ends: [Int] = []
+    private var codes: [Name: UInt64] = [:]
+    /// New codes of the table seen last: its strings come again and again.
+    private var lastTable: StringTable?
+    private var lastCodes: [UInt64] = []
+
+    init(type: FieldType?) {
+        self.type = type
+    }
+
+    var count: Int { isPresent.count }
+
+    mutating func appendNull() {
+        bits.append(0)
+        isPresent.append(false)
+    }
+
+    mutating func append(_ value: FieldValue?) {
+        switch value {
+        case .float(let number)?: append(.float, number.bitPattern)
+        case .integer(let number)?: append(.integer, UInt64(bitPattern: number))
+        case .boolean(let flag)?: append(.boolean, flag ? 1 : 0)
+        case .string(let text)?: append(.string, code(text))
+        case nil: appendNull()
+        }
+    }
+
+    /// Appends a value that is no string.
+    mutating func append(_ type: FieldType, _ bits: UInt64) {
+        if self.type == nil { self.type = type }
+        self.bits.append(bits)
+        isPresent.append(true)
+    }
+
+    mutating func append(_ vector: ResultVector) {
+        append(vector, rows: 0..<vector.count)
+    }
+
+    mutating func append(_ vector: ResultVector, rows: Range<Int>) {
+        guard let type = vector.type else {
+            for _ in rows { appendNull() }
+            return
+        }
+        if self.type == nil { self.type = type }
+        isPresent.append(contentsOf: vector.isPresent[rows])
+        guard type == .string else {
+            bits.append(contentsOf: vector.bits[rows])
+            return
+        }
+        for row in rows {
+            bits.append(vector.isPresent[row] ? code(vector.bits[row], in: vector.strings) : 0)
+        }
+    }
+
+    mutating func append(_ vector: ResultVector, row: Int) {
+        guard let type = vector.type, vector.isPresent[row] else { return appendNull() }
+        append(type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
+    }
+
+    /// The code under which a string of another table is known here.
+    mutating func code(_ code: UInt64, in table: StringTable) -> UInt64 {
+        if lastTable !== table {
+            lastTable = table
+            lastCodes = Array(repeating: .max, count: table.count)
+        }
+        let known = lastCodes[Int(code)]
+        if known != .max { return known }
+        let new = self.code(table.text(code))
+        lastCodes[Int(code)] = new
+        return new
+    }
+
+    mutating func code(_ text: String) -> UInt64 {
+        if let code = codes[Name(text)] { return code }
+        let code = UInt64(ends.count)
+        heap.append(contentsOf: text.utf8)
+        ends.append(heap.count)
+        codes[Name(text)] = code
+        return code
+    }
+
+    func finished() -> ResultVector {
+        ResultVector(
+            type: type, bits: bits, isPresent: isPresent,
+            strings: ends.isEmpty ? .empty : StringTable(heap: heap, ends: ends))
+    }
+
+    mutating func removeAll() {
+        bits.removeAll(keepingCapacity: true)
+        isPresent.removeAll(keepingCapacity: true)
+        heap.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        codes.removeAll(keepingCapacity: true)
+        lastTable = nil
+    }
+}

@@ -1,0 +1,51 @@
+// Regular expressions: Go's syntax, linear time.
+
+internal import Testing
+
+@testable internal import CozDB
+
+@Suite struct RegexTests {
+    private func matches(_ pattern: String, _ text: String) throws -> Bool {
+        try Regex(pattern).matches(text)
+    }
+
+    @Test(arguments: [
+        ("^server01$", "server01", true), ("^server01$", "xserver01", false),
+        ("(?i)^SeRvEr01$", "sErVeR01", true), (".*", "", true), (".+", "", false),
+        ("[cg]pu", "a gpu b", true), ("cpu[13]", "cpu2", false), ("^(a|b)*c$", "ababc", true),
+        ("^a{2,3}$", "aaaa", false), ("^a{2,3}$", "aaa", true), ("^a{2}$", "aa", true),
+        ("^a{2,}$", "a", false), (#"^\d+\.\d*$"#, "12.", true), (#"^[^\d\s]+$"#, "ab c", false),
+        ("^[[:alpha:]_]+$", "a_b", true), ("^[]a]+$", "]a", true), (#"\bcat\b"#, "a cat.", true),
+        (#"\bcat\b"#, "concat", false), ("a{,2}", "a{,2}", true), (#"\Qa.b\E+"#, "a.bb", true),
+        (#"^\x{1F600}$"#, "\u{1F600}", true), (#"^\p{Lu}\pL+$"#, "Äbc", true), ("(?s)a.b", "a\nb", true),
+        ("a.b", "a\nb", false), ("(?m)^b$", "a\nb", true), ("^b$", "a\nb", false),
+        ("(?P<name>x)y", "xy", true), ("(?i:ä)", "Ä", true), ("x*?y+?", "y", true), ("", "", true),
+    ])
+    func `matches as Go does`(_ pattern: String, _ text: String, _ expected: Bool) throws {
+        #expect(try matches(pattern, text) == expected)
+    }
+
+    @Test(arguments: ["(", ")", "[", "a**", "*a", "a{1001}", "(?<", "\\", "[b-a]", "(?=x)", "\\8"])
+    func `refuses what Go refuses`(_ pattern: String) {
+        #expect(throws: DatabaseError.self) { try Regex(pattern) }
+    }
+
+    @Test func `time grows with the text, not with what could match`() throws {
+        let regex = try Regex("(a*)*(a|aa)*b")
+        let text = String(repeating: "a", count: 20_000)
+        let clock = ContinuousClock()
+        var isFound = true
+        let time = clock.measure { isFound = regex.matches(text) }
+        #expect(!isFound)
+        #expect(time < .seconds(10))
+    }
+
+    @Test func `an expression that multiplies itself is refused`() {
+        #expect(throws: DatabaseError.self) { try Regex("((a{1000}){1000}){1000}") }
+    }
+
+    @Test func `an anchored literal is known as such`() throws {
+        #expect(try Regex("^abc$").exactText == "abc")
+        #expect(try Regex("^ab.$").exactText == nil)
+    }
+}
