@@ -23,7 +23,8 @@ struct Cozdb: ParsableCommand {
         version: "cozdb \(Version.text)",
         subcommands: [
             InfoCommand.self, SchemaCommand.self, CheckCommand.self, CompactCommand.self,
-            WriteCommand.self, RejectsCommand.self, InspectCommand.self, SampleCommand.self,
+            ImportCommand.self, QueryCommand.self, WriteCommand.self, RejectsCommand.self,
+            InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

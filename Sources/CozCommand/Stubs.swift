@@ -82,8 +82,9 @@ extension Database {
     func replayRejects(overwrite: Bool) throws(DatabaseError) -> ReplayReport { ReplayReport() }
 }
 
-extension Timestamp {
-    init?(_ text: String) { return nil }
-    func appendText(to bytes: inout [UInt8], offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed) {}
+extension Database {
+    func query<Sink: QueryResultSink>(
+        _ text: String, options: QueryOptions, into sink: inout Sink
+    ) throws(DatabaseError) -> QueryCounters { QueryCounters() }
+    static func changesData(_ text: String, options: QueryOptions) -> Bool { false }
 }
-enum FractionDigits { case needed, nine }

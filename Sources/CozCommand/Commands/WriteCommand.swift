@@ -66,7 +66,7 @@ private struct WriteSession: ~Copyable {
     }
 
     mutating func run() throws(DatabaseError) {
-        var input = StandardInput()
+        var input = InputReader.standardInput
         while true {
             switch try parser.parse(into: &batch, points: 1) {
             case .batchFull: try commit()

@@ -18,6 +18,7 @@ struct WriteOptions: ParsableArguments {
         case ns, us, ms, s, m, h
 
         var unit: TimestampPrecision { TimestampPrecision(name: rawValue) ?? .nanoseconds }
+        var nanoseconds: Int64 { unit.nanoseconds }
     }
 
     @Option(help: "Unit of timestamps in the input: ns, us, ms, s, m or h.")

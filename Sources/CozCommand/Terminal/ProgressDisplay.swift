@@ -2,7 +2,9 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import CozImport
 internal import Glibc
+internal import Synchronization
 
 struct ProgressDisplay {
     enum Mode: String, CaseIterable, ExpressibleByArgument {
@@ -73,5 +75,29 @@ struct ProgressDisplay {
         let minutes = whole / 60
         if minutes < 60 { return "\(minutes):\(tail(whole % 60))" }
         return "\(minutes / 60):\(tail(minutes % 60)):\(tail(whole % 60))"
+    }
+}
+
+/// A display that the importer's two threads share.
+final class SharedProgress: Sendable {
+    private let display: Mutex<ProgressDisplay>
+
+    init(_ mode: ProgressDisplay.Mode) {
+        display = Mutex(ProgressDisplay(mode))
+    }
+
+    func committed(_ points: Int) {
+        display.withLock { $0.committed(points: points) }
+    }
+
+    func advanced(_ progress: ImportProgress) {
+        display.withLock {
+            $0.advanced(
+                points: progress.points, bytes: progress.readBytes, total: progress.totalBytes)
+        }
+    }
+
+    func end() {
+        display.withLock { $0.end() }
     }
 }

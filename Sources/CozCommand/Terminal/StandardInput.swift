@@ -1,11 +1,22 @@
-// Standard input, as it comes.
+// Standard input and small text files, read with the system's own calls.
 
 internal import CozDB
 internal import Glibc
 
-/// Reads standard input in pieces; a piece is what is there, so that nobody waits for a full one.
-struct StandardInput {
+/// Reads a descriptor in pieces; a piece is what is there, so that nobody waits for a full one.
+struct InputReader {
+    private let descriptor: Int32
+    private let name: String
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    static var standardInput: InputReader {
+        InputReader(descriptor: STDIN_FILENO, name: "standard input")
+    }
+
+    private init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
 
     /// The next bytes; empty at the end.
     ///
@@ -15,11 +26,11 @@ struct StandardInput {
             try DatabaseError.checkInterrupt()
             // The system writes at most as many bytes as the buffer has.
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-                unsafe read(STDIN_FILENO, bytes.baseAddress, bytes.count)
+                unsafe read(descriptor, bytes.baseAddress, bytes.count)
             }
             if count >= 0 { return buffer[..<count] }
             if errno != EINTR {
-                throw DatabaseError(.io, "standard input: \(SystemMessage.text(errno))")
+                throw DatabaseError(.io, SystemMessage.text(errno), file: name)
             }
         }
     }
@@ -33,8 +44,27 @@ struct StandardInput {
             bytes.append(contentsOf: piece)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw DatabaseError(.usage, "standard input is not UTF-8 text")
+            throw DatabaseError(
+                .usage, "found bytes that are not UTF-8, expected statements", file: name)
         }
         return text
+    }
+
+    /// The text of a file; `-` is standard input.
+    ///
+    /// - Throws: `notFound` when the file cannot be opened.
+    static func text(of path: String) throws(DatabaseError) -> String {
+        if path == "-" {
+            var input = InputReader.standardInput
+            return try input.text()
+        }
+        // The path ends with a zero byte during the call.
+        let descriptor = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else {
+            throw DatabaseError(.notFound, SystemMessage.text(errno), file: path)
+        }
+        defer { close(descriptor) }
+        var file = InputReader(descriptor: descriptor, name: path)
+        return try file.text()
     }
 }
