@@ -16,10 +16,11 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             The database is created where there is none. Importing a file again changes nothing. \
             Lines that cannot be read and values that do not fit the type of their field are kept \
-            in the rejects journal (see cozdb rejects); the rest is stored, and the exit status is 7.
+            in the rejects journal (see cozdb rejects); the rest is stored, and the exit status \
+            is 7.
 
-            What a new experiment is like (identity, participant tag, types, preset) is stored with \
-            it; later imports follow it without being told.
+            What a new experiment is like (identity, participant tag, types, preset) is stored \
+            with it; later imports follow it without being told.
 
             Examples:
               cozdb import --db study.cozdb influx-export.txt.gz

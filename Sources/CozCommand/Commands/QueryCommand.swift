@@ -24,8 +24,8 @@ struct QueryCommand: ParsableCommand {
 
             Examples:
               cozdb query --db study.cozdb "SHOW MEASUREMENTS"
-              cozdb query --db study.cozdb "SELECT mean(ts_heart_rate) FROM dev WHERE time > now() - \
-            7d GROUP BY time(1d), id_participant tz('Asia/Singapore')"
+              cozdb query --db study.cozdb "SELECT mean(ts_heart_rate) FROM dev WHERE time > \
+            now() - 7d GROUP BY time(1d), id_participant tz('Asia/Singapore')"
               cozdb query --db study.cozdb --format csv "SELECT * FROM dev" > dev.csv
               cozdb query --db study.cozdb --params '{"p": "p01"}' "SELECT ts_heart_rate FROM dev \
             WHERE id_participant = \\$p LIMIT 5"

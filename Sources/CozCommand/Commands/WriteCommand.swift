@@ -19,8 +19,8 @@ struct WriteCommand: ParsableCommand {
               ok refused=2             the same, but two of its values do not fit their fields
               refused 7:12 REASON      the point on line 7 is wrong at byte 12
 
-            What is refused is kept in the rejects journal. Blank lines and comments get no answer. \
-            For a lot of data at once, import is much faster.
+            What is refused is kept in the rejects journal. Blank lines and comments get no \
+            answer. For a lot of data at once, import is much faster.
 
             Example:
               echo 'dev,id_participant=p1 ts_heart_rate=61i' | cozdb write --db study.cozdb
