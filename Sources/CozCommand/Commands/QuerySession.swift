@@ -40,7 +40,7 @@ struct QuerySession {
         }
     }
 
-    private struct Outcome {
+    struct Outcome {
         var error: DatabaseError?
         var counters = QueryCounters()
         var formatting = Duration.zero
@@ -48,7 +48,8 @@ struct QuerySession {
         var elapsed = Duration.zero
     }
 
-    private func answer(_ text: String, _ database: Database, _ output: OutputWriter) -> Outcome {
+    /// Runs the statements on an open database and writes their answers.
+    func answer(_ text: String, _ database: Database, _ output: OutputWriter) -> Outcome {
         let start = ContinuousClock.now
         let writing = output.writing
         let format = makeFormat(output)
