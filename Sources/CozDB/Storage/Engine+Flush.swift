@@ -135,8 +135,11 @@ extension Engine {
             if options.compactsInBackground { try compact(countMin: 2) }
             compactionQueue.sync {}
         }
-        state.withLock { $0.isClosed = true }
         if isOpen { removeRetired(all: true) }
+        state.withLock { state in
+            state.isClosed = true
+            state.lockFile = nil
+        }
     }
 
     // MARK: Retired files

@@ -16,8 +16,6 @@ final class Engine: Sendable {
     private let manifestTurn = Monitor(())
     let flushQueue = DispatchQueue(label: "cozdb.flush")
     let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
-    /// Held as long as the engine lives; the lock goes with the descriptor.
-    private let lockFile: any File
     private let presets: @Sendable (String) -> [Column]
 
     /// Everything that threads share.
@@ -29,6 +27,8 @@ final class Engine: Sendable {
         /// As of the last durable commit.
         var schemas: SchemaSet
         var segments = SegmentSet()
+        /// The lock goes with the descriptor: held until the database is closed.
+        var lockFile: (any File)?
         var memtable = Memtable()
         /// The memtable that is being written to segments, and its log.
         var frozen: Memtable?
@@ -60,14 +60,13 @@ final class Engine: Sendable {
         options: DatabaseOptions, presets: @escaping @Sendable (String) -> [Column]
     ) {
         self.directory = directory
-        self.lockFile = lockFile
         self.options = options
         self.presets = presets
         databaseID = manifest.databaseID
         state = Monitor(
             State(
                 manifest: manifest, stagedSchemas: manifest.schemas, schemas: manifest.schemas,
-                segments: segments, queuedSequence: manifest.lastSequence,
+                segments: segments, lockFile: lockFile, queuedSequence: manifest.lastSequence,
                 durableSequence: manifest.lastSequence))
     }
 
