@@ -31,7 +31,8 @@ enum ExportScan {
             let isEnd = buffer.count == before
             let bytes = buffer.bytes
             let end =
-                isEnd ? bytes.count : bytes.lastIndex(of: newline, in: 0..<bytes.count).map { $0 + 1 }
+                isEnd
+                ? bytes.count : bytes.lastIndex(of: newline, in: 0..<bytes.count).map { $0 + 1 }
             if let end {
                 scan(bytes, end, &reader, &isBelowComment)
                 buffer.removeFirst(end)

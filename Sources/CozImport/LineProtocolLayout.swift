@@ -89,6 +89,8 @@ struct TagRange {
 struct LineProblem {
     var reason: String
     var index: Int
+    /// How far the input was looked at to know it; more input may change what is seen from there.
+    var decidedAt: Int
 }
 
 let unbalancedQuotes = "unbalanced quotes"

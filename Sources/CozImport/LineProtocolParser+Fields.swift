@@ -11,10 +11,9 @@ extension LineProtocolParser {
         if fieldsStart < 0 { return -1 }
         let first = skipBlanks(text, fieldsStart)
         if isLineEnd(text, first) { return fail("missing fields", first) }
-        let cellsBefore = batch.valueCount
         let end = readFields(text, at: first, &batch)
         if end < 0 { return -1 }
-        if batch.valueCount == cellsBefore {
+        if timeFieldsInLine > 0 && !batch.hasOpenRow {
             return fail(reasonForNoFields(text, start), first)
         }
         return readTime(text, at: end)
@@ -71,6 +70,7 @@ extension LineProtocolParser {
                 return fail("invalid field format", index)
             }
             index += 1
+            while text[index] > equalsSign && text[index] != backslash { index += 1 }
         }
         let key = start..<(index + 1)
         if let known = fieldKeys.find(text, key, owner: experiment) { return known }
@@ -230,6 +230,7 @@ extension LineProtocolParser {
                 index += isEscape ? 2 : 1
             default:
                 string.hasNewlines = true
+                if newlinesInStrings == 0 { firstOpenQuote = open }
                 newlinesInStrings += 1
                 index += 1
             }
@@ -238,8 +239,7 @@ extension LineProtocolParser {
         let reason =
             isTooLong
             ? "a string of more than \(options.stringSizeBytesMax) bytes" : unbalancedQuotes
-        // Before the end of the input is known this says: wait for more.
-        string.end = fail(reason, index > lastEnd ? open : text.count)
+        string.end = fail(reason, open, decidedAt: index > lastEnd ? open : text.count)
         return string
     }
 
@@ -268,10 +268,10 @@ extension LineProtocolParser {
         let word = end - start > 5 ? 0 : text.word(start) & (1 << UInt64(8 * (end - start)) - 1)
         let value: Bool
         switch word {
-        case BooleanWord.t, BooleanWord.T, BooleanWord.lowerTrue, BooleanWord.mixedTrue,
+        case BooleanWord.t, BooleanWord.upperT, BooleanWord.lowerTrue, BooleanWord.mixedTrue,
             BooleanWord.upperTrue:
             value = true
-        case BooleanWord.f, BooleanWord.F, BooleanWord.lowerFalse, BooleanWord.mixedFalse,
+        case BooleanWord.f, BooleanWord.upperF, BooleanWord.lowerFalse, BooleanWord.mixedFalse,
             BooleanWord.upperFalse:
             value = false
         default:
@@ -296,10 +296,13 @@ extension LineProtocolParser {
         let first = isNegative ? index + 1 : index
         var value: UInt64 = 0
         index = NumberParsing.digits(text, first, into: &value)
-        if index - first - 1 >= 18 || options.precision != .nanoseconds || index == first {
-            guard setTime(text, first..<index, isNegative) else { return -1 }
-        } else {
-            pointTime = isNegative ? 0 &- Int64(value) : Int64(value)
+        let size = index - first
+        let (product, overflow) = value.multipliedReportingOverflow(by: timeFactor)
+        if size - 1 < 19 && size > 0 && !overflow && product <= LineProtocolParser.timeLimit {
+            let time = Int64(truncatingIfNeeded: product)
+            pointTime = isNegative ? 0 &- time : time
+        } else if !setLongTime(text, first..<index, isNegative) {
+            return -1
         }
         let digitsEnd = index
         while text[index] == space { index += 1 }
@@ -308,8 +311,11 @@ extension LineProtocolParser {
         return fail(index == digitsEnd ? "bad timestamp" : "point is invalid", index)
     }
 
-    /// The same for times of nineteen digits and other units than nanoseconds.
-    @inline(never) private mutating func setTime(
+    /// The greatest time that can be written; the least is its negative.
+    private static var timeLimit: UInt64 { UInt64(Timestamp.max.nanoseconds) }
+
+    /// The same for times that are out of range or have leading zeros, and for none at all.
+    @inline(never) private mutating func setLongTime(
         _ text: PaddedBytes, _ digits: Range<Int>, _ isNegative: Bool
     ) -> Bool {
         guard !digits.isEmpty else {
@@ -360,12 +366,12 @@ extension LineProtocolParser {
 /// Every spelling of a boolean as the number its bytes make, first byte lowest.
 private enum BooleanWord {
     static let t = number("t")
-    static let T = number("T")
+    static let upperT = number("T")
     static let lowerTrue = number("true")
     static let mixedTrue = number("True")
     static let upperTrue = number("TRUE")
     static let f = number("f")
-    static let F = number("F")
+    static let upperF = number("F")
     static let lowerFalse = number("false")
     static let mixedFalse = number("False")
     static let upperFalse = number("FALSE")

@@ -112,7 +112,11 @@ extension LineProtocolParser {
         _ text: PaddedBytes, _ range: Range<Int>, isMeasurement: Bool
     ) -> Range<Int> {
         let start = scratch.count
-        var index = range.lowerBound
+        var index = text.firstIndex(of: backslash, in: range) ?? range.upperBound
+        text.withSpan(range.lowerBound..<index) { bytes in
+            // Sound: the buffer is valid during the call and the array copies it.
+            unsafe bytes.withUnsafeBufferPointer { unsafe scratch.append(contentsOf: $0) }
+        }
         while index < range.upperBound {
             if text[index] == backslash && index + 1 < range.upperBound {
                 let next = text[index + 1]
@@ -129,23 +133,37 @@ extension LineProtocolParser {
     /// Sorts the tags, adds the participant of the options, and says what is wrong with them.
     private mutating func reasonAgainstNames(_ measurement: Range<Int>) -> String? {
         addParticipant()
-        let bytes = scratch
-        tags.sort { bytes[$0.name].lexicographicallyPrecedes(bytes[$1.name]) }
-        let limit = DatabaseOptions.nameSizeBytesMax
-        let sizes = tags.map { Swift.max($0.name.count, $0.value.count) } + [measurement.count]
-        if let size = sizes.first(where: { $0 > limit }) {
-            return "max key length exceeded: \(size) > \(limit)"
+        let isSorted = tags.indices.dropFirst().allSatisfy {
+            compare(tags[$0 - 1].name, tags[$0].name) <= 0
         }
+        if !isSorted {
+            var sorted = tags
+            sorted.sort { compare($0.name, $1.name) < 0 }
+            tags = sorted
+        }
+        var longest = measurement.count
         for index in tags.indices {
-            if index > 0 && bytes[tags[index].name] == bytes[tags[index - 1].name] {
-                return "duplicate tags"
-            }
-            if bytes[tags[index].name].elementsEqual("time".utf8) {
+            let name = tags[index].name
+            longest = Swift.max(longest, name.count, tags[index].value.count)
+            if index > 0 && compare(name, tags[index - 1].name) == 0 { return "duplicate tags" }
+            if name.count == 4 && scratch[name].elementsEqual("time".utf8) {
                 return "invalid tag key: input tag \"time\" on measurement "
-                    + "\"\(String(decoding: bytes[measurement], as: UTF8.self))\" is invalid"
+                    + "\"\(String(decoding: scratch[measurement], as: UTF8.self))\" is invalid"
             }
         }
-        return nil
+        let limit = DatabaseOptions.nameSizeBytesMax
+        return longest > limit ? "max key length exceeded: \(longest) > \(limit)" : nil
+    }
+
+    /// Byte order of two ranges of the scratch bytes: negative, zero or positive.
+    private func compare(_ left: Range<Int>, _ right: Range<Int>) -> Int {
+        let bytes = scratch.span
+        for offset in 0..<Swift.min(left.count, right.count) {
+            let difference =
+                Int(bytes[left.lowerBound + offset]) - Int(bytes[right.lowerBound + offset])
+            if difference != 0 { return difference }
+        }
+        return left.count - right.count
     }
 
     private mutating func addParticipant() {
@@ -161,8 +179,10 @@ extension LineProtocolParser {
     }
 
     /// Notes why the line is bad; returns what the reading functions return then.
-    @inline(never) mutating func fail(_ reason: String, _ index: Int) -> Int {
-        problem = LineProblem(reason: reason, index: index)
+    @inline(never) mutating func fail(
+        _ reason: String, _ index: Int, decidedAt: Int? = nil
+    ) -> Int {
+        problem = LineProblem(reason: reason, index: index, decidedAt: decidedAt ?? index)
         return -1
     }
 }

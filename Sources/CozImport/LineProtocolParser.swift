@@ -55,6 +55,8 @@ public struct LineProtocolParser: ~Copyable {
     public private(set) var droppedTimeFields = 0
 
     let options: Options
+    /// Nanoseconds in one unit of the timestamps.
+    let timeFactor: UInt64
     var export: ExportReader
     private var input = PaddedBuffer(capacity: 1 << 16)
     /// Where the next line begins in the input.
@@ -65,6 +67,8 @@ public struct LineProtocolParser: ~Copyable {
     /// The first bytes of an overlong line whose end was not seen yet.
     private var overlong: [UInt8]?
     private var lineNumber = 1
+    /// Points of the batch so far, refused lines counted.
+    private var batchPoints = 0
     private var isFileStart = true
 
     // The layout cache; all of it belongs to one batch.
@@ -79,17 +83,21 @@ public struct LineProtocolParser: ~Copyable {
     var firstFields: [Int] = []
 
     /// What is wrong with the line being read.
-    var problem = LineProblem(reason: "", index: 0)
+    var problem = LineProblem(reason: "", index: 0, decidedAt: 0)
     /// The time of the point being read.
     var pointTime: Int64 = 0
     /// Newlines inside strings of the line being read.
     var newlinesInStrings = 0
+    /// Where the first string with a newline begins in the line being read.
+    var firstOpenQuote = 0
+    /// Fields named `time` in the line being read.
     var timeFieldsInLine = 0
     var scratch: [UInt8] = []
     var tags: [TagRange] = []
 
     public init(options: Options = Options()) {
         self.options = options
+        timeFactor = UInt64(options.precision.nanoseconds)
         export = ExportReader(database: options.database, policy: options.policy)
     }
 
@@ -173,10 +181,11 @@ public struct LineProtocolParser: ~Copyable {
         into batch: inout WriteBatch, points: Int
     ) throws(DatabaseError) -> Progress {
         if batch.isEmpty { forgetNumbers() }
+        batchPoints = batch.rowCount + batch.refusals.count
         guard !isFileStart || skipByteOrderMark() else { return .needsInput }
         if overlong != nil { passOverlongLine(&batch) }
         while position < wholeEnd {
-            if batch.rowCount + batch.refusals.count >= points { return .batchFull }
+            if batchPoints >= points { return .batchFull }
             if try !parseLine(&batch) { break }
         }
         if isFinished && position >= input.count {
@@ -239,6 +248,7 @@ public struct LineProtocolParser: ~Copyable {
             skippedPoints += 1
         } else {
             batch.endRow(tagSet: series[lastSeries].tagSet, time: pointTime, line: lineNumber)
+            batchPoints += 1
         }
         droppedTimeFields += timeFieldsInLine
         lineNumber += newlinesInStrings
@@ -281,7 +291,7 @@ public struct LineProtocolParser: ~Copyable {
     ) -> Bool {
         batch.abandonRow()
         // What stands at or behind `wholeEnd` may look different once more input is there.
-        if !isFinished && (end >= 0 || problem.index >= wholeEnd) { return false }
+        if !isFinished && (end >= 0 || problem.decidedAt >= wholeEnd) { return false }
         let start = skipBlanks(text, position)
         let end = lineEnd(text, from: start)
         if text.starts(with: "CREATE DATABASE ", at: start, end: end)
@@ -295,10 +305,12 @@ public struct LineProtocolParser: ~Copyable {
         }
         var reason = problem.reason
         if newlinesInStrings > 0 && reason != unbalancedQuotes {
-            reason = "\(unbalancedQuotes), or \(reason) after a string that ends in line "
+            reason =
+                "\(unbalancedQuotes), or \(reason) after a string that ends in line "
                 + "\(lineNumber + newlinesInStrings)"
         }
-        refuse(text, position..<end, reason, column: problem.index - position + 1, &batch)
+        let place = newlinesInStrings > 0 ? firstOpenQuote : problem.index
+        refuse(text, position..<end, reason, column: place - position + 1, &batch)
         return advance(to: end + 1)
     }
 
@@ -308,6 +320,7 @@ public struct LineProtocolParser: ~Copyable {
     ) {
         var range = range
         if let last = range.last, text[last] == carriageReturn { range.removeLast() }
+        batchPoints += 1
         batch.refuse(
             Refusal(
                 subject: .line(text.copy(range.prefix(Refusal.lineSizeBytesMax))), reason: reason,
@@ -318,7 +331,6 @@ public struct LineProtocolParser: ~Copyable {
     private mutating func refuseOverlongLine(_ batch: inout WriteBatch) {
         let text = input.bytes
         guard wholeEnd <= position else {
-            problem = LineProblem(reason: unbalancedQuotes, index: position)
             let end = lineEnd(text, from: position)
             refuse(text, position..<end, unbalancedQuotes, column: 0, &batch)
             _ = advance(to: end + 1)
@@ -345,6 +357,7 @@ public struct LineProtocolParser: ~Copyable {
             skippedPoints += 1
         } else {
             let limit = LineProtocolParser.lineSizeBytesMax
+            batchPoints += 1
             batch.refuse(
                 Refusal(
                     subject: .line(start), reason: "a line of more than \(limit) bytes",

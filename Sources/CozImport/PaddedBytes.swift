@@ -103,7 +103,8 @@ internal import Glibc
 
     /// A hash for tables of the parser; eight bytes a step.
     @inline(__always) func hash(_ range: Range<Int>, seed: Int) -> UInt32 {
-        var hash = UInt64(truncatingIfNeeded: range.count &+ seed &* 0x1_0001)
+        var hash =
+            UInt64(truncatingIfNeeded: range.count &+ seed &* 0x1_0001)
             &* 0x9E37_79B9_7F4A_7C15
         var index = range.lowerBound
         while index + 8 <= range.upperBound {
@@ -112,7 +113,8 @@ internal import Glibc
         }
         let rest = range.upperBound - index
         if rest > 0 {
-            hash = PaddedBytes.fold(hash ^ word(index) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* rest))
+            hash = PaddedBytes.fold(
+                hash ^ word(index) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* rest))
         }
         return UInt32(truncatingIfNeeded: PaddedBytes.fold(hash) >> 13)
     }

@@ -1,9 +1,10 @@
 // Numbers against strtod, bit for bit.
 
-@testable internal import CozImport
 internal import CozTestSupport
 internal import Glibc
 internal import Testing
+
+@testable internal import CozImport
 
 @Suite struct NumberParsingTests {
     private func scan(_ text: String) -> (number: ScannedNumber, size: Int) {

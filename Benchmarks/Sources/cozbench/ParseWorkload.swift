@@ -10,12 +10,12 @@ enum ParseWorkload {
         var best = Double.infinity
         for _ in 0..<repeats {
             let start = now()
-            var (points, values, refused, strings) = (0, 0, 0, 0)
+            var (points, values, refused) = (0, 0, 0)
             var parser = LineProtocolParser()
             parser.beginFile()
             var batch = WriteBatch()
             var offset = 0
-            let chunkSize = 1 << 20
+            let chunkSize = 1 << 18
             while true {
                 switch try parser.parse(into: &batch, points: 10_000) {
                 case .needsInput where offset < bytes.count:
@@ -33,7 +33,6 @@ enum ParseWorkload {
                 points += batch.rowCount
                 values += batch.valueCount
                 refused += batch.refusals.count
-                strings = max(strings, batch.valueCount)
                 batch.removeAll()
             }
             let seconds = now() - start
