@@ -65,7 +65,9 @@ final class FieldWriter {
             case .string: append(string: newBits[index], strings)
             default: bits.append(newBits[index])
             }
-            if rows.count == SegmentFormat.blockCountMax { try flush(to: &output) }
+            if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
+                try flush(to: &output)
+            }
         }
         valueCount += newRows.count
     }
@@ -84,6 +86,12 @@ final class FieldWriter {
         }
         field.directory = try output.append(table: directory)
         return (field, presence.finish(rowCount: rowCount))
+    }
+
+    /// Whether the strings of the pending block would make it, or the dictionary, too large.
+    private var hasManyBytes: Bool {
+        plainHeap.count > SegmentFormat.dictionarySizeBytesMax
+            || !isDictionaryFull && dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
     }
 
     private func append(string code: UInt64, _ strings: StringSource) {
