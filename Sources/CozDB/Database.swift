@@ -1,26 +1,113 @@
 // The public face: open, write, query, snapshot, flush, compact, close.
 
+internal import Glibc
+
 /// How a database is opened.
 public enum DatabaseAccess: Sendable {
-    /// The one writer; creates the directory when asked to. Readers are never blocked.
+    /// The one writer. Readers are never blocked.
     case readWrite
     /// Any number of readers, in this process or others; nothing is created, written or locked.
     case readOnly
 }
 
+/// An open database: one directory. Safe from any thread.
+///
+/// One `Database` at a time, of any process, is open for writing; any number is open for reading
+/// beside it. Call `close()` when done writing: it flushes, seals the manifest and frees the lock.
+/// Without it nothing acknowledged is lost, but the next opening replays the log.
 public final class Database: Sendable {
+    let store: Store
+
+    /// What stands behind a database of each kind of access.
+    enum Store: Sendable {
+        case writer(Engine)
+        case reader(LiveReader)
+    }
+
+    private init(_ store: Store) {
+        self.store = store
+    }
+
+    /// Opens a database; for writing also makes one where the directory is absent or empty
+    /// (`DatabaseOptions.createsDatabase`).
+    ///
+    /// Cost: reads the manifest and the end of each segment, whatever the size of the data; for
+    /// writing after a crash also what the log holds.
+    ///
+    /// - Throws: `notFound` where there is no database, `locked` where another writer has it
+    ///   (with its process number), `damaged` and `unsupportedFormat` with file and offset.
     public static func open(
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
     ) throws(DatabaseError) -> Database {
-        Database()
+        try open(path, access: access, options: options, on: PosixFileSystem())
     }
 
-    public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
-        WriteReport()
+    /// The same on another file system: the seam for tests that inject faults.
+    package static func open(
+        _ path: String, access: DatabaseAccess, options: DatabaseOptions,
+        on fileSystem: any FileSystem
+    ) throws(DatabaseError) -> Database {
+        switch access {
+        case .readWrite:
+            Database(
+                .writer(
+                    try Recovery.open(path, on: fileSystem, options: options, presets: { _ in [] })))
+        case .readOnly:
+            Database(.reader(try LiveReader(path, on: fileSystem)))
+        }
     }
-    public func flush() throws(DatabaseError) {}
-    public func compact() throws(DatabaseError) {}
-    public func close() throws(DatabaseError) {}
-    func snapshot() throws(DatabaseError) -> Snapshot { Snapshot(experiments: []) }
+
+    /// Commits a batch, whole or not at all. On return it is durable (as the option `durability`
+    /// says) and visible to every snapshot taken afterwards.
+    ///
+    /// Values that cannot be stored are refused one by one and kept in the rejects journal, in
+    /// the same commit; the report counts them. Many threads may write at once: their commits
+    /// share one sync.
+    ///
+    /// - Throws: `usage` where the batch names settings other than those stored, or the database
+    ///   is read-only; `limitExceeded`; `io` where the disk refuses: then nothing more is
+    ///   acknowledged until the database is opened again.
+    @discardableResult
+    public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
+        try writer().write(batch)
+    }
+
+    /// Writes what is in memory to segments. Durability does not need it; it empties the log.
+    public func flush() throws(DatabaseError) {
+        try writer().flush()
+    }
+
+    /// Merges all segments of each experiment into one: the smallest and fastest form.
+    /// Rewrites everything that is not in one segment already.
+    public func compact() throws(DatabaseError) {
+        try writer().compactAll()
+    }
+
+    /// Flushes, merges what is worth it, seals the manifest and frees the lock. A second call
+    /// does nothing. The calls of other threads must have returned.
+    public func close() throws(DatabaseError) {
+        if case .writer(let engine) = store { try engine.close() }
+    }
+
+    /// The schemas of all experiments, in byte order of their names.
+    public func schemas() throws(DatabaseError) -> [ExperimentSchema] {
+        try snapshot().experiments.map(\.schema)
+    }
+
+    /// Everything committed up to now.
+    func snapshot() throws(DatabaseError) -> Snapshot {
+        switch store {
+        case .writer(let engine): try engine.snapshot()
+        case .reader(let reader): try reader.snapshot()
+        }
+    }
+
+    func writer() throws(DatabaseError) -> Engine {
+        guard case .writer(let engine) = store else {
+            throw DatabaseError(
+                .usage, "the database is open read-only; open it with access: .readWrite")
+        }
+        return engine
+    }
 }

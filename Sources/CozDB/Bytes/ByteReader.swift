@@ -67,7 +67,7 @@ struct ByteReader: ~Escapable {
     mutating func readCount(limit: Int) throws(FormatError) -> Int {
         let start = offset
         let value = try readVarint()
-        guard value <= UInt64(limit) else {
+        guard limit >= 0, value <= UInt64(limit) else {
             throw FormatError(.invalid, "found \(value), expected at most \(limit)", at: start)
         }
         return Int(value)

@@ -19,6 +19,9 @@ public struct DatabaseOptions: Sendable {
         case groupReadable
     }
 
+    /// Whether opening for writing makes a database where the directory is absent or empty.
+    public var createsDatabase = true
+
     public var durability: Durability = .full
     public var fileAccess: FileAccess = .ownerOnly
 

@@ -119,3 +119,37 @@ public struct ExperimentSchema: Sendable {
         columns[id].type = type
     }
 }
+
+extension ExperimentSchema {
+    /// Compares settings that a caller named with those stored.
+    ///
+    /// - Throws: `usage` with both values where they differ.
+    public func check(_ settings: ExperimentSettings) throws(DatabaseError) {
+        func differ(_ what: String, _ stored: String, _ asked: String) -> DatabaseError {
+            DatabaseError(
+                .usage,
+                "experiment \"\(name)\" was created with \(what) \(stored), asked for was \(asked); "
+                    + "leave the option out, or import into another database")
+        }
+        if let asked = settings.identity, asked != identity {
+            throw differ("identity", identity.description, asked.description)
+        }
+        if let asked = settings.typeRule, asked != typeRule {
+            throw differ("types", "\(typeRule)", "\(asked)")
+        }
+        if let asked = settings.preset, Name(asked) != Name(preset) {
+            throw differ("preset", preset, asked)
+        }
+    }
+}
+
+extension Identity: CustomStringConvertible {
+    /// As the command's options spell it.
+    public var description: String {
+        switch self {
+        case .participant(let tag): "participant (tag \(tag))"
+        case .allTags: "all"
+        case .tags(let names): names.joined(separator: ",")
+        }
+    }
+}

@@ -5,9 +5,9 @@
 /// Two keys are equal exactly when their tags are. The order of keys is the order in which series
 /// appear in answers: by tag names and values, byte by byte, as InfluxDB sorts them.
 ///
-/// Bytes: for each tag, name then value, each with 0x00 written as 0x00 0xFF and ended by
+/// Bytes: for each tag, name then value, each with 0x00 written as 0x00 0x02 and ended by
 /// 0x00 0x01. The empty key (no tags) is the empty string. The ending sorts before every
-/// continuation, so comparing bytes compares tags.
+/// continuation, so comparing bytes compares tags; the bytes are valid UTF-8.
 public struct SeriesKey: Hashable, Comparable, Sendable {
     /// The canonical form described above.
     public let bytes: [UInt8]
@@ -47,7 +47,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
     static func append(_ word: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         for byte in word {
             bytes.append(byte)
-            if byte == 0 { bytes.append(0xFF) }
+            if byte == 0 { bytes.append(2) }
         }
         bytes.append(0)
         bytes.append(1)
@@ -63,7 +63,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
                 index += 1
                 continue
             }
-            if bytes[index + 1] == 0xFF {
+            if bytes[index + 1] == 2 {
                 word.append(0)
             } else {
                 words.append(String(decoding: word, as: UTF8.self))

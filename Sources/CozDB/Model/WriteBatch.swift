@@ -9,6 +9,7 @@
 /// numbered form: get numbers for the experiment, tag set and columns (and keep them, they stay
 /// valid until `removeAll`), then for each point `append` its values and `endRow`.
 ///
+/// A number that no point uses creates nothing: neither an experiment, nor a field, nor a lock.
 /// Points are applied in the order they were added; the later of two values for one cell wins.
 public struct WriteBatch: Sendable {
     /// One point: where its cells end, and where it came from.
@@ -161,6 +162,9 @@ public struct WriteBatch: Sendable {
                 cellEnd: UInt32(truncatingIfNeeded: cells.count)))
     }
 
+    /// Whether cells were appended since the last `endRow`.
+    public var hasOpenRow: Bool { cells.count > Int(rows.last?.cellEnd ?? 0) }
+
     /// Drops the cells appended since the last `endRow`, for a line that turned out bad.
     public mutating func abandonRow() {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
@@ -214,7 +218,10 @@ public struct WriteBatch: Sendable {
 
     private mutating func appendNumber(_ number: Int) {
         let value = UInt32(truncatingIfNeeded: number)
-        for shift in [UInt32(0), 8, 16, 24] { scratch.append(UInt8(truncatingIfNeeded: value >> shift)) }
+        scratch.append(UInt8(truncatingIfNeeded: value))
+        scratch.append(UInt8(truncatingIfNeeded: value >> 8))
+        scratch.append(UInt8(truncatingIfNeeded: value >> 16))
+        scratch.append(UInt8(truncatingIfNeeded: value >> 24))
     }
 
     private mutating func appendWord(_ word: Span<UInt8>) {

@@ -4,32 +4,51 @@
 /// Strings addressed by code. Immutable, so it can be shared by every slice that refers to it.
 /// Equal strings may have different codes when they come from different sources.
 final class StringTable: Sendable {
-    private let heap: [UInt8]
-    private let ends: [Int]
+    /// A run of codes whose strings lie in one heap.
+    private struct Part {
+        var firstCode: Int
+        var heap: [UInt8]
+        /// Where each string ends in the heap; each begins where the one before ends.
+        var ends: [Int]
+    }
+
+    /// Ascending by first code; nearly always one.
+    private let parts: [Part]
+    let count: Int
 
     /// - Parameter ends: where each string ends in `heap`; each begins where the one before ends.
     init(heap: [UInt8], ends: [Int]) {
-        self.heap = heap
-        self.ends = ends
+        parts = [Part(firstCode: 0, heap: heap, ends: ends)]
+        count = ends.count
+    }
+
+    /// The strings of both; codes of the second grow by the count of the first.
+    init(_ first: StringTable, _ second: StringTable) {
+        var parts = first.parts
+        for part in second.parts {
+            parts.append(
+                Part(
+                    firstCode: part.firstCode + first.count, heap: part.heap, ends: part.ends))
+        }
+        self.parts = parts
+        count = first.count + second.count
     }
 
     static let empty = StringTable(heap: [], ends: [])
 
-    var count: Int { ends.count }
-
     func text(_ code: UInt64) -> String {
-        String(decoding: heap[range(code)], as: UTF8.self)
+        withBytes(code) { String(validating: $0) ?? "" }
     }
 
     /// The bytes of a string, valid during the call.
     func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result {
-        let heap = heap
-        return body(heap.span.extracting(range(code)))
-    }
-
-    private func range(_ code: UInt64) -> Range<Int> {
-        let index = Int(code)
-        return (index == 0 ? 0 : ends[index - 1])..<ends[index]
+        var number = parts.count - 1
+        while number > 0, parts[number].firstCode > Int(code) { number -= 1 }
+        let index = Int(code) - parts[number].firstCode
+        let end = parts[number].ends[index]
+        let start = index == 0 ? 0 : parts[number].ends[index - 1]
+        let heap = parts[number].heap
+        return body(heap.span.extracting(start..<end))
     }
 }
 
@@ -48,14 +67,101 @@ struct ColumnSlice {
         FieldValue(type: type, bits: bits[index], strings: strings)
     }
 
-    mutating func removeAll() {
-        times.removeAll(keepingCapacity: true)
-        bits.removeAll(keepingCapacity: true)
-        strings = .empty
+    /// Makes the other's strings part of this slice; what its codes grow by.
+    private mutating func adopt(_ other: StringTable) -> UInt64 {
+        guard type == .string, strings !== other else { return 0 }
+        if count == 0 {
+            strings = other
+            return 0
+        }
+        let offset = strings.count
+        strings = StringTable(strings, other)
+        return UInt64(offset)
+    }
+
+    /// Adds a slice whose times are all later.
+    mutating func append(_ later: ColumnSlice) {
+        guard later.count > 0 else { return }
+        let offset = adopt(later.strings)
+        if count == 0, offset == 0 {
+            self = later
+            return
+        }
+        times.append(contentsOf: later.times)
+        bits.append(contentsOf: offset == 0 ? later.bits : later.bits.map { $0 + offset })
+    }
+
+    /// Both slices by time; where both have a value the newer one's stays.
+    func merged(withNewer newer: ColumnSlice) -> ColumnSlice {
+        guard newer.count > 0 else { return self }
+        guard count > 0 else { return newer }
+        var merged = ColumnSlice(type: type, strings: strings)
+        merged.times = [times[0]]
+        let offset = merged.adopt(newer.strings)
+        merged.times.removeAll()
+        merged.times.reserveCapacity(count + newer.count)
+        merged.bits.reserveCapacity(count + newer.count)
+        var left = 0
+        var right = 0
+        while left < count || right < newer.count {
+            if right == newer.count || left < count && times[left] < newer.times[right] {
+                merged.times.append(times[left])
+                merged.bits.append(bits[left])
+                left += 1
+            } else {
+                if left < count, times[left] == newer.times[right] { left += 1 }
+                merged.times.append(newer.times[right])
+                merged.bits.append(newer.bits[right] + offset)
+                right += 1
+            }
+        }
+        return merged
+    }
+
+    /// Drops values outside of a range.
+    mutating func trim(to range: TimeRange) {
+        let start = times.partitioningIndex { $0 >= range.lower }
+        let end = times.partitioningIndex { $0 >= range.upper }
+        guard start > 0 || end < count else { return }
+        times = Array(times[start..<max(start, end)])
+        bits = Array(bits[start..<max(start, end)])
+    }
+
+    /// The values as another type: integers as floats, anything as text.
+    func cast(to target: FieldType) -> ColumnSlice {
+        guard target != type else { return self }
+        var cast = ColumnSlice(type: target, times: times)
+        switch target {
+        case .float where type == .integer:
+            cast.bits = bits.map { Double(Int64(bitPattern: $0)).bitPattern }
+        case .string:
+            var heap: [UInt8] = []
+            var ends: [Int] = []
+            for index in 0..<count {
+                heap.append(contentsOf: value(index).plainText.utf8)
+                ends.append(heap.count)
+            }
+            cast.strings = StringTable(heap: heap, ends: ends)
+            cast.bits = (0..<count).map { UInt64($0) }
+        default:
+            // No ALTER leads here; values of no use are better than a trap.
+            cast.times = []
+        }
+        return cast
     }
 }
 
 extension FieldValue {
+    /// The value as text without quotes and suffixes: what a field widened to string shows.
+    var plainText: String {
+        switch self {
+        case .float(let value): value.description
+        case .integer(let value): "\(value)"
+        case .boolean(let value): value ? "true" : "false"
+        case .string(let value): value
+        }
+    }
+
     init(type: FieldType, bits: UInt64, strings: StringTable) {
         switch type {
         case .float: self = .float(Double(bitPattern: bits))
@@ -64,24 +170,6 @@ extension FieldValue {
         case .string: self = .string(strings.text(bits))
         }
     }
-}
-
-/// What is known of a run of values of one column of one series without reading them.
-struct ColumnSummary: Equatable, Sendable {
-    var type: FieldType
-    var count: Int
-    var firstTime: Int64
-    var lastTime: Int64
-    /// Bits of the smallest and largest value; 0 for strings. Floats: NaN values are left out, and
-    /// when there is nothing else both are NaN.
-    var min: UInt64
-    var max: UInt64
-    /// Sum of the values: Double bits for floats, wrapping Int64 for integers, count of true for
-    /// booleans; 0 for strings.
-    var sum: UInt64
-    /// Bits of the earliest and latest value; 0 for strings.
-    var first: UInt64
-    var last: UInt64
 }
 
 /// Part of a column: either only its summary or its values.
@@ -95,7 +183,7 @@ struct RowBlock {
     /// One of the columns asked for.
     struct Column {
         var type = FieldType.float
-        /// One entry per row; meaningless where `isPresent` is false.
+        /// One entry per row, meaningless where `isPresent` is false; none where `isEmpty`.
         var bits: [UInt64] = []
         var isPresent: [Bool] = []
         var strings = StringTable.empty
@@ -103,10 +191,12 @@ struct RowBlock {
         var isEmpty = true
 
         func value(_ row: Int) -> FieldValue? {
-            isPresent[row] ? FieldValue(type: type, bits: bits[row], strings: strings) : nil
+            !isEmpty && isPresent[row]
+                ? FieldValue(type: type, bits: bits[row], strings: strings) : nil
         }
     }
 
+    /// Nanoseconds since 1970.
     var times: [Int64] = []
     /// In the order in which the columns were asked for.
     var columns: [Column] = []

@@ -5,9 +5,12 @@
 final class Snapshot: Sendable {
     /// Experiments in byte order of their names.
     let experiments: [ExperimentView]
+    /// Sequence of the last commit it contains; 0 for an empty database.
+    let sequence: UInt64
 
-    init(experiments: [ExperimentView]) {
+    init(experiments: [ExperimentView], sequence: UInt64 = 0) {
         self.experiments = experiments
+        self.sequence = sequence
     }
 
     func experiment(_ name: String) -> ExperimentView? {
@@ -17,12 +20,29 @@ final class Snapshot: Sendable {
 
 /// One series as a snapshot sees it.
 struct Series: Sendable {
+    /// Its rows in one source.
+    struct Part: Sendable {
+        /// Index in the sources of the view, oldest first.
+        var source: Int
+        /// Segment: row numbers. Memtable: places in the order of its view.
+        var rows: Range<Int>
+        var firstTime: Int64
+        var lastTime: Int64
+    }
+
     let key: SeriesKey
+    /// Oldest first, at least one.
+    let parts: [Part]
+
     /// Earliest and latest time of its rows, both included.
-    let firstTime: Int64
-    let lastTime: Int64
-    /// Number of the series in each source of the view; -1 where the source does not have it.
-    let parts: [Int]
+    var firstTime: Int64 { parts.reduce(.max) { min($0, $1.firstTime) } }
+    var lastTime: Int64 { parts.reduce(.min) { max($0, $1.lastTime) } }
+}
+
+/// Where rows come from.
+enum RowSource: Sendable {
+    case segment(SegmentReader)
+    case memtable(MemtableView)
 }
 
 /// One experiment of a snapshot.
@@ -31,24 +51,45 @@ struct Series: Sendable {
 /// Safe from any thread; every call does its own reading.
 final class ExperimentView: Sendable {
     let schema: ExperimentSchema
+    /// Oldest first.
+    let sources: [RowSource]
 
-    init(schema: ExperimentSchema) {
+    init(schema: ExperimentSchema, sources: [RowSource] = []) {
         self.schema = schema
+        self.sources = sources
     }
 
     /// The series whose key the predicate accepts, in key order; nil accepts all.
     /// A view of a million series takes about a hundred megabytes to list whole.
     ///
-    /// - Parameter range: series without any row in this range are left out.
+    /// - Parameter range: series without any row in this range are left out, as far as the
+    ///   first and last time of a series tell.
     func series(
         in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil
     ) throws(DatabaseError) -> [Series] {
-        []
+        var merged: [Series] = []
+        for (index, source) in sources.enumerated() {
+            let listed = try SeriesList.list(source, index: index, range: range, where: accepts)
+            merged = SeriesList.merge(merged, listed)
+        }
+        return merged
     }
 
     /// Whether the series may have a value in this column; false is certain.
     func mayHave(_ column: ColumnID, _ series: Series) throws(DatabaseError) -> Bool {
-        false
+        for part in series.parts {
+            switch sources[part.source] {
+            case .memtable:
+                return true
+            case .segment(let segment):
+                if let field = segment.field(column),
+                    try !segment.directory(field).blocks(rows: part.rows).isEmpty
+                {
+                    return true
+                }
+            }
+        }
+        return false
     }
 
     /// One column of one series, in pieces of ascending time that do not overlap.
@@ -63,13 +104,20 @@ final class ExperimentView: Sendable {
         summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
+        var cursor = try ColumnCursor(self, column: column, series: series, range: range)
+        while let piece = try cursor.next(summarize: summarize) {
+            guard try body(piece) else { return }
+        }
     }
 
     /// The latest value of a column in a range, found from the end without reading the rest.
     func last(
         _ column: ColumnID, of series: Series, in range: TimeRange
     ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
-        nil
+        var cursor = try ColumnCursor(
+            self, column: column, series: series, range: range, descending: true)
+        guard let slice = try cursor.nextValues() else { return nil }
+        return (slice.times[slice.count - 1], slice.value(slice.count - 1))
     }
 
     /// Rows of a series that have a value in at least one of the columns asked for.
@@ -79,14 +127,8 @@ final class ExperimentView: Sendable {
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
         blockRows: Int = 4096
     ) -> RowCursor {
-        RowCursor()
-    }
-}
-
-/// Walks the rows of one series block by block; memory is one block.
-struct RowCursor {
-    /// Fills the block with the next rows; false when there are none left.
-    mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
-        false
+        RowCursor(
+            view: self, series: series, columns: columns, range: range, descending: descending,
+            blockRows: blockRows)
     }
 }

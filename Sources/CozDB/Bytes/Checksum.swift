@@ -1,0 +1,44 @@
+// The checksum of every block, record and header: CRC32C (Castagnoli), by instruction where the
+// processor has one. It finds accidents, not forgery. docs/format/README.md says what it covers.
+
+internal import CKernels
+
+/// CRC32C of the bytes.
+///
+/// - Parameter seed: the checksum of the bytes that come before, or a `positionSeed`.
+func checksum(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
+    guard isChecksumInstructionAvailable else { return tableChecksum(bytes, seed: seed) }
+    // Sound: the kernel reads exactly the bytes of the buffer, which is valid during the call.
+    return unsafe bytes.withUnsafeBufferPointer { buffer in
+        unsafe coz_crc32c(buffer.baseAddress, buffer.count, seed)
+    }
+}
+
+/// A seed that differs between places, so that a block found at another place, or in another
+/// file, than where it was written fails its checksum.
+func positionSeed(file: UInt64, offset: UInt64) -> UInt32 {
+    var state = file &* 0x9E37_79B9_7F4A_7C15 ^ offset
+    state = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    state = (state ^ (state >> 27)) &* 0x94D0_49BB_1331_11EB
+    return UInt32(truncatingIfNeeded: state ^ (state >> 31))
+}
+
+/// The same as `checksum`, a byte at a time, for processors without the instruction.
+func tableChecksum(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
+    let table = checksumTable
+    var checksum = ~seed
+    for index in bytes.indices {
+        let entry = Int(truncatingIfNeeded: (checksum ^ UInt32(bytes[index])) & 0xFF)
+        checksum = table[entry] ^ (checksum >> 8)
+    }
+    return ~checksum
+}
+
+private let isChecksumInstructionAvailable = coz_crc32c_is_available()
+
+/// The checksum's effect of each byte value; 0x82F63B78 is the polynomial, lowest bit first.
+private let checksumTable: [UInt32] = (0..<256).map { byte in
+    var entry = UInt32(byte)
+    for _ in 0..<8 { entry = entry & 1 == 1 ? (entry >> 1) ^ 0x82F6_3B78 : entry >> 1 }
+    return entry
+}

@@ -1,0 +1,136 @@
+// Bytes of a block back to values, whatever the bytes. Mirror image of BlockEncoding.swift.
+
+/// Decodes blocks of values. Memory is kept from block to block. Not to be shared by threads.
+///
+/// Bytes that no encoder wrote give an error or other values, never a trap, never more values than
+/// asked for, and never more memory than a small multiple of `count` words.
+struct BlockDecoder {
+    private var decompressed: [UInt8] = []
+    private var exceptions: [UInt64] = []
+    private var decimalExceptions: [UInt64] = []
+    private var lengths: [UInt64] = []
+    private var runs: [UInt64] = []
+
+    /// Appends the values of a block.
+    ///
+    /// - Parameter encoding: the raw value that `BlockEncoder.encode` gave.
+    /// - Parameter count: values that the block was written with.
+    /// - Throws: `unsupported` for an encoding of a newer writer, otherwise `invalid` or
+    ///   `truncated`; nothing is appended then.
+    mutating func decode(
+        _ bytes: Span<UInt8>, encoding: UInt8, count: Int, type: FieldType,
+        appendTo words: inout [UInt64]
+    ) throws(FormatError) {
+        guard (0...blockValueCountMax).contains(count) else {
+            throw FormatError(.invalid, "a block of \(count) values", at: 0)
+        }
+        let start = words.count
+        do throws(FormatError) {
+            try decodeBlock(bytes, encoding, count, type, &words)
+            assert(words.count == start + count, "a block gave another number of values")
+            if type == .boolean { try checkBooleans(words.span.extracting(start...)) }
+        } catch {
+            words.removeLast(words.count - start)
+            throw error
+        }
+    }
+
+    private mutating func decodeBlock(
+        _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
+        _ words: inout [UInt64]
+    ) throws(FormatError) {
+        guard try known(encoding) == .compressed else {
+            return try decodeUncompressed(bytes, encoding, count, type, &words)
+        }
+        var reader = ByteReader(bytes)
+        let inner = try reader.readUInt8()
+        // No encoding is chosen that takes more than the words themselves.
+        let size = try reader.readCount(limit: 8 * count)
+        // Taken out, because the decoder changes itself while it reads them.
+        var buffer: [UInt8] = []
+        swap(&buffer, &decompressed)
+        defer { swap(&buffer, &decompressed) }
+        buffer.removeAll(keepingCapacity: true)
+        try LZ4.decompress(
+            reader.readBytes(reader.remaining), size: size, limit: 8 * count, appendTo: &buffer)
+        try decodeUncompressed(buffer.span, inner, count, type, &words)
+    }
+
+    private mutating func decodeUncompressed(
+        _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
+        _ words: inout [UInt64]
+    ) throws(FormatError) {
+        guard try known(encoding) == .runLength else {
+            return try decodeValues(bytes, encoding, count, type, &words)
+        }
+        var reader = ByteReader(bytes)
+        let runCount = try reader.readCount(limit: count)
+        lengths.removeAll(keepingCapacity: true)
+        try readPackedIntegers(
+            &reader, count: runCount, scratch: &exceptions, appendTo: &lengths)
+        let inner = try reader.readUInt8()
+        var values: [UInt64] = []
+        swap(&values, &runs)
+        defer { swap(&values, &runs) }
+        values.removeAll(keepingCapacity: true)
+        try decodeValues(reader.readBytes(reader.remaining), inner, runCount, type, &values)
+        try appendRuns(values.span, lengths: lengths.span, count: count, to: &words)
+    }
+
+    private mutating func decodeValues(
+        _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
+        _ words: inout [UInt64]
+    ) throws(FormatError) {
+        guard try known(encoding) == .decimal, type == .float else {
+            return try decodeIntegers(bytes, encoding, count, type, &words)
+        }
+        let start = words.count
+        var reader = ByteReader(bytes)
+        let header = try readDecimalHeader(&reader, count: count, exceptions: &decimalExceptions)
+        try decodeIntegers(
+            reader.readBytes(reader.remaining), header.encoding, count, .integer, &words)
+        try restoreDecimals(
+            &words, from: start, header: header, exceptions: decimalExceptions.span)
+    }
+
+    private mutating func decodeIntegers(
+        _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
+        _ words: inout [UInt64]
+    ) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        switch try known(encoding) {
+        case .constant:
+            return try readConstant(bytes, count: count, type: type, appendTo: &words)
+        case .words:
+            return try readWords(bytes, count: count, appendTo: &words)
+        case .bitPacked:
+            try readPackedIntegers(
+                &reader, count: count, scratch: &exceptions, appendTo: &words)
+        case .delta:
+            try readDelta(&reader, count: count, scratch: &exceptions, appendTo: &words)
+        case .runLength, .decimal, .compressed:
+            throw FormatError(.invalid, "encoding \(encoding) at a place where none can be", at: 0)
+        }
+        guard reader.isAtEnd else {
+            throw FormatError(
+                .invalid, "\(reader.remaining) bytes after the last value", at: reader.offset)
+        }
+    }
+}
+
+private func known(_ code: UInt8) throws(FormatError) -> BlockEncoding {
+    guard let encoding = BlockEncoding(rawValue: code) else {
+        throw FormatError(
+            .unsupported, "encoding \(code); this version knows 1 to 7, a newer one may read it",
+            at: 0)
+    }
+    return encoding
+}
+
+private func checkBooleans(_ words: Span<UInt64>) throws(FormatError) {
+    var bits: UInt64 = 0
+    for index in words.indices { bits |= words[index] }
+    guard bits <= 1 else {
+        throw FormatError(.invalid, "a boolean that is neither 0 nor 1", at: 0)
+    }
+}

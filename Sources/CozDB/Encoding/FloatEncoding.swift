@@ -1,0 +1,262 @@
+// Doubles that are decimals in disguise, as integers: 74.0 as 74, 36.6 as 366 / 10^1.
+// docs/format/encodings.md, "decimal".
+//
+//     exponent     u8       0...22 powers of ten; +128: exceptions follow
+//     exceptions   varint   how many values are no such decimals
+//     positions    of the exceptions, bit-packed
+//     words        of the exceptions, eight bytes each
+//     encoding     u8       of the digits: constant, bitPacked, delta or words
+//     digits       integers in that encoding
+//
+// Source: Afroozeh, Kuffo, Boncz, "ALP: Adaptive Lossless floating-Point Compression" (SIGMOD
+// 2024). Unlike there, digits are divided by a power of ten, not multiplied by its inverse: the
+// quotient of two exact numbers is the double next to the decimal, so that every decimal of up
+// to 15 digits fits and no second factor is needed. Trailing zeros of the digits are left to the
+// divisor of the packed integers.
+
+/// The largest power of ten that a double holds exactly.
+private let exponentMax = 22
+private let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+]
+/// 1.5 * 2^52. Adding it to a smaller double rounds that to an integer, which then stands in the
+/// low bits: faster than a conversion, for which SSE2 has no vector instruction.
+private let rounder = 0x1.8p52
+/// Digits lie between this and its negative, both excluded.
+private let digitsLimit = 0x1p51
+
+/// The integer whose quotient by the power is exactly this double, or nil.
+@inline(__always)
+private func digits(_ word: UInt64, power: Double) -> UInt64? {
+    let scaled = Double(bitPattern: word) * power
+    let rounded = scaled + rounder
+    // NaN fails the first comparison, -0 and whatever is no decimal the second one.
+    guard abs(scaled) < digitsLimit, ((rounded - rounder) / power).bitPattern == word else {
+        return nil
+    }
+    return rounded.bitPattern &- rounder.bitPattern
+}
+
+/// The smallest exponent at which the double is a decimal, or nil.
+private func exponent(_ word: UInt64) -> Int? {
+    let magnitude = abs(Double(bitPattern: word))
+    guard magnitude < digitsLimit else { return nil }
+    // A decimal is one at every larger exponent, as long as its digits fit.
+    var largest = exponentMax
+    while magnitude * powersOfTen[largest] >= digitsLimit { largest -= 1 }
+    guard digits(word, power: powersOfTen[largest]) != nil else { return nil }
+    return (0...largest).first { digits(word, power: powersOfTen[$0]) != nil }
+}
+
+/// Plans and writes blocks of decimals. Keeps its memory from block to block.
+struct DecimalEncoder {
+    /// Exact size of what `write` will append; nil where the values are no decimals.
+    private(set) var sizeBytes: Int?
+
+    private var exponent = 0
+    private var digits: [UInt64] = []
+    private var positions: [UInt64] = []
+    private var words: [UInt64] = []
+    private var integers = IntegerEncoder()
+    /// How many values of a sample need each exponent; the last entry counts those without.
+    private var needs = [Int](repeating: 0, count: exponentMax + 2)
+
+    /// Forgets a plan.
+    mutating func clear() {
+        sizeBytes = nil
+    }
+
+    /// - Parameter sizeBytesMax: of what this must be smaller; the plan may be given up if not.
+    mutating func plan(_ values: Span<UInt64>, sizeBytesMax: Int) {
+        sizeBytes = nil
+        guard let first = sampledExponent(values, sizeBytesMax: sizeBytesMax) else { return }
+        plan(values, exponent: first)
+        guard !positions.isEmpty, let size = sizeBytes else { return }
+        // The sample may have missed the longer ones.
+        let second = exponentWithExceptions(valueCount: values.count)
+        guard second > first else { return }
+        plan(values, exponent: second)
+        if sizeBytes! > size { plan(values, exponent: first) }
+    }
+
+    mutating func write(into writer: inout ByteWriter) {
+        writer.append(UInt8(exponent) | (positions.isEmpty ? 0 : 0x80))
+        if !positions.isEmpty {
+            writer.appendVarint(positions.count)
+            packBits(positions.span, width: positionWidth(digits.count), into: &writer)
+            packBits(words.span, width: 64, into: &writer)
+        }
+        writer.append(integers.encoding.rawValue)
+        let digits = digits
+        integers.write(digits.span, as: integers.encoding, into: &writer)
+    }
+
+    private mutating func plan(_ values: Span<UInt64>, exponent: Int) {
+        self.exponent = exponent
+        findDigits(values)
+        let digits = digits
+        integers.plan(digits.span, range: IntegerRange(of: digits.span), type: .integer)
+        var size = 2 + integers.sizeBytes
+        if !positions.isEmpty {
+            size += varintSizeBytes(UInt64(positions.count)) + 8 * positions.count
+            size += packedSizeBytes(
+                count: positions.count, width: positionWidth(digits.count))
+        }
+        sizeBytes = size
+    }
+
+    private mutating func findDigits(_ values: Span<UInt64>) {
+        let power = powersOfTen[exponent]
+        digits.removeAll(keepingCapacity: true)
+        positions.removeAll(keepingCapacity: true)
+        words.removeAll(keepingCapacity: true)
+        var previous: UInt64 = 0
+        digits.append(addingCapacity: values.count) { output in
+            for index in values.indices {
+                if let found = CozDB.digits(values[index], power: power) {
+                    previous = found
+                } else {
+                    positions.append(UInt64(index))
+                    words.append(values[index])
+                }
+                // An exception repeats its neighbour, which costs least.
+                output.append(previous)
+            }
+        }
+        // Exceptions at the beginning have a neighbour only after them.
+        guard positions.first == 0, positions.count < digits.count else { return }
+        let leading = positions.indices.first { positions[$0] != UInt64($0) } ?? positions.count
+        for index in 0..<leading { digits[index] = digits[leading] }
+    }
+
+    private static let sampleCountMax = 32
+
+    /// The exponent that is likely best for all values, or nil if too few of a sample are decimals.
+    private mutating func sampledExponent(
+        _ values: Span<UInt64>, sizeBytesMax: Int
+    ) -> Int? {
+        let sampleCount = min(values.count, DecimalEncoder.sampleCountMax)
+        clearNeeds()
+        for sample in 0..<sampleCount { count(values[sample * values.count / sampleCount]) }
+        // Every exception takes eight bytes.
+        let exceptionCount = needs[exponentMax + 1] * values.count / sampleCount
+        guard exceptionCount < values.count, exceptionCount * 8 < sizeBytesMax else {
+            return nil
+        }
+        return bestExponent(from: 0, valueCount: sampleCount, weight: 1)
+    }
+
+    /// The same for the exceptions of a first plan, all of which need a larger one.
+    private mutating func exponentWithExceptions(valueCount: Int) -> Int {
+        let sampleCount = min(words.count, DecimalEncoder.sampleCountMax)
+        clearNeeds()
+        for sample in 0..<sampleCount { count(words[sample * words.count / sampleCount]) }
+        return bestExponent(
+            from: exponent, valueCount: valueCount, weight: words.count / sampleCount)
+    }
+
+    private mutating func clearNeeds() {
+        for index in needs.indices { needs[index] = 0 }
+    }
+
+    private mutating func count(_ word: UInt64) {
+        needs[CozDB.exponent(word) ?? exponentMax + 1] += 1
+    }
+
+    /// Each power of ten costs every value 10/3 bits; each exception costs about 74.
+    ///
+    /// - Parameter weight: how many exceptions one of the sample stands for.
+    private func bestExponent(from lowest: Int, valueCount: Int, weight: Int) -> Int {
+        var best = lowest
+        var bestCost = Int.max
+        var above = needs[(lowest + 1)...exponentMax + 1].reduce(0, +)
+        for candidate in lowest...exponentMax {
+            if candidate > lowest { above -= needs[candidate] }
+            let cost = valueCount * (candidate - lowest) * 10 / 3 + above * weight * 74
+            if cost < bestCost {
+                bestCost = cost
+                best = candidate
+            }
+        }
+        return best
+    }
+}
+
+// MARK: Reading
+
+/// What stands before the digits.
+struct DecimalHeader {
+    var exponent: Int
+    /// Encoding of the digits.
+    var encoding: UInt8
+    var exceptionCount: Int
+}
+
+/// Reads up to the digits; positions and then words of the exceptions go to `exceptions`.
+func readDecimalHeader(
+    _ reader: inout ByteReader, count: Int, exceptions: inout [UInt64]
+) throws(FormatError) -> DecimalHeader {
+    let head = try reader.readUInt8()
+    var header = DecimalHeader(exponent: Int(head & 0x7F), encoding: 0, exceptionCount: 0)
+    guard header.exponent <= exponentMax else {
+        throw FormatError(
+            .invalid, "decimals with exponent \(header.exponent), expected at most 22", at: 0)
+    }
+    exceptions.removeAll(keepingCapacity: true)
+    if head & 0x80 != 0 {
+        header.exceptionCount = try reader.readCount(limit: count)
+        let width = positionWidth(count)
+        let positions = try reader.readBytes(
+            packedSizeBytes(count: header.exceptionCount, width: width))
+        let words = try reader.readBytes(8 * header.exceptionCount)
+        unpackBits(
+            positions, count: header.exceptionCount, width: width, adding: 0,
+            appendTo: &exceptions)
+        unpackBits(
+            words, count: header.exceptionCount, width: 64, adding: 0, appendTo: &exceptions)
+    }
+    header.encoding = try reader.readUInt8()
+    return header
+}
+
+/// Turns the digits from `start` on into doubles and puts the exceptions in their places.
+func restoreDecimals(
+    _ words: inout [UInt64], from start: Int, header: DecimalHeader, exceptions: Span<UInt64>
+) throws(FormatError) {
+    divideDigits(&words, from: start, exponent: header.exponent)
+    let count = UInt64(words.count - start)
+    for exception in 0..<header.exceptionCount {
+        let position = exceptions[exception]
+        guard position < count else {
+            throw FormatError(.invalid, "an exception at \(position) of \(count) values", at: 0)
+        }
+        words[start + Int(position)] = exceptions[header.exceptionCount + exception]
+    }
+}
+
+private func divideDigits(_ words: inout [UInt64], from start: Int, exponent: Int) {
+    let power = powersOfTen[exponent]
+    let count = words.count - start
+    // Sound: `start` is at most the count of the array; SIMD8 is used while eight words are left.
+    unsafe words.withUnsafeMutableBufferPointer { buffer in
+        guard let first = buffer.baseAddress else { return }
+        let scalars = unsafe first + start
+        let target = UnsafeMutableRawPointer(scalars)
+        let rounders = SIMD8<Double>(repeating: rounder)
+        let powers = SIMD8<Double>(repeating: power)
+        let offset = SIMD8<UInt64>(repeating: rounder.bitPattern)
+        let vectorCount = count / 8
+        for vector in 0..<vectorCount {
+            let digits = unsafe target.loadUnaligned(
+                fromByteOffset: vector * 64, as: SIMD8<UInt64>.self)
+            var values = unsafe unsafeBitCast(digits &+ offset, to: SIMD8<Double>.self) - rounders
+            if exponent > 0 { values /= powers }
+            unsafe target.storeBytes(of: values, toByteOffset: vector * 64, as: SIMD8<Double>.self)
+        }
+        for index in (vectorCount * 8)..<count {
+            let rounded = unsafe Double(bitPattern: scalars[index] &+ rounder.bitPattern)
+            unsafe scalars[index] = ((rounded - rounder) / power).bitPattern
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// 64-bit words as a constant, as packed integers, as packed differences or as they are.
+// docs/format/encodings.md, "constant", "bitPacked", "delta" and "words".
+//
+//     constant     the word's bytes but for trailing zeros, see `ConstantForm`
+//     bitPacked    packed integers
+//     delta        varint zigzag of the first word; packed integers: each word minus the one
+//                  before. Where the count is a multiple of 1024 the smallest difference stands
+//                  before them once more, so that they too fill whole groups.
+//     words        eight bytes each
+
+/// How the word of a constant block is turned so that its high bytes are mostly zero.
+private func constantForm(_ word: UInt64, _ type: FieldType) -> UInt64 {
+    switch type {
+    case .float: word.byteSwapped
+    case .integer: zigzag(word)
+    case .string, .boolean: word
+    }
+}
+
+/// Plans and writes blocks of integers, or of any words taken as integers.
+struct IntegerEncoder {
+    private(set) var encoding = BlockEncoding.constant
+    private(set) var sizeBytes = 0
+
+    private var type = FieldType.integer
+    private var frame = PackedIntegerEncoder()
+    private var deltas = PackedIntegerEncoder()
+    private var differences: [UInt64] = []
+
+    /// Chooses the smallest form. Booleans and the bit patterns of floats are not tried as
+    /// differences, which never pays for them.
+    mutating func plan(_ words: Span<UInt64>, range: IntegerRange, type: FieldType) {
+        self.type = type
+        encoding = .words
+        sizeBytes = 8 * words.count
+        guard range.runCount > 1 else {
+            choose(.constant, words.isEmpty ? 0 : constantSizeBytes(words[0]))
+            return
+        }
+        frame.plan(words, min: range.min)
+        choose(.bitPacked, frame.sizeBytes)
+        if type == .integer || type == .string { planDelta(words) }
+    }
+
+    /// Size of a form after `plan`; nil where it was not tried.
+    func candidateSizeBytes(_ candidate: BlockEncoding, words: Span<UInt64>) -> Int? {
+        switch candidate {
+        case .words: 8 * words.count
+        case .constant: encoding == .constant ? sizeBytes : nil
+        case .bitPacked: encoding == .constant ? nil : frame.sizeBytes
+        case .delta:
+            encoding == .constant || type == .float || type == .boolean
+                ? nil : deltaSizeBytes(words)
+        default: nil
+        }
+    }
+
+    /// Writes a form that `plan` tried, usually `encoding`.
+    mutating func write(
+        _ words: Span<UInt64>, as encoding: BlockEncoding, into writer: inout ByteWriter
+    ) {
+        switch encoding {
+        case .constant:
+            guard !words.isEmpty else { return }
+            var rest = constantForm(words[0], type)
+            for _ in 0..<constantSizeBytes(words[0]) {
+                writer.append(UInt8(truncatingIfNeeded: rest))
+                rest >>= 8
+            }
+        case .bitPacked:
+            frame.write(into: &writer)
+        case .delta:
+            writer.appendVarint(zigzag(words[0]))
+            deltas.write(into: &writer)
+        case .words:
+            packBits(words, width: 64, into: &writer)
+        default:
+            preconditionFailure("\(encoding) is not a form of integers")
+        }
+    }
+
+    private mutating func choose(_ candidate: BlockEncoding, _ candidateSizeBytes: Int) {
+        guard candidateSizeBytes < sizeBytes || candidate == .constant else { return }
+        encoding = candidate
+        sizeBytes = candidateSizeBytes
+    }
+
+    private mutating func planDelta(_ words: Span<UInt64>) {
+        let min = appendNeighbourDifferences(words, to: &differences)
+        let differences = differences
+        deltas.plan(differences.span, min: min)
+        choose(.delta, deltaSizeBytes(words))
+    }
+
+    private func deltaSizeBytes(_ words: Span<UInt64>) -> Int {
+        varintSizeBytes(zigzag(words[0])) + deltas.sizeBytes
+    }
+
+    private func constantSizeBytes(_ word: UInt64) -> Int {
+        (bitWidth(constantForm(word, type)) + 7) / 8
+    }
+}
+
+// MARK: Reading
+
+/// Appends the one word of a constant block `count` times.
+func readConstant(
+    _ bytes: Span<UInt8>, count: Int, type: FieldType, appendTo words: inout [UInt64]
+) throws(FormatError) {
+    guard bytes.count <= (count == 0 ? 0 : 8) else {
+        throw FormatError(.invalid, "\(bytes.count) bytes for a constant", at: 0)
+    }
+    var form: UInt64 = 0
+    for index in bytes.indices { form |= UInt64(bytes[index]) << UInt64(8 * index) }
+    let word =
+        switch type {
+        case .float: form.byteSwapped
+        case .integer: (form >> 1) ^ (0 &- (form & 1))
+        case .string, .boolean: form
+        }
+    appendRepeated(word, count: count, to: &words)
+}
+
+/// Appends `count` words that begin with one and go on with differences.
+func readDelta(
+    _ reader: inout ByteReader, count: Int, scratch: inout [UInt64],
+    appendTo words: inout [UInt64]
+) throws(FormatError) {
+    guard count > 0 else {
+        throw FormatError(.invalid, "differences without a value", at: reader.offset)
+    }
+    let start = words.count
+    let first = UInt64(bitPattern: try reader.readSigned())
+    let isPadded = isPaddedDelta(count: count)
+    if !isPadded { words.append(first) }
+    try readPackedIntegers(
+        &reader, count: isPadded ? count : count - 1, scratch: &scratch, appendTo: &words)
+    // Sound: indices run from `start` to the count of the array.
+    unsafe words.withUnsafeMutableBufferPointer { buffer in
+        guard let target = buffer.baseAddress else { return }
+        var sum = first
+        unsafe target[start] = first
+        for index in (start + 1)..<(start + count) {
+            unsafe sum &+= target[index]
+            unsafe target[index] = sum
+        }
+    }
+}
+
+/// Appends `count` words stored as they are.
+func readWords(
+    _ bytes: Span<UInt8>, count: Int, appendTo words: inout [UInt64]
+) throws(FormatError) {
+    guard bytes.count == 8 * count else {
+        throw FormatError(
+            .invalid, "\(bytes.count) bytes for \(count) words, expected \(8 * count)", at: 0)
+    }
+    unpackBits(bytes, count: count, width: 64, adding: 0, appendTo: &words)
+}
+
+// MARK: Kernels
+
+/// Whether a difference stands before the others to fill a group.
+private func isPaddedDelta(count: Int) -> Bool {
+    count % packedGroupCount == 0
+}
+
+/// Replaces `differences` by what each word adds to the one before, wrapping.
+///
+/// - Returns: the smallest of them as a signed number.
+private func appendNeighbourDifferences(
+    _ words: Span<UInt64>, to differences: inout [UInt64]
+) -> UInt64 {
+    differences.removeAll(keepingCapacity: true)
+    let count = words.count - 1
+    guard count > 0 else { return 0 }
+    let padding = isPaddedDelta(count: words.count) ? 1 : 0
+    var least = Int64.max
+    // Sound: reads words 0...count, of which there are count + 1, and writes the padding and
+    // count differences, for which there is room.
+    unsafe words.withUnsafeBufferPointer { source in
+        differences.append(addingCapacity: count + padding) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+                let source = source.baseAddress!
+                let target = unsafe buffer.baseAddress! + padding
+                for index in 0..<count {
+                    let difference = unsafe source[index + 1] &- source[index]
+                    unsafe target[index] = difference
+                    let signed = Int64(bitPattern: difference)
+                    least = signed < least ? signed : least
+                }
+                if padding == 1 { unsafe buffer[0] = UInt64(bitPattern: least) }
+                initializedCount = count + padding
+            }
+        }
+    }
+    return UInt64(bitPattern: least)
+}

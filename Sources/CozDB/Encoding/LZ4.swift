@@ -1,0 +1,77 @@
+// LZ4 blocks; the only caller of liblz4. Sizes are stored by whoever calls.
+
+internal import CLZ4
+
+enum LZ4 {
+    /// Appends the compressed bytes if they take at most `sizeMax`.
+    ///
+    /// - Returns: whether they did; if not, nothing is appended.
+    static func compress(
+        _ source: Span<UInt8>, sizeMax: Int, into writer: inout ByteWriter
+    ) -> Bool {
+        guard sizeMax > 0, !source.isEmpty, source.count <= sourceSizeBytesMax else { return false }
+        var size = 0
+        // Sound: liblz4 reads `count` bytes and writes at most `sizeMax`, both of which are there.
+        unsafe source.withUnsafeBufferPointer { input in
+            writer.bytes.append(addingCapacity: sizeMax) { output in
+                unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+                    let start = unsafe UnsafeRawPointer(input.baseAddress!)
+                    let written = unsafe LZ4_compress_default(
+                        start.assumingMemoryBound(to: CChar.self),
+                        UnsafeMutableRawPointer(buffer.baseAddress!).assumingMemoryBound(
+                            to: CChar.self),
+                        CInt(input.count), CInt(min(sizeMax, sourceSizeBytesMax)))
+                    size = Int(written)
+                    initializedCount = size
+                }
+            }
+        }
+        return size > 0
+    }
+
+    /// Appends the original bytes, of which there must be exactly `size`.
+    ///
+    /// - Parameter limit: largest size to allocate memory for.
+    static func decompress(
+        _ source: Span<UInt8>, size: Int, limit: Int, appendTo target: inout [UInt8]
+    ) throws(FormatError) {
+        guard size >= 0, size <= min(limit, sourceSizeBytesMax) else {
+            throw FormatError(
+                .invalid, "\(size) bytes before compression, expected at most \(limit)", at: 0)
+        }
+        // No input grows by more than 255 times, so a small one cannot ask for much memory.
+        guard !source.isEmpty, source.count <= sourceSizeBytesMax, size / 255 <= source.count
+        else {
+            throw FormatError(
+                .invalid, "\(source.count) compressed bytes for \(size) original ones", at: 0)
+        }
+        var found = 0
+        // Sound: liblz4 checks its input, reads `count` bytes and writes at most `size`.
+        unsafe source.withUnsafeBufferPointer { input in
+            target.append(addingCapacity: size) { output in
+                unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+                    found = unsafe decompress(input, into: buffer)
+                    initializedCount = max(0, found)
+                }
+            }
+        }
+        guard found == size else {
+            target.removeLast(max(0, found))
+            throw FormatError(.invalid, "damaged LZ4 data, expected \(size) bytes", at: 0)
+        }
+    }
+
+    /// Largest size liblz4 works on, in either direction.
+    private static let sourceSizeBytesMax = 0x7E00_0000
+
+    private static func decompress(
+        _ input: UnsafeBufferPointer<UInt8>, into buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        guard let start = buffer.baseAddress else { return 0 }
+        return unsafe Int(
+            LZ4_decompress_safe(
+                UnsafeRawPointer(input.baseAddress!).assumingMemoryBound(to: CChar.self),
+                UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self),
+                CInt(input.count), CInt(buffer.count)))
+    }
+}

@@ -1,0 +1,298 @@
+// Which rows of a chunk of up to 65,536 have a value. docs/format/encodings.md, "Presence".
+//
+//     form         u8
+//     0 all        nothing: every row
+//     1 runs       varint count; gaps: absent rows before each run;
+//                  packed integers: length - 1 of each run
+//     2 positions  varint count; gaps: absent rows before each present one
+//     3 bitmap     a bit per row, lowest first, rounded up to bytes
+//
+// Gaps: varint of the first, which has nothing in common with the others; packed integers of those.
+// Where there are no integers to pack nothing stands in their place.
+//
+// The smallest form is taken, of equal ones the first. That depends on nothing but the rows, so
+// that fields with the same rows have the same bytes and can share them.
+
+/// Most rows of a chunk.
+let presenceRowCountMax = 1 << 16
+
+/// Rows of one chunk that have a value.
+struct PresenceBuilder {
+    private(set) var positions: [UInt16] = []
+
+    var count: Int { positions.count }
+
+    /// - Parameter position: row number in the chunk, larger than the one before.
+    mutating func append(_ position: UInt16) {
+        assert(positions.isEmpty || position > positions.last!, "rows come in ascending order")
+        positions.append(position)
+    }
+
+    mutating func removeAll() {
+        positions.removeAll(keepingCapacity: true)
+    }
+
+    /// Appends the smallest form.
+    func encode(rowCount: Int, into writer: inout ByteWriter) {
+        Presence.encode(positions.span, rowCount: rowCount, into: &writer)
+    }
+}
+
+/// Encodes and decodes which rows are present.
+enum Presence {
+    private enum Form: UInt8 {
+        case all = 0
+        case runs = 1
+        case positions = 2
+        case bitmap = 3
+    }
+
+    /// Appends the smallest form.
+    ///
+    /// - Parameter positions: row numbers in the chunk, ascending, each less than `rowCount`.
+    static func encode(_ positions: Span<UInt16>, rowCount: Int, into writer: inout ByteWriter) {
+        precondition((0...presenceRowCountMax).contains(rowCount), "a chunk has 65,536 rows")
+        precondition(positions.count <= rowCount, "more rows present than there are")
+        guard positions.count < rowCount else { return writer.append(Form.all.rawValue) }
+        var runs = Runs(positions)
+        var gaps = Gaps(gapsBefore(positions))
+        let gapsSizeBytes = varintSizeBytes(UInt64(positions.count)) + gaps.sizeBytes
+        let bitmapSizeBytes = (rowCount + 7) / 8
+        if runs.sizeBytes <= min(gapsSizeBytes, bitmapSizeBytes) {
+            writer.append(Form.runs.rawValue)
+            runs.write(into: &writer)
+        } else if gapsSizeBytes <= bitmapSizeBytes {
+            writer.append(Form.positions.rawValue)
+            writer.appendVarint(positions.count)
+            gaps.write(into: &writer)
+        } else {
+            writer.append(Form.bitmap.rawValue)
+            var bitmap = [UInt8](repeating: 0, count: bitmapSizeBytes)
+            for index in positions.indices {
+                bitmap[Int(positions[index] >> 3)] |= 1 << UInt8(positions[index] & 7)
+            }
+            writer.append(bitmap)
+        }
+    }
+
+    /// Appends `base` + position of every present row, ascending.
+    ///
+    /// - Parameter rowCount: rows of the chunk, at most 65,536.
+    /// - Throws: nothing is appended then.
+    static func decode(
+        _ bytes: Span<UInt8>, rowCount: Int, appendTo positions: inout [UInt32], base: UInt32
+    ) throws(FormatError) {
+        guard (0...presenceRowCountMax).contains(rowCount),
+            UInt64(base) + UInt64(rowCount) <= UInt64(UInt32.max) + 1
+        else {
+            throw FormatError(.invalid, "a chunk of \(rowCount) rows from row \(base)", at: 0)
+        }
+        let start = positions.count
+        do throws(FormatError) {
+            try decodeForm(bytes, rowCount: rowCount, appendTo: &positions, base: base)
+        } catch {
+            positions.removeLast(positions.count - start)
+            throw error
+        }
+    }
+
+    // MARK: Writing
+
+    /// Numbers that may be none, planned.
+    private struct Numbers {
+        private let count: Int
+        private var packed = PackedIntegerEncoder()
+
+        init(_ values: Span<UInt64>) {
+            count = values.count
+            if count > 0 { packed.plan(values, min: IntegerRange(of: values).min) }
+        }
+
+        var sizeBytes: Int { count == 0 ? 0 : packed.sizeBytes }
+
+        mutating func write(into writer: inout ByteWriter) {
+            if count > 0 { packed.write(into: &writer) }
+        }
+    }
+
+    /// Gaps, planned.
+    private struct Gaps {
+        private let first: UInt64?
+        private var others: Numbers
+
+        init(_ gaps: [UInt64]) {
+            first = gaps.first
+            others = Numbers(gaps.span.extracting(min(1, gaps.count)...))
+        }
+
+        var sizeBytes: Int { (first.map(varintSizeBytes) ?? 0) + others.sizeBytes }
+
+        mutating func write(into writer: inout ByteWriter) {
+            if let first { writer.appendVarint(first) }
+            others.write(into: &writer)
+        }
+    }
+
+    /// The form of runs, planned.
+    private struct Runs {
+        private let count: Int
+        private var gaps: Gaps
+        private var lengths: Numbers
+
+        init(_ positions: Span<UInt16>) {
+            var gapValues: [UInt64] = []
+            var lengthValues: [UInt64] = []
+            var start = 0
+            var end = 0
+            for index in positions.indices {
+                let position = Int(positions[index])
+                if position != end || index == 0 {
+                    if index > 0 { lengthValues.append(UInt64(end - start - 1)) }
+                    gapValues.append(UInt64(position - end))
+                    start = position
+                }
+                end = position + 1
+            }
+            if end > 0 { lengthValues.append(UInt64(end - start - 1)) }
+            count = gapValues.count
+            gaps = Gaps(gapValues)
+            lengths = Numbers(lengthValues.span)
+        }
+
+        var sizeBytes: Int { varintSizeBytes(UInt64(count)) + gaps.sizeBytes + lengths.sizeBytes }
+
+        mutating func write(into writer: inout ByteWriter) {
+            writer.appendVarint(count)
+            gaps.write(into: &writer)
+            lengths.write(into: &writer)
+        }
+    }
+
+    private static func gapsBefore(_ positions: Span<UInt16>) -> [UInt64] {
+        var gaps: [UInt64] = []
+        gaps.append(addingCapacity: positions.count) { output in
+            var end = 0
+            for index in positions.indices {
+                output.append(UInt64(truncatingIfNeeded: Int(positions[index]) - end))
+                end = Int(positions[index]) + 1
+            }
+        }
+        return gaps
+    }
+
+    // MARK: Reading
+
+    private static func decodeForm(
+        _ bytes: Span<UInt8>, rowCount: Int, appendTo positions: inout [UInt32], base: UInt32
+    ) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        let form = try reader.readUInt8()
+        switch Form(rawValue: form) {
+        case .all:
+            appendRange(0..<rowCount, base: base, to: &positions)
+        case .runs:
+            let count = try reader.readCount(limit: rowCount)
+            let gaps = try readGaps(&reader, count: count)
+            let lengths = try readPacked(&reader, count: count)
+            var end = 0
+            for run in 0..<count {
+                let first = try advance(end, by: gaps[run], rowCount: rowCount)
+                end = try advance(first, by: lengths[run], rowCount: rowCount) + 1
+                appendRange(first..<end, base: base, to: &positions)
+            }
+        case .positions:
+            let count = try reader.readCount(limit: rowCount)
+            let gaps = try readGaps(&reader, count: count)
+            try appendGaps(gaps.span, rowCount: rowCount, base: base, to: &positions)
+        case .bitmap:
+            try appendBits(&reader, rowCount: rowCount, base: base, to: &positions)
+        case nil:
+            throw FormatError(.unsupported, "presence in form \(form)", at: 0)
+        }
+        guard reader.isAtEnd else {
+            throw FormatError(.invalid, "bytes after the last row", at: reader.offset)
+        }
+    }
+
+    private static func readGaps(
+        _ reader: inout ByteReader, count: Int
+    ) throws(FormatError) -> [UInt64] {
+        guard count > 0 else { return [] }
+        let first = try reader.readVarint()
+        return [first] + (try readPacked(&reader, count: count - 1))
+    }
+
+    private static func readPacked(
+        _ reader: inout ByteReader, count: Int
+    ) throws(FormatError) -> [UInt64] {
+        var values: [UInt64] = []
+        guard count > 0 else { return values }
+        var scratch: [UInt64] = []
+        try readPackedIntegers(&reader, count: count, scratch: &scratch, appendTo: &values)
+        return values
+    }
+
+    /// The row `gap` rows further on, if there is one.
+    private static func advance(
+        _ row: Int, by gap: UInt64, rowCount: Int
+    ) throws(FormatError) -> Int {
+        guard row < rowCount, gap < UInt64(rowCount - row) else {
+            throw FormatError(.invalid, "a row beyond the \(rowCount) of its chunk", at: 0)
+        }
+        return row + Int(gap)
+    }
+
+    private static func appendRange(
+        _ range: Range<Int>, base: UInt32, to positions: inout [UInt32]
+    ) {
+        positions.append(addingCapacity: range.count) { output in
+            for row in range { output.append(base &+ UInt32(truncatingIfNeeded: row)) }
+        }
+    }
+
+    private static func appendGaps(
+        _ gaps: Span<UInt64>, rowCount: Int, base: UInt32, to positions: inout [UInt32]
+    ) throws(FormatError) {
+        // Each gap is checked first, so that the sum cannot overflow and the last row tells.
+        var largest: UInt64 = 0
+        for index in gaps.indices { largest = max(largest, gaps[index]) }
+        guard largest <= UInt64(rowCount) else {
+            throw FormatError(.invalid, "a gap of \(largest) in \(rowCount) rows", at: 0)
+        }
+        var end = 0
+        positions.append(addingCapacity: gaps.count) { output in
+            for index in gaps.indices {
+                end &+= Int(truncatingIfNeeded: gaps[index]) &+ 1
+                output.append(base &+ UInt32(truncatingIfNeeded: end &- 1))
+            }
+        }
+        guard end <= rowCount else {
+            throw FormatError(.invalid, "row \(end - 1) in a chunk of \(rowCount)", at: 0)
+        }
+    }
+
+    private static func appendBits(
+        _ reader: inout ByteReader, rowCount: Int, base: UInt32, to positions: inout [UInt32]
+    ) throws(FormatError) {
+        var count = 0
+        var last: UInt8 = 0
+        let bitmap = try reader.readBytes((rowCount + 7) / 8)
+        for index in bitmap.indices {
+            last = bitmap[index]
+            count += last.nonzeroBitCount
+        }
+        guard rowCount % 8 == 0 || Int(last) >> (rowCount % 8) == 0 else {
+            throw FormatError(.invalid, "a row beyond the \(rowCount) of its chunk", at: 0)
+        }
+        positions.append(addingCapacity: count) { output in
+            for index in bitmap.indices {
+                var bits = UInt32(bitmap[index])
+                let first = base &+ UInt32(truncatingIfNeeded: index * 8)
+                while bits != 0 {
+                    output.append(first &+ UInt32(truncatingIfNeeded: bits.trailingZeroBitCount))
+                    bits &= bits &- 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// Runs of equal words. docs/format/encodings.md, "runLength".
+//
+//     runs         varint    how many
+//     lengths      packed integers: length - 1 of each run
+//     encoding     u8        of the values: constant, bitPacked, delta, decimal or words
+//     values       one per run, in that encoding
+
+/// Plans and writes blocks of runs. Keeps its memory from block to block.
+struct RunLengthEncoder {
+    /// Exact size of what `write` will append; nil where runs were too short to be tried.
+    private(set) var sizeBytes: Int?
+
+    private var runs: [UInt64] = []
+    private var lengths: [UInt64] = []
+    private var packedLengths = PackedIntegerEncoder()
+    private var values = ValueEncoder()
+
+    mutating func plan(_ words: Span<UInt64>, range: IntegerRange, type: FieldType) {
+        sizeBytes = nil
+        // Where hardly any neighbours are equal the lengths cost more than the values save.
+        guard range.runCount > 1, range.runCount <= words.count / 4 * 3 else { return }
+        collect(words)
+        let runs = runs
+        let lengths = lengths
+        let lengthRange = IntegerRange(of: lengths.span)
+        packedLengths.plan(lengths.span, min: lengthRange.min)
+        var valueRange = range
+        valueRange.runCount = runs.count
+        values.plan(runs.span, range: valueRange, type: type)
+        sizeBytes =
+            varintSizeBytes(UInt64(runs.count)) + packedLengths.sizeBytes + 1 + values.sizeBytes
+    }
+
+    mutating func write(into writer: inout ByteWriter) {
+        writer.appendVarint(runs.count)
+        packedLengths.write(into: &writer)
+        writer.append(values.encoding.rawValue)
+        let runs = runs
+        values.write(runs.span, as: values.encoding, into: &writer)
+    }
+
+    private mutating func collect(_ words: Span<UInt64>) {
+        runs.removeAll(keepingCapacity: true)
+        lengths.removeAll(keepingCapacity: true)
+        var start = 0
+        for index in 1..<words.count where words[index] != words[start] {
+            runs.append(words[start])
+            lengths.append(UInt64(index - start - 1))
+            start = index
+        }
+        runs.append(words[start])
+        lengths.append(UInt64(words.count - start - 1))
+    }
+}
+
+/// Appends runs, of which there are `lengths.count`; together they must be `count` long.
+///
+/// - Parameter lengths: of each run, minus one.
+func appendRuns(
+    _ values: Span<UInt64>, lengths: Span<UInt64>, count: Int, to words: inout [UInt64]
+) throws(FormatError) {
+    // A length of more than `count` is refused before it is added, so that nothing overflows.
+    var total = 0
+    for run in lengths.indices where total <= count {
+        total += lengths[run] >= UInt64(count) ? count + 1 : Int(lengths[run]) + 1
+    }
+    guard total == count else {
+        throw FormatError(.invalid, "runs that are not \(count) long together", at: 0)
+    }
+    precondition(values.count == lengths.count, "a run is a value and a length")
+    // Sound: the lengths add up to `count`, for which the output has room.
+    words.append(addingCapacity: count) { output in
+        unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+            var position = 0
+            for run in values.indices {
+                let end = position + Int(lengths[run]) + 1
+                let value = values[run]
+                while position < end {
+                    unsafe buffer[position] = value
+                    position += 1
+                }
+            }
+            initializedCount = count
+        }
+    }
+}

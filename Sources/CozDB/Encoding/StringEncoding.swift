@@ -1,0 +1,109 @@
+// Blocks of strings: lengths as integers, then all bytes. docs/format/encodings.md, "Strings".
+//
+//     encoding      u8       of the lengths, as a block of integers
+//     lengths size  varint   bytes of that block
+//     lengths       block
+//     form          u8       0 plain, 1 LZ4
+//     bytes         the strings one after the other, to the end of the block
+
+private enum StringForm: UInt8 {
+    case plain = 0
+    case compressed = 1
+}
+
+/// Appends a block of strings.
+///
+/// - Parameter heap: the strings one after the other, valid UTF-8.
+/// - Parameter ends: where each string ends in `heap`; the first begins at 0, each other one where
+///   the one before ends. At most 1,048,576 of them.
+func encodeStrings(heap: Span<UInt8>, ends: [Int], into writer: inout ByteWriter) {
+    precondition(heap.count == ends.last ?? 0, "the last string ends where the heap does")
+    var lengths: [UInt64] = []
+    lengths.reserveCapacity(ends.count)
+    var start = 0
+    for end in ends {
+        precondition(end >= start, "strings end in ascending order")
+        lengths.append(UInt64(end - start))
+        start = end
+    }
+    var encoder = BlockEncoder()
+    var block = ByteWriter()
+    let encoding = encoder.encode(lengths.span, type: .integer, into: &block)
+    writer.append(encoding.rawValue)
+    writer.appendVarint(block.count)
+    writer.append(block.bytes)
+    writer.append(StringForm.compressed.rawValue)
+    let sizeMax = heap.count - (heap.count + 7) / 8
+    if !LZ4.compress(heap, sizeMax: sizeMax, into: &writer) {
+        writer.bytes[writer.count - 1] = StringForm.plain.rawValue
+        writer.append(heap)
+    }
+}
+
+/// Appends the strings of a block to `heap`, and where each ends there to `ends`.
+///
+/// - Parameter count: strings that the block was written with.
+/// - Parameter sizeBytesMax: most bytes that all of them may take.
+/// - Throws: where lengths and bytes do not fit each other, or a string is not valid UTF-8;
+///   nothing is appended then.
+func decodeStrings(
+    _ bytes: Span<UInt8>, count: Int, sizeBytesMax: Int, heap: inout [UInt8], ends: inout [Int]
+) throws(FormatError) {
+    var reader = ByteReader(bytes)
+    let encoding = try reader.readUInt8()
+    let block = try reader.readBlob(limit: reader.remaining)
+    var decoder = BlockDecoder()
+    var lengths: [UInt64] = []
+    try decoder.decode(block, encoding: encoding, count: count, type: .integer, appendTo: &lengths)
+    let start = heap.count
+    let total = try totalSize(lengths.span, sizeBytesMax: sizeBytesMax)
+    let form = try reader.readUInt8()
+    let rest = try reader.readBytes(reader.remaining)
+    switch StringForm(rawValue: form) {
+    case .plain:
+        guard rest.count == total else {
+            throw FormatError(
+                .invalid, "found \(rest.count) bytes of strings, expected \(total)",
+                at: reader.offset)
+        }
+        heap.append(copying: rest)
+    case .compressed:
+        try LZ4.decompress(rest, size: total, limit: sizeBytesMax, appendTo: &heap)
+    case nil:
+        throw FormatError(.unsupported, "strings in form \(form)", at: reader.offset)
+    }
+    let endStart = ends.count
+    var end = start
+    for length in lengths {
+        end += Int(length)
+        ends.append(end)
+    }
+    guard areTexts(heap.span.extracting(start...), start: start, ends[endStart...]) else {
+        heap.removeLast(heap.count - start)
+        ends.removeLast(ends.count - endStart)
+        throw FormatError(.invalid, "a string that is not UTF-8", at: reader.offset)
+    }
+}
+
+private func totalSize(
+    _ lengths: Span<UInt64>, sizeBytesMax: Int
+) throws(FormatError) -> Int {
+    var total: UInt64 = 0
+    for index in lengths.indices {
+        let length = lengths[index]
+        guard length <= UInt64(sizeBytesMax), total + length <= UInt64(sizeBytesMax) else {
+            throw FormatError(.invalid, "strings of more than \(sizeBytesMax) bytes", at: 0)
+        }
+        total += length
+    }
+    return Int(total)
+}
+
+/// Whether each string is valid UTF-8: the whole is, and no string begins inside a character.
+private func areTexts(_ heap: Span<UInt8>, start: Int, _ ends: ArraySlice<Int>) -> Bool {
+    guard (try? UTF8Span(validating: heap)) != nil else { return false }
+    for end in ends where end - start < heap.count {
+        if heap[end - start] & 0xC0 == 0x80 { return false }
+    }
+    return true
+}

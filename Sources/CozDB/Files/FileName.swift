@@ -1,0 +1,51 @@
+// Names of database files, made and parsed only here. Names of experiments never appear in them.
+
+/// One file of a database.
+enum FileName: Hashable {
+    case lock
+    case manifest
+    /// The manifest while it is written; meaningless afterwards.
+    case manifestDraft
+    case log(UInt64)
+    case segment(UInt64)
+    /// In the directory `rejects`.
+    case rejects(UInt64)
+
+    static let rejectsDirectory = "rejects"
+
+    var text: String {
+        switch self {
+        case .lock: "LOCK"
+        case .manifest: "MANIFEST"
+        case .manifestDraft: "MANIFEST.new"
+        case .log(let number): FileName.digits(number) + ".wal"
+        case .segment(let number): FileName.digits(number) + ".seg"
+        case .rejects(let number): FileName.digits(number) + ".rej"
+        }
+    }
+
+    /// nil for names that no version of CozDB gives.
+    init?(_ text: String) {
+        switch text {
+        case "LOCK": self = .lock
+        case "MANIFEST": self = .manifest
+        case "MANIFEST.new": self = .manifestDraft
+        default:
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 2, let number = UInt64(parts[0]),
+                FileName.digits(number) == parts[0]
+            else { return nil }
+            switch parts[1] {
+            case "wal": self = .log(number)
+            case "seg": self = .segment(number)
+            case "rej": self = .rejects(number)
+            default: return nil
+            }
+        }
+    }
+
+    private static func digits(_ number: UInt64) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, 8 - text.count)) + text
+    }
+}

@@ -1,0 +1,146 @@
+// Every system call the database makes, as protocols: the seam where tests inject faults.
+// Loops over short writes and interrupted calls stand here, above the seam, so that they are tested.
+
+internal import Glibc
+
+/// A system call that failed. Becomes a `DatabaseError` where the purpose is known.
+package struct FileError: Error, Equatable, Sendable {
+    /// The call, as in its manual page.
+    package var call: String
+    /// Path of the file or directory.
+    package var path: String
+    /// The value of errno.
+    package var code: Int32
+
+    package init(call: String, path: String, code: Int32) {
+        self.call = call
+        self.path = path
+        self.code = code
+    }
+
+    package var isNotFound: Bool { code == ENOENT }
+    package var isExisting: Bool { code == EEXIST }
+}
+
+extension DatabaseError {
+    /// What a failed call means to the caller, with what was being done.
+    init(_ error: FileError, while purpose: String) {
+        let reason = unsafe String(cString: strerror(error.code))
+        let advice: String
+        switch error.code {
+        case ENOENT: advice = "check the path"
+        case EACCES, EPERM, EROFS: advice = "check owner and permissions"
+        case ENOSPC, EDQUOT, EFBIG: advice = "free space or raise the limit, then open again"
+        case EMFILE, ENFILE: advice = "raise the limit of open files (ulimit -n)"
+        case ELOOP: advice = "symbolic links are not followed inside a database"
+        default: advice = "see the system's log for the device"
+        }
+        self.init(
+            error.code == ENOENT ? .notFound : .io,
+            "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
+    }
+}
+
+/// The operating system's files.
+package protocol FileSystem: Sendable {
+    /// Opens a directory; with `create` makes it where it is missing and syncs its parent.
+    func openDirectory(
+        _ path: String, create: Bool, access: DatabaseOptions.FileAccess
+    ) throws(FileError) -> any Directory
+}
+
+/// An open directory; files are named relative to it and never through symbolic links.
+package protocol Directory: AnyObject, Sendable {
+    var path: String { get }
+    /// Names of everything in it except `.` and `..`.
+    func list() throws(FileError) -> [String]
+    /// A new file for reading and writing; fails where the name exists.
+    func create(_ name: String) throws(FileError) -> any File
+    /// An existing regular file.
+    func open(_ name: String, writable: Bool) throws(FileError) -> any File
+    /// A directory inside this one; with `create` made where it is missing.
+    func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory
+    func rename(_ source: String, to target: String) throws(FileError)
+    func remove(_ name: String) throws(FileError)
+    /// Makes created, renamed and removed names durable.
+    func sync() throws(FileError)
+    /// Takes the lock of a file that stays there for good; nil where somebody holds it.
+    func lock(_ name: String) throws(FileError) -> (any File)?
+}
+
+/// An open file. Closed when the last reference goes.
+package protocol File: AnyObject, Sendable {
+    var path: String { get }
+    func size() throws(FileError) -> Int
+    /// Reads at most as many bytes as the buffer holds; 0 at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
+    /// Writes at least one byte, perhaps not all; returns how many.
+    func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(FileError) -> Int
+    /// Reserves space so that writes below `size` need no new blocks. May do nothing.
+    func allocate(size: Int) throws(FileError)
+    func truncate(to size: Int) throws(FileError)
+    /// fdatasync: data, and what is needed to read it back.
+    func syncData() throws(FileError)
+    /// The bytes of the file, `size` of them, for reading.
+    func map(size: Int) throws(FileError) -> FileMapping
+}
+
+/// Bytes of a file in memory; unmapped when the last reference goes.
+@safe package final class FileMapping: @unchecked Sendable {
+    // Unchecked: the bytes are never written after init.
+    package let bytes: UnsafeRawBufferPointer
+    private let release: @Sendable (UnsafeRawBufferPointer) -> Void
+
+    package init(
+        _ bytes: UnsafeRawBufferPointer,
+        release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+    ) {
+        unsafe self.bytes = bytes
+        unsafe self.release = release
+    }
+
+    deinit { unsafe release(bytes) }
+
+    package var count: Int { unsafe bytes.count }
+}
+
+extension File {
+    /// Writes everything, however many calls it takes.
+    package func writeAll(_ bytes: Span<UInt8>, at offset: Int) throws(FileError) {
+        var written = 0
+        while written < bytes.count {
+            do throws(FileError) {
+                let rest = bytes.extracting(written...)
+                // A typed throw cannot pass through rethrowing withUnsafeBytes.
+                let result = unsafe rest.withUnsafeBytes { buffer in
+                    Result { () throws(FileError) in
+                        unsafe try write(buffer, at: offset + written)
+                    }
+                }
+                written += try result.get()
+            } catch where error.code == EINTR {
+                continue
+            }
+        }
+    }
+
+    /// Reads up to `count` bytes; fewer only at the end of the file.
+    package func readAll(count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+        var failure: FileError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            while initialized < count, failure == nil {
+                let rest = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized..<count])
+                do throws(FileError) {
+                    let got = unsafe try read(into: rest, at: offset + initialized)
+                    if got == 0 { break }
+                    initialized += got
+                } catch {
+                    if error.code != EINTR { failure = error }
+                }
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+}

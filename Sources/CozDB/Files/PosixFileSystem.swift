@@ -1,0 +1,235 @@
+// The real file system: Glibc calls, directories by descriptor, no symbolic links, modes of ours.
+
+internal import Glibc
+
+/// The operating system's files.
+package struct PosixFileSystem: FileSystem {
+    package init() {}
+
+    package func openDirectory(
+        _ path: String, create: Bool, access: DatabaseOptions.FileAccess
+    ) throws(FileError) -> any Directory {
+        let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
+        if create {
+            if unsafe mkdir(path, mode) == 0 {
+                try PosixFileSystem.setMode(path, mode)
+                try PosixFileSystem.syncParent(of: path)
+            } else if errno != EEXIST {
+                throw FileError(call: "mkdir", path: path, code: errno)
+            }
+        }
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(call: "open", path: path, code: errno) }
+        return PosixDirectory(Descriptor(descriptor, path: path), access: access)
+    }
+
+    /// The umask may have taken bits away from a mode that was asked for.
+    private static func setMode(_ path: String, _ mode: mode_t) throws(FileError) {
+        guard unsafe chmod(path, mode) == 0 else {
+            throw FileError(call: "chmod", path: path, code: errno)
+        }
+    }
+
+    private static func syncParent(of path: String) throws(FileError) {
+        var trimmed = path[...]
+        while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
+        let parent: String
+        if let slash = trimmed.lastIndex(of: "/") {
+            parent = slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+        } else {
+            parent = "."
+        }
+        let descriptor = unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(call: "open", path: parent, code: errno) }
+        let directory = Descriptor(descriptor, path: parent)
+        try directory.check("fsync", fsync(directory.number))
+    }
+}
+
+/// A file descriptor that is closed exactly once.
+private final class Descriptor: Sendable {
+    let number: Int32
+    let path: String
+
+    init(_ number: Int32, path: String) {
+        self.number = number
+        self.path = path
+    }
+
+    deinit { _ = close(number) }
+
+    func check(_ call: String, _ result: Int32) throws(FileError) {
+        guard result == 0 else { throw FileError(call: call, path: path, code: errno) }
+    }
+}
+
+private final class PosixDirectory: Directory {
+    private let descriptor: Descriptor
+    private let access: DatabaseOptions.FileAccess
+
+    init(_ descriptor: Descriptor, access: DatabaseOptions.FileAccess) {
+        self.descriptor = descriptor
+        self.access = access
+    }
+
+    var path: String { descriptor.path }
+
+    private func path(of name: String) -> String { path + "/" + name }
+
+    func list() throws(FileError) -> [String] {
+        // fdopendir takes the descriptor over, so it gets one of its own.
+        let copy = unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let stream = unsafe fdopendir(copy) else {
+            throw FileError(call: "opendir", path: path, code: errno)
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw FileError(call: "readdir", path: path, code: errno) }
+        return names.sorted()
+    }
+
+    func create(_ name: String) throws(FileError) -> any File {
+        let mode: mode_t = access == .ownerOnly ? 0o600 : 0o640
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let number = unsafe openat(descriptor.number, name, flags, mode)
+        guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
+        let file = Descriptor(number, path: path(of: name))
+        try file.check("fchmod", fchmod(number, mode))
+        return PosixFile(file)
+    }
+
+    func open(_ name: String, writable: Bool) throws(FileError) -> any File {
+        // O_NONBLOCK: a FIFO in place of a file must not block the open.
+        let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let number = unsafe openat(descriptor.number, name, flags)
+        guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
+        let file = Descriptor(number, path: path(of: name))
+        var status = stat()
+        try file.check("fstat", unsafe fstat(number, &status))
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw FileError(call: "open", path: file.path, code: EINVAL)
+        }
+        return PosixFile(file)
+    }
+
+    func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory {
+        if create {
+            let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
+            if unsafe mkdirat(descriptor.number, name, mode) == 0 {
+                guard unsafe fchmodat(descriptor.number, name, mode, 0) == 0 else {
+                    throw FileError(call: "fchmodat", path: path(of: name), code: errno)
+                }
+                try sync()
+            } else if errno != EEXIST {
+                throw FileError(call: "mkdir", path: path(of: name), code: errno)
+            }
+        }
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let number = unsafe openat(descriptor.number, name, flags)
+        guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
+        return PosixDirectory(Descriptor(number, path: path(of: name)), access: access)
+    }
+
+    func rename(_ source: String, to target: String) throws(FileError) {
+        let result = unsafe renameat(descriptor.number, source, descriptor.number, target)
+        guard result == 0 else {
+            throw FileError(call: "rename", path: path(of: source), code: errno)
+        }
+    }
+
+    func remove(_ name: String) throws(FileError) {
+        guard unsafe unlinkat(descriptor.number, name, 0) == 0 else {
+            throw FileError(call: "unlink", path: path(of: name), code: errno)
+        }
+    }
+
+    func sync() throws(FileError) {
+        try descriptor.check("fsync", fsync(descriptor.number))
+    }
+
+    func lock(_ name: String) throws(FileError) -> (any File)? {
+        do throws(FileError) {
+            _ = try create(name)
+            try sync()
+        } catch {
+            guard error.isExisting else { throw error }
+        }
+        guard let file = try open(name, writable: true) as? PosixFile else { return nil }
+        return try file.lock() ? file : nil
+    }
+}
+
+private final class PosixFile: File {
+    private let descriptor: Descriptor
+
+    init(_ descriptor: Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    var path: String { descriptor.path }
+
+    func size() throws(FileError) -> Int {
+        var status = stat()
+        try descriptor.check("fstat", unsafe fstat(descriptor.number, &status))
+        return Int(status.st_size)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+        let got = unsafe pread(descriptor.number, buffer.baseAddress, buffer.count, offset)
+        guard got >= 0 else { throw FileError(call: "pread", path: path, code: errno) }
+        return got
+    }
+
+    func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+        let put = unsafe pwrite(descriptor.number, buffer.baseAddress, buffer.count, offset)
+        // A write of no bytes would loop for ever above; no file system should do it.
+        guard put > 0 else {
+            throw FileError(call: "pwrite", path: path, code: put == 0 ? ENOSPC : errno)
+        }
+        return put
+    }
+
+    func allocate(size: Int) throws(FileError) {
+        let code = posix_fallocate(descriptor.number, 0, size)
+        // Not every file system can; the writes then allocate as they go.
+        guard code == 0 || code == EOPNOTSUPP || code == EINVAL else {
+            throw FileError(call: "posix_fallocate", path: path, code: code)
+        }
+    }
+
+    func truncate(to size: Int) throws(FileError) {
+        try descriptor.check("ftruncate", ftruncate(descriptor.number, size))
+    }
+
+    func syncData() throws(FileError) {
+        try descriptor.check("fdatasync", fdatasync(descriptor.number))
+    }
+
+    func map(size: Int) throws(FileError) -> FileMapping {
+        guard size > 0 else {
+            return unsafe FileMapping(UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
+        }
+        let address = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor.number, 0)
+        guard let address = unsafe address, unsafe address != MAP_FAILED else {
+            throw FileError(call: "mmap", path: path, code: errno)
+        }
+        return unsafe FileMapping(UnsafeRawBufferPointer(start: address, count: size)) { bytes in
+            unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+        }
+    }
+
+    func lock() throws(FileError) -> Bool {
+        if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 { return true }
+        guard errno == EWOULDBLOCK else {
+            throw FileError(call: "flock", path: path, code: errno)
+        }
+        return false
+    }
+}

@@ -1,0 +1,45 @@
+// Points and names as line protocol text: for the rejects journal, messages and exports.
+
+/// Writes InfluxDB line protocol.
+enum LineText {
+    /// One point of a batch, as it could be imported again.
+    static func point(
+        _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch
+    ) -> String {
+        let tagSet = batch.receivedTagSet(Int(row.tagSet))
+        var text = escaped(batch.experiments.text(tagSet.experiment), ", ")
+        for tag in tagSet.tags {
+            text += "," + escaped(tag.name, ",= ") + "=" + escaped(tag.value, ",= ")
+        }
+        var separator = " "
+        for index in cells {
+            let column = batch.receivedColumn(Int(batch.cells[index].column))
+            let value = batch.value(batch.cells[index], column.type)
+            text += separator + escaped(column.name, ",= ") + "=" + value.description
+            separator = ","
+        }
+        return text + " \(row.time)"
+    }
+
+    /// A name with a backslash before each of the special characters.
+    static func escaped(_ name: String, _ special: String) -> String {
+        var text = ""
+        for scalar in name.unicodeScalars {
+            if special.unicodeScalars.contains(scalar) { text.unicodeScalars.append("\\") }
+            text.unicodeScalars.append(scalar)
+        }
+        return text
+    }
+}
+
+extension WriteBatch {
+    /// One cell as a value.
+    func value(_ cell: Cell, _ type: FieldType) -> FieldValue {
+        switch type {
+        case .float: .float(Double(bitPattern: cell.bits))
+        case .integer: .integer(Int64(bitPattern: cell.bits))
+        case .boolean: .boolean(cell.bits != 0)
+        case .string: .string(strings.text(Int(cell.bits)))
+        }
+    }
+}

@@ -1,0 +1,426 @@
+// Validates a batch against the schemas, converts its values and writes them as a commit record.
+// Blind: no stored row is read. Nothing is changed before the whole batch is known to be good.
+
+/// A batch on its way to a commit record.
+struct CommitEncoder {
+    /// The schemas with what this commit adds.
+    private(set) var schemas: SchemaSet
+    private(set) var report = WriteReport()
+    private(set) var changes: [SchemaChange] = []
+    private(set) var refusals: [Refusal] = []
+
+    private let options: DatabaseOptions
+    private let hasStrict: Bool
+    private let defaultPreset: (String) -> [Column]
+    private let known: Set<RefusalFingerprint>?
+    private var experiments: [Int?]
+    private var tagSets: [TagSetPlan?]
+    private var columns: [ColumnPlan?]
+    private var tables: [Table] = []
+    private var tableOfExperiment: [Int: Int] = [:]
+
+    /// What becomes of points with a tag set.
+    private enum TagSetPlan {
+        case accepted(table: Int, number: Int)
+        case refused(reason: String)
+    }
+
+    /// What becomes of values of a received column.
+    private struct ColumnPlan {
+        var id: ColumnID
+        /// Index in the table's list of columns.
+        var number: Int
+        var conversion: Conversion
+        var locked: FieldType
+    }
+
+    private enum Conversion {
+        case none
+        case integerToFloat
+        case floatToInteger
+        case refused
+    }
+
+    /// One experiment's part of the record.
+    private struct Table {
+        var experiment: Int
+        var tagSetCount = 0
+        var tagSets = ByteWriter()
+        var columnCount = 0
+        var columns = ByteWriter()
+        var numberOfColumn: [ColumnID: Int] = [:]
+        var rowCount = 0
+        var rows = ByteWriter()
+        var lastTime: Int64 = 0
+    }
+
+    /// - Parameters:
+    ///   - preset: the columns of a named preset; empty for an unknown one.
+    ///   - known: what the journal has already; equal refusals are not stored again.
+    init(
+        _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
+        preset: @escaping (String) -> [Column], known: Set<RefusalFingerprint>?
+    ) {
+        self.schemas = schemas
+        self.options = options
+        hasStrict = schemas.hasStrict
+        defaultPreset = preset
+        self.known = known
+        experiments = Array(repeating: nil, count: batch.experiments.count)
+        tagSets = Array(repeating: nil, count: batch.tagSets.count)
+        columns = Array(repeating: nil, count: batch.columns.count)
+    }
+
+    /// The record for the whole batch; nil when it changes nothing.
+    ///
+    /// - Throws: `usage` where settings contradict those stored; then nothing is changed.
+    mutating func encode(_ batch: borrowing WriteBatch) throws(DatabaseError) -> [UInt8]? {
+        try checkSettings(batch)
+        report.points = batch.rowCount + batch.refusals.count
+        for refusal in batch.refusals { refuse(refusal, wholePoint: true) }
+        var cellStart = 0
+        for row in batch.rows {
+            let cellEnd = Int(row.cellEnd)
+            encode(row, cells: cellStart..<cellEnd, of: batch)
+            cellStart = cellEnd
+        }
+        guard report.values > 0 || !refusals.isEmpty || !changes.isEmpty else { return nil }
+        return record(of: batch)
+    }
+
+    // MARK: Settings and schemas
+
+    private func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        for index in 0..<batch.experiments.count {
+            if let schema = schemas.named(batch.experiments.text(index)) {
+                try schema.check(batch.settings)
+            }
+        }
+    }
+
+    /// The experiment's number, made where it is new.
+    private mutating func experiment(_ index: Int, of batch: borrowing WriteBatch) -> Int {
+        if let known = experiments[index] { return known }
+        let name = batch.experiments.text(index)
+        if let schema = schemas.named(name) {
+            experiments[index] = schema.id
+            return schema.id
+        }
+        let settings = batch.settings
+        let schema = ExperimentSchema(
+            id: schemas.nextID, name: name, identity: settings.identity ?? .standard,
+            typeRule: settings.typeRule ?? .lossless, preset: settings.preset ?? "none")
+        add(.experiment(schema))
+        for column in defaultPreset(schema.preset) {
+            var numbered = column
+            numbered.id = schemas[schema.id]?.columns.count ?? 0
+            add(.column(experiment: schema.id, numbered))
+        }
+        experiments[index] = schema.id
+        return schema.id
+    }
+
+    private mutating func add(_ change: SchemaChange) {
+        schemas.apply(change)
+        changes.append(change)
+    }
+
+    /// The table of an experiment in this record.
+    private mutating func table(_ experiment: Int) -> Int {
+        if let known = tableOfExperiment[experiment] { return known }
+        tables.append(Table(experiment: experiment))
+        tableOfExperiment[experiment] = tables.count - 1
+        return tables.count - 1
+    }
+
+    // MARK: Tag sets
+
+    /// Whether points with this tag set can be stored; creates nothing.
+    private func refusalReason(_ tagSet: WriteBatch.TagSet, in batch: borrowing WriteBatch) -> String? {
+        let schema = schemas.named(batch.experiments.text(tagSet.experiment))
+        let identity = schema?.identity ?? batch.settings.identity ?? .standard
+        let required: [String]
+        switch identity {
+        case .participant(let tag): required = [tag]
+        case .tags(let names): required = names
+        case .allTags: required = []
+        }
+        for name in required where !tagSet.tags.contains(where: { Name($0.name) == Name(name) }) {
+            return "missing identity tag \"\(name)\": name another one with --participant-tag TAG, "
+                + "give one for all lines with --participant ID, or keep every tag set apart with "
+                + "--identity all"
+        }
+        return nil
+    }
+
+    private mutating func plan(tagSet index: Int, of batch: borrowing WriteBatch) -> TagSetPlan {
+        if let known = tagSets[index] { return known }
+        let tagSet = batch.receivedTagSet(index)
+        if let reason = refusalReason(tagSet, in: batch) {
+            tagSets[index] = .refused(reason: reason)
+            return .refused(reason: reason)
+        }
+        let experiment = experiment(tagSet.experiment, of: batch)
+        let table = table(experiment)
+        let identity = schemas[experiment]?.identity ?? .standard
+        let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
+        let attributes = tagSet.tags.filter { !identity.contains($0.name) }
+        tables[table].tagSets.appendBlob(key.bytes)
+        tables[table].tagSets.appendVarint(attributes.count)
+        for attribute in attributes {
+            let id = attributeID(attribute.name, in: experiment)
+            tables[table].tagSets.appendVarint(id)
+            tables[table].tagSets.appendText(attribute.value)
+        }
+        let plan = TagSetPlan.accepted(table: table, number: tables[table].tagSetCount)
+        tables[table].tagSetCount += 1
+        tagSets[index] = plan
+        return plan
+    }
+
+    private mutating func attributeID(_ name: String, in experiment: Int) -> ColumnID {
+        if let known = schemas[experiment]?.attribute(name) { return known.id }
+        let id = schemas[experiment]?.columns.count ?? 0
+        add(
+            .column(
+                experiment: experiment, Column(id: id, name: name, kind: .attribute, type: .string)))
+        return id
+    }
+
+    // MARK: Columns
+
+    /// How values of a received column are stored; creates nothing where the field is new.
+    private func conversion(
+        _ received: WriteBatch.ReceivedColumn, in schema: ExperimentSchema?
+    ) -> (conversion: Conversion, locked: FieldType, id: ColumnID?) {
+        guard let column = schema?.field(received.name) else { return (.none, received.type, nil) }
+        let conversion: Conversion
+        if column.type == received.type {
+            conversion = .none
+        } else if schema?.typeRule == .strict {
+            conversion = .refused
+        } else if column.type == .float, received.type == .integer {
+            conversion = .integerToFloat
+        } else if column.type == .integer, received.type == .float {
+            conversion = .floatToInteger
+        } else {
+            conversion = .refused
+        }
+        return (conversion, column.type, column.id)
+    }
+
+    private mutating func plan(
+        column index: Int, table: Int, of batch: borrowing WriteBatch
+    ) -> ColumnPlan {
+        if let known = columns[index] { return known }
+        let received = batch.receivedColumn(index)
+        let experiment = tables[table].experiment
+        var (conversion, locked, id) = conversion(received, in: schemas[experiment])
+        if id == nil, (schemas[experiment]?.columns.count ?? 0) >= options.columnCountMax {
+            conversion = .refused
+        }
+        if id == nil, conversion != .refused {
+            let column = Column(
+                id: schemas[experiment]?.columns.count ?? 0, name: received.name, kind: .field,
+                type: received.type)
+            add(.column(experiment: experiment, column))
+            id = column.id
+        }
+        var number = 0
+        if conversion != .refused, let id {
+            number = tables[table].numberOfColumn[id] ?? tables[table].columnCount
+            if number == tables[table].columnCount {
+                tables[table].numberOfColumn[id] = number
+                tables[table].columnCount += 1
+                tables[table].columns.appendVarint(id)
+                tables[table].columns.append(locked.rawValue)
+            }
+        }
+        let plan = ColumnPlan(id: id ?? 0, number: number, conversion: conversion, locked: locked)
+        columns[index] = plan
+        return plan
+    }
+
+    // MARK: Rows
+
+    private mutating func encode(
+        _ row: WriteBatch.Row, cells: Range<Int>, of batch: borrowing WriteBatch
+    ) {
+        let tagSet = Int(row.tagSet)
+        let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
+        if !range.contains(row.time) {
+            refuseLine(row, cells, of: batch, reason: "time outside of the range that can be stored")
+            return
+        }
+        if let reason = strictConflict(row, cells, of: batch) {
+            refuseLine(row, cells, of: batch, reason: reason)
+            return
+        }
+        guard case .accepted(let table, let number) = plan(tagSet: tagSet, of: batch) else {
+            if case .refused(let reason) = tagSets[tagSet] {
+                refuseLine(row, cells, of: batch, reason: reason)
+            }
+            return
+        }
+        // Taken out so that the loop appends to a local writer, not through two arrays.
+        var rows = ByteWriter()
+        swap(&rows, &tables[table].rows)
+        let restart = rows.count
+        rows.appendVarint(number)
+        rows.appendSigned(row.time &- tables[table].lastTime)
+        let valuesBefore = report.values
+        for index in cells {
+            let cell = batch.cells[index]
+            let plan = plan(column: Int(cell.column), table: table, of: batch)
+            append(cell, plan, row, to: &rows, of: batch)
+        }
+        rows.append(UInt8(0))
+        if report.values == valuesBefore {
+            rows.bytes.removeLast(rows.count - restart)
+        } else {
+            tables[table].lastTime = row.time
+            tables[table].rowCount += 1
+        }
+        swap(&rows, &tables[table].rows)
+    }
+
+    /// Appends one cell in the column's stored type, or refuses its value.
+    private mutating func append(
+        _ cell: WriteBatch.Cell, _ plan: ColumnPlan, _ row: WriteBatch.Row,
+        to writer: inout ByteWriter, of batch: borrowing WriteBatch
+    ) {
+        var bits = cell.bits
+        switch plan.conversion {
+        case .none:
+            break
+        case .integerToFloat:
+            let value = Int64(bitPattern: bits)
+            guard value.magnitude <= 1 << 53 else { return refuseValue(cell, plan, row, of: batch) }
+            bits = Double(value).bitPattern
+            report.convertedValues += 1
+        case .floatToInteger:
+            let value = Double(bitPattern: bits)
+            guard let whole = Int64(exactly: value), value.sign == .plus || value != 0 else {
+                return refuseValue(cell, plan, row, of: batch)
+            }
+            bits = UInt64(bitPattern: whole)
+            report.convertedValues += 1
+        case .refused:
+            return refuseValue(cell, plan, row, of: batch)
+        }
+        report.values += 1
+        writer.appendVarint(plan.number + 1)
+        switch plan.locked {
+        case .float: writer.append(bits)
+        case .integer: writer.appendSigned(Int64(bitPattern: bits))
+        case .boolean: writer.append(UInt8(truncatingIfNeeded: bits))
+        case .string: writer.appendVarint(bits)
+        }
+    }
+
+    // MARK: Refusals
+
+    /// InfluxDB's reason for refusing a whole point under `strict`; nil where all types agree.
+    private func strictConflict(
+        _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch
+    ) -> String? {
+        let rule = batch.settings.typeRule
+        // The common case costs nothing: only strict experiments are looked at twice.
+        guard rule == .strict || hasStrict else { return nil }
+        let tagSet = batch.receivedTagSet(Int(row.tagSet))
+        let name = batch.experiments.text(tagSet.experiment)
+        let schema = schemas.named(name)
+        guard (schema?.typeRule ?? rule) == .strict else { return nil }
+        var seen: [Name: FieldType] = [:]
+        for index in cells {
+            let received = batch.receivedColumn(Int(batch.cells[index].column))
+            let locked = schema?.field(received.name)?.type ?? seen[Name(received.name)]
+            if let locked, locked != received.type {
+                return "partial write: field type conflict: input field \"\(received.name)\" on "
+                    + "measurement \"\(name)\" is type \(received.type.name), already exists as "
+                    + "type \(locked.name)"
+            }
+            seen[Name(received.name)] = received.type
+        }
+        return nil
+    }
+
+    private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
+        if known?.contains(RefusalFingerprint(refusal)) != true { refusals.append(refusal) }
+        if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
+        if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
+    }
+
+    private mutating func refuseLine(
+        _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch, reason: String
+    ) {
+        let line = LineText.point(row, cells, of: batch)
+        refuse(
+            Refusal(
+                subject: .line(Array(line.utf8)), reason: reason, source: batch.source,
+                line: row.line), wholePoint: true)
+    }
+
+    private mutating func refuseValue(
+        _ cell: WriteBatch.Cell, _ plan: ColumnPlan, _ row: WriteBatch.Row,
+        of batch: borrowing WriteBatch
+    ) {
+        let received = batch.receivedColumn(Int(cell.column))
+        let tagSet = batch.receivedTagSet(Int(row.tagSet))
+        let name = batch.experiments.text(tagSet.experiment)
+        let identity = schemas.named(name)?.identity ?? .standard
+        let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
+        refuse(
+            Refusal(
+                subject: .value(
+                    experiment: name, key: key, time: Timestamp(nanoseconds: row.time),
+                    field: received.name, value: batch.value(cell, received.type),
+                    locked: plan.locked),
+                reason: "\(received.type.name) for a field that is locked as \(plan.locked.name)",
+                source: batch.source, line: row.line), wholePoint: false)
+        let conflict = TypeConflict(
+            experiment: name, field: received.name, locked: plan.locked, received: received.type)
+        if !report.conflicts.contains(conflict) { report.conflicts.append(conflict) }
+    }
+
+    // MARK: Bytes
+
+    private func record(of batch: borrowing WriteBatch) -> [UInt8] {
+        let rowsSize = tables.reduce(0) { $0 + $1.rows.count + $1.tagSets.count }
+        var writer = ByteWriter(capacity: rowsSize + batch.strings.heapSizeBytes + 4096)
+        writer.append(CommitRecord.version)
+        writer.appendVarint(changes.count)
+        for change in changes { writer.append(change) }
+        writer.appendVarint(refusals.count)
+        for refusal in refusals { writer.append(refusal) }
+        writer.appendVarint(batch.strings.count)
+        for number in 0..<batch.strings.count {
+            let range = batch.strings.range(number)
+            writer.appendVarint(range.count)
+            writer.append(batch.strings.heap.span.extracting(range))
+        }
+        writer.appendVarint(tables.count)
+        for table in tables {
+            writer.appendVarint(table.experiment)
+            writer.appendVarint(table.tagSetCount)
+            writer.append(table.tagSets.bytes)
+            writer.appendVarint(table.columnCount)
+            writer.append(table.columns.bytes)
+            writer.appendVarint(table.rowCount)
+            writer.appendVarint(table.rows.count)
+            writer.append(table.rows.bytes)
+        }
+        return writer.bytes
+    }
+}
+
+extension Identity {
+    /// Whether a tag is part of the series key.
+    func contains(_ tag: String) -> Bool {
+        switch self {
+        case .participant(let name): Name(name) == Name(tag)
+        case .allTags: true
+        case .tags(let names): names.contains { Name($0) == Name(tag) }
+        }
+    }
+}

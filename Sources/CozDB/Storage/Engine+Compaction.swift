@@ -1,0 +1,103 @@
+// Runs merges: in the background after flushes, at close, and when asked.
+
+internal import Dispatch
+
+extension Engine {
+    /// Lets the background look for segments to merge.
+    func scheduleCompaction() {
+        guard options.compactsInBackground else { return }
+        compactionQueue.async {
+            do throws(DatabaseError) {
+                try self.compactNow(countMin: self.options.compactionSegmentCount)
+            } catch {
+                // The inputs are untouched and the database is whole: only space is lost.
+                self.options.log?("a merge failed: \(error)")
+            }
+        }
+    }
+
+    /// Merges the newest segments of similar size of each experiment, repeatedly.
+    func compact(countMin: Int) throws(DatabaseError) {
+        try onCompactionQueue { () throws(DatabaseError) in try compactNow(countMin: countMin) }
+    }
+
+    /// Merges all segments of each experiment into one.
+    func compactAll() throws(DatabaseError) {
+        try flush()
+        try onCompactionQueue { () throws(DatabaseError) in
+            for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
+                let segments = state.withLock { $0.manifest.segments(of: experiment) }
+                if segments.count > 1 || needsRewrite(segments) { try merge(segments) }
+            }
+        }
+    }
+
+    private func onCompactionQueue(
+        _ body: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let result = compactionQueue.sync {
+            Result { () throws(DatabaseError) in try body() }
+        }
+        try result.get()
+    }
+
+    private func compactNow(countMin: Int) throws(DatabaseError) {
+        for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
+            while true {
+                let segments = state.withLock { $0.manifest.segments(of: experiment) }
+                let sizes = segments.map(\.sizeBytes)
+                guard let range = Compaction.choose(sizes, countMin: countMin),
+                    state.withLock({ !$0.isClosed && $0.failure == nil })
+                else { break }
+                try merge(Array(segments[range]))
+            }
+        }
+    }
+
+    /// Whether a field of the segment has another type than the schema has now.
+    private func needsRewrite(_ segments: [Manifest.Segment]) -> Bool {
+        state.withLock { state in
+            segments.contains { info in
+                guard let reader = state.segments[info.number],
+                    let schema = state.schemas[info.experiment]
+                else { return false }
+                return reader.footer.fields.contains {
+                    schema.columns[$0.column.id].type != $0.column.type
+                }
+            }
+        }
+    }
+
+    /// Replaces adjacent segments of one experiment by one with the same rows.
+    private func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
+        guard let first = inputs.first else { return }
+        let view: ExperimentView? = state.withLock { state in
+            guard let schema = state.schemas[first.experiment] else { return nil }
+            let sources = inputs.compactMap { state.segments[$0.number] }
+            return ExperimentView(schema: schema, sources: sources.map { .segment($0) })
+        }
+        guard let view else { return }
+        let merged = try writeSegment(view.schema) { writer throws(DatabaseError) in
+            try Compaction.merge(view, to: writer, isCancelled: { false })
+        }
+        try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
+        let numbers = Set(inputs.map(\.number))
+        try replaceManifest { manifest in
+            guard let place = manifest.segments.firstIndex(where: { numbers.contains($0.number) })
+            else { return }
+            manifest.segments[place] = merged.info
+            manifest.segments.removeAll { numbers.contains($0.number) }
+        } install: { state in
+            state.segments.insert(merged)
+            state.segments.keep(state.manifest)
+        }
+        retire(inputs.map { .segment($0.number) })
+    }
+}
+
+extension Manifest {
+    /// Oldest first.
+    func segments(of experiment: Int) -> [Segment] {
+        segments.filter { $0.experiment == experiment }
+    }
+}

@@ -1,0 +1,176 @@
+// Turns memtables into segments, retires their logs, and ends a session cleanly.
+
+internal import Dispatch
+
+extension Engine {
+    /// Writes the frozen memtable; a failure stops all writing.
+    func flushInBackground() {
+        do throws(DatabaseError) {
+            try flushFrozen()
+        } catch {
+            _ = fail(error)
+        }
+        scheduleCompaction()
+    }
+
+    /// Writes the frozen memtable to segments, drops the logs it came from.
+    private func flushFrozen() throws(DatabaseError) {
+        let work = state.withLock { state in
+            (
+                memtable: state.frozen, schemas: state.schemas,
+                log: state.log?.identity.number
+            )
+        }
+        guard let memtable = work.memtable else { return }
+        try install(memtable, schemas: work.schemas, keeping: work.log) { $0.frozen = nil }
+    }
+
+    /// Writes a memtable and names its files in the manifest instead of logs below `keeping`.
+    func install(
+        _ memtable: Memtable, schemas: SchemaSet, keeping log: UInt64?,
+        _ change: (inout State) -> Void
+    ) throws(DatabaseError) {
+        var written: [SegmentReader] = []
+        var counters = WriteCounters()
+        for schema in schemas.all {
+            guard let table = memtable.tables[schema.id], table.rows.count > 0 else { continue }
+            let view = MemtableView(table, strings: memtable.strings)
+            var flush = MemtableFlush(view, schema: schema)
+            written.append(
+                try writeSegment(schema) { writer throws(DatabaseError) in
+                    try calling("writing a segment") { () throws(FileError) in
+                        try flush.write(to: writer)
+                    }
+                })
+            counters.add(flush.counters)
+        }
+        let rejects = try writeRejects(memtable.refusals)
+        var obsolete: [FileName] = []
+        try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
+        try replaceManifest { manifest in
+            manifest.segments += written.map(\.info)
+            if let rejects { manifest.rejects.append(rejects) }
+            manifest.counters.add(counters)
+            manifest.lastSequence = max(manifest.lastSequence, memtable.lastSequence)
+            obsolete = manifest.logs.filter { $0.number != log }.map { .log($0.number) }
+            manifest.logs.removeAll { $0.number != log }
+        } install: { state in
+            for reader in written { state.segments.insert(reader) }
+            change(&state)
+        }
+        retire(obsolete)
+    }
+
+    /// Writes one segment file and opens it again, which checks its ends.
+    func writeSegment(
+        _ schema: ExperimentSchema, _ fill: (SegmentWriter) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> SegmentReader {
+        let number = try reserveFileNumber()
+        let writer = try calling("making a segment") { () throws(FileError) in
+            try SegmentWriter(
+                directory.create(FileName.segment(number).text), number: number,
+                databaseID: databaseID, schema: schema)
+        }
+        try fill(writer)
+        let info = try calling("writing a segment") { () throws(FileError) in try writer.finish() }
+        return try SegmentReader(in: directory, info, databaseID: databaseID)
+    }
+
+    private func writeRejects(_ refusals: [Refusal]) throws(DatabaseError) -> Manifest.RejectsFile? {
+        guard !refusals.isEmpty else { return nil }
+        let number = try reserveFileNumber()
+        return try calling("writing the rejects journal") { () throws(FileError) in
+            let folder = try directory.openDirectory(
+                FileName.rejectsDirectory, create: true)
+            let info = try RejectsFile.write(
+                refusals, number: number, in: folder, databaseID: databaseID)
+            try folder.sync()
+            return info
+        }
+    }
+
+    /// Writes everything in memory to segments; the logs are empty afterwards.
+    func flush() throws(DatabaseError) {
+        try takeLead()
+        do throws(DatabaseError) {
+            try flushWhileLeading()
+        } catch {
+            throw fail(error)
+        }
+        state.withLock { $0.isLeading = false }
+    }
+
+    /// Waits until nobody writes the log, and keeps it that way.
+    private func takeLead() throws(DatabaseError) {
+        try state.withLock(
+            when: { !$0.isLeading && $0.frozen == nil && $0.pending.isEmpty || $0.failure != nil }
+        ) { state throws(DatabaseError) in
+            try checkUsable(state)
+            state.isLeading = true
+        }
+    }
+
+    private func flushWhileLeading() throws(DatabaseError) {
+        let work = state.withLock { state in
+            defer {
+                state.log = nil
+                state.frozen = state.memtable
+                state.memtable = Memtable()
+            }
+            return (memtable: state.memtable, schemas: state.schemas)
+        }
+        guard !work.memtable.isEmpty || state.withLock({ !$0.manifest.logs.isEmpty }) else {
+            state.withLock { $0.frozen = nil }
+            return
+        }
+        try install(work.memtable, schemas: work.schemas, keeping: nil) { $0.frozen = nil }
+    }
+
+    /// Flushes, merges what is worth it, removes retired files. The database is sealed: its
+    /// manifest names no log.
+    func close() throws(DatabaseError) {
+        let isOpen = state.withLock { !$0.isClosed && $0.failure == nil }
+        if isOpen {
+            try flush()
+            if options.compactsInBackground { try compact(countMin: 2) }
+            compactionQueue.sync {}
+        }
+        if isOpen { removeRetired(all: true) }
+        state.withLock { state in
+            state.isClosed = true
+            state.lockFile = nil
+        }
+    }
+
+    // MARK: Retired files
+
+    /// Remembers files that slow readers may still be about to open.
+    func retire(_ names: [FileName]) {
+        let deadline = DispatchTime.now() + .seconds(options.retireSeconds)
+        state.withLock { state in
+            state.retired += names.map { (name: $0, deadline: deadline) }
+        }
+        removeRetired(all: false)
+    }
+
+    /// Failing to remove a file is no loss: the next opening removes what no manifest names.
+    private func removeRetired(all: Bool) {
+        let now = DispatchTime.now()
+        let due = state.withLock { state in
+            let due = state.retired.filter { all || $0.deadline <= now }
+            state.retired.removeAll { all || $0.deadline <= now }
+            return due
+        }
+        for entry in due { try? directory.remove(entry.name.text) }
+        if !due.isEmpty { try? directory.sync() }
+    }
+}
+
+extension WriteCounters {
+    mutating func add(_ other: WriteCounters) {
+        insertedValues += other.insertedValues
+        replacedValues += other.replacedValues
+        identicalValues += other.identicalValues
+        mergedRows += other.mergedRows
+    }
+}

@@ -1,0 +1,329 @@
+// The single writer: orders commits into the log, the memtable, segments and the manifest.
+//
+// Threads meet in one Monitor. Commits queue up in it; the first thread that finds nobody writing
+// leads: it writes and syncs the queue as one frame, applies it and wakes the others. Flushes and
+// merges run on queues of their own; the manifest is replaced by one thread at a time.
+
+internal import Dispatch
+
+/// A database open for writing.
+final class Engine: Sendable {
+    let directory: any Directory
+    let options: DatabaseOptions
+    let databaseID: UInt64
+    let state: Monitor<State>
+    /// Only one thread replaces the manifest.
+    private let manifestTurn = Monitor(())
+    let flushQueue = DispatchQueue(label: "cozdb.flush")
+    let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
+    private let presets: @Sendable (String) -> [Column]
+
+    /// Everything that threads share.
+    struct State {
+        /// As it is on disk.
+        var manifest: Manifest
+        /// With the changes of commits that are not durable yet.
+        var stagedSchemas: SchemaSet
+        /// As of the last durable commit.
+        var schemas: SchemaSet
+        var segments = SegmentSet()
+        /// The lock goes with the descriptor: held until the database is closed.
+        var lockFile: (any File)?
+        var memtable = Memtable()
+        /// The memtable that is being written to segments, and its log.
+        var frozen: Memtable?
+        var log: LogWriter?
+        var pending: [PendingCommit] = []
+        /// Sequence of the last commit that was queued, and of the last that is durable.
+        var queuedSequence: UInt64
+        var durableSequence: UInt64
+        /// Whether a thread is writing the log.
+        var isLeading = false
+        var isSyncScheduled = false
+        var isCompacting = false
+        /// Why nothing can be written any more.
+        var failure: DatabaseError?
+        var isClosed = false
+        /// Files that no manifest names any more, with the time when they may go.
+        var retired: [(name: FileName, deadline: DispatchTime)] = []
+        /// Refusals of earlier commits, to keep equal ones once; nil until the first refusal.
+        var knownRefusals: Set<RefusalFingerprint>?
+    }
+
+    struct PendingCommit {
+        var record: [UInt8]
+        var sequence: UInt64
+    }
+
+    init(
+        directory: any Directory, lockFile: any File, manifest: Manifest, segments: SegmentSet,
+        options: DatabaseOptions, presets: @escaping @Sendable (String) -> [Column]
+    ) {
+        self.directory = directory
+        self.options = options
+        self.presets = presets
+        databaseID = manifest.databaseID
+        state = Monitor(
+            State(
+                manifest: manifest, stagedSchemas: manifest.schemas, schemas: manifest.schemas,
+                segments: segments, lockFile: lockFile, queuedSequence: manifest.lastSequence,
+                durableSequence: manifest.lastSequence))
+    }
+
+    // MARK: Writing
+
+    /// Commits a batch; durable as the options say when it returns.
+    func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
+        var staged = try stage(batch)
+        if staged == nil {
+            try loadKnownRefusals()
+            staged = try stage(batch)
+        }
+        guard let staged else { return WriteReport() }
+        if staged.sequence > 0 { try makeDurable(staged.sequence) }
+        return staged
+    }
+
+    /// Validates a batch and queues its record; the report's sequence is 0 if there is nothing
+    /// to write.
+    ///
+    /// - Returns: nil where the batch has refusals and those stored before must be loaded first.
+    private func stage(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport? {
+        // A borrowed value cannot be captured by the closure below; copying it costs references.
+        let batch = copy batch
+        let memtableLimit = options.memtableSizeBytesMax
+        return try state.withLock(
+            when: {
+                $0.frozen == nil || $0.memtable.sizeBytes < memtableLimit || $0.failure != nil
+            }
+        ) { state throws(DatabaseError) in
+            try checkUsable(state)
+            var encoder = CommitEncoder(
+                batch, schemas: state.stagedSchemas, options: options, preset: presets,
+                known: state.knownRefusals)
+            guard let record = try encoder.encode(batch) else { return encoder.report }
+            if !encoder.refusals.isEmpty, state.knownRefusals == nil { return nil }
+            guard record.count <= options.batchSizeBytesMax else {
+                throw DatabaseError(
+                    .limitExceeded,
+                    "a batch of \(record.count) bytes exceeds batchSizeBytesMax "
+                        + "(\(options.batchSizeBytesMax)); write it in parts")
+            }
+            for refusal in encoder.refusals {
+                state.knownRefusals?.insert(RefusalFingerprint(refusal))
+            }
+            state.stagedSchemas = encoder.schemas
+            state.queuedSequence += 1
+            state.pending.append(PendingCommit(record: record, sequence: state.queuedSequence))
+            var report = encoder.report
+            report.sequence = state.queuedSequence
+            return report
+        }
+    }
+
+    /// Learns which refusals are stored already, so that importing a file again adds none.
+    private func loadKnownRefusals() throws(DatabaseError) {
+        let stored = state.withLock { $0.manifest.rejects }
+        var known: Set<RefusalFingerprint> = []
+        for info in stored {
+            known.formUnion(try rejects(info).map { RefusalFingerprint($0) })
+        }
+        state.withLock { state in
+            // Anything refused since the database was opened would have brought us here before,
+            // except what recovery or a concurrent commit found.
+            let recent = (state.frozen?.refusals ?? []) + state.memtable.refusals
+            known.formUnion(recent.map { RefusalFingerprint($0) })
+            state.knownRefusals = known.union(state.knownRefusals ?? [])
+        }
+    }
+
+    func checkUsable(_ state: State) throws(DatabaseError) {
+        if let failure = state.failure { throw failure }
+        if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
+    }
+
+    /// Returns when a commit is durable; writes it, and all others queued, if nobody else does.
+    private func makeDurable(_ sequence: UInt64) throws(DatabaseError) {
+        while true {
+            let group: [PendingCommit]? = try state.withLock(
+                when: { !$0.isLeading || $0.durableSequence >= sequence || $0.failure != nil }
+            ) { state throws(DatabaseError) in
+                if state.durableSequence >= sequence { return nil }
+                if let failure = state.failure { throw failure }
+                state.isLeading = true
+                let group = state.pending
+                state.pending = []
+                return group
+            }
+            guard let group else { return }
+            do throws(DatabaseError) {
+                try lead(group)
+            } catch {
+                throw fail(error)
+            }
+        }
+    }
+
+    /// Writes a group of commits to the log and applies them. Only the leading thread is here.
+    private func lead(_ group: [PendingCommit]) throws(DatabaseError) {
+        var payload = ByteWriter()
+        for commit in group { payload.appendBlob(commit.record) }
+        let log = try currentLog(firstSequence: group[0].sequence)
+        try calling("writing the log") { () throws(FileError) in
+            try log.append(
+                payload: payload.bytes, commitCount: group.count,
+                firstSequence: group[0].sequence)
+            if options.durability == .full { try log.sync() }
+        }
+        let isFull = try state.withLock { state throws(DatabaseError) in
+            for commit in group {
+                try decoding("write-ahead log") { () throws(FormatError) in
+                    try state.memtable.apply(
+                        commit.record, sequence: commit.sequence, schemas: &state.schemas)
+                }
+                state.durableSequence = commit.sequence
+            }
+            return state.memtable.sizeBytes >= options.memtableSizeBytesMax
+        }
+        if isFull { try rotate() }
+        if case .relaxed(let milliseconds) = options.durability { scheduleSync(milliseconds) }
+        state.withLock { $0.isLeading = false }
+    }
+
+    /// After a failed write nothing is known of what reached the disk: nothing more is written
+    /// until the database is opened again.
+    func fail(_ error: DatabaseError) -> DatabaseError {
+        state.withLock { state in
+            state.isLeading = false
+            if state.failure == nil { state.failure = error }
+        }
+        options.log?("stopped writing: \(error)")
+        return error
+    }
+
+    private func scheduleSync(_ milliseconds: Int) {
+        let isFirst = state.withLock { state in
+            defer { state.isSyncScheduled = true }
+            return !state.isSyncScheduled
+        }
+        guard isFirst else { return }
+        flushQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.syncLog() }
+    }
+
+    /// Makes acknowledged commits of relaxed durability durable.
+    private func syncLog() {
+        let log: LogWriter? = state.withLock(when: { !$0.isLeading }) { state in
+            state.isSyncScheduled = false
+            guard state.failure == nil, let log = state.log else { return nil }
+            state.isLeading = true
+            return log
+        }
+        guard let log else { return }
+        do throws(DatabaseError) {
+            try calling("syncing the log") { () throws(FileError) in try log.sync() }
+            state.withLock { $0.isLeading = false }
+        } catch {
+            _ = fail(error)
+        }
+    }
+
+    // MARK: Logs and manifest
+
+    /// The open log, made and named by the manifest if there is none.
+    private func currentLog(firstSequence: UInt64) throws(DatabaseError) -> LogWriter {
+        if let log = state.withLock({ $0.log }) { return log }
+        let number = try reserveFileNumber()
+        let identity = LogIdentity(
+            databaseID: databaseID, number: number, firstSequence: firstSequence)
+        let log = try calling("making a log") { () throws(FileError) in
+            try LogWriter(in: directory, identity: identity)
+        }
+        try replaceManifest { manifest in
+            manifest.logs.append(
+                Manifest.Log(number: number, firstSequence: firstSequence, sealedSizeBytes: nil))
+        }
+        state.withLock { $0.log = log }
+        return log
+    }
+
+    /// Freezes the memtable and begins a new log; waits while an earlier one is still written.
+    private func rotate() throws(DatabaseError) {
+        let (sequence, failure) = state.withLock(when: { $0.frozen == nil || $0.failure != nil }) {
+            ($0.durableSequence, $0.failure)
+        }
+        if let failure { throw failure }
+        let old = state.withLock { state in
+            defer { state.log = nil }
+            return state.log
+        }
+        if let old {
+            try calling("syncing the log") { () throws(FileError) in try old.sync() }
+            try replaceManifest { manifest in
+                for index in manifest.logs.indices
+                where manifest.logs[index].number == old.identity.number {
+                    manifest.logs[index].sealedSizeBytes = old.sizeBytes
+                }
+            }
+        }
+        _ = try currentLog(firstSequence: sequence + 1)
+        state.withLock { state in
+            state.frozen = state.memtable
+            state.memtable = Memtable()
+        }
+        flushQueue.async { self.flushInBackground() }
+    }
+
+    func reserveFileNumber() throws(DatabaseError) -> UInt64 {
+        state.withLock { state in
+            defer { state.manifest.nextFileNumber += 1 }
+            return state.manifest.nextFileNumber
+        }
+    }
+
+    /// Replaces the manifest on disk, then in memory.
+    ///
+    /// - Parameter install: runs together with the change in memory.
+    func replaceManifest(
+        _ edit: (inout Manifest) -> Void, install: (inout State) -> Void = { _ in }
+    ) throws(DatabaseError) {
+        try manifestTurn.withLock { _ throws(DatabaseError) in
+            var manifest = state.withLock { state in
+                var manifest = state.manifest
+                manifest.schemas = state.schemas
+                return manifest
+            }
+            edit(&manifest)
+            manifest.generation += 1
+            let edited = manifest
+            try calling("replacing the manifest") { () throws(FileError) in
+                try edited.write(in: directory)
+            }
+            state.withLock { state in
+                let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
+                state.manifest = edited
+                state.manifest.nextFileNumber = next
+                install(&state)
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Everything durable at this moment.
+    func snapshot() throws(DatabaseError) -> Snapshot {
+        try state.withLock { state throws(DatabaseError) in
+            if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
+            return state.segments.snapshot(
+                state.manifest, schemas: state.schemas,
+                memtables: [state.frozen, state.memtable].compactMap { $0 },
+                sequence: state.durableSequence)
+        }
+    }
+
+    func rejects(_ info: Manifest.RejectsFile) throws(DatabaseError) -> [Refusal] {
+        let folder = try calling("opening the rejects journal") { () throws(FileError) in
+            try directory.openDirectory(FileName.rejectsDirectory, create: false)
+        }
+        return try RejectsFile.read(info, in: folder, databaseID: databaseID)
+    }
+}

@@ -1,0 +1,167 @@
+// Writes one field of a segment: its blocks, their directory, its presence and its dictionary.
+
+/// Where string codes of values on their way into a segment are looked up.
+enum StringSource {
+    case none
+    case table(StringTable)
+    case arena(ByteArena.View)
+
+    func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result? {
+        switch self {
+        case .none: nil
+        case .table(let table): table.withBytes(code, body)
+        case .arena(let arena): arena.withBytes(Int(code), body)
+        }
+    }
+}
+
+/// One field on its way into a segment.
+final class FieldWriter {
+    let column: Column
+    private(set) var valueCount = 0
+
+    /// Values that no block holds yet.
+    private var rows: [UInt32] = []
+    private var times: [Int64] = []
+    private var bits: [UInt64] = []
+
+    private var directory = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
+    private var presence = PresenceWriter()
+    private var lastSeries = -1
+
+    private var dictionary = BytePool()
+    private var isDictionaryFull = false
+    private var plainHeap: [UInt8] = []
+    private var plainEnds: [Int] = []
+    /// The last code translated: runs of one string are the normal case.
+    private var lastSourceCode = UInt64.max
+    private var lastCode: UInt64 = 0
+
+    init(column: Column) {
+        self.column = column
+    }
+
+    /// Values of one series, by ascending row.
+    ///
+    /// - Parameters:
+    ///   - series: number of the series, to keep small ones in one block.
+    ///   - base: number of the row that `rows` counts from.
+    ///   - rowTimes: times of the rows from `base` on.
+    func append(
+        series: Int, rows newRows: Span<UInt32>, base: Int, rowTimes: [Int64],
+        bits newBits: Span<UInt64>, strings: StringSource, to output: inout SegmentOutput
+    ) throws(FileError) {
+        lastSourceCode = .max
+        if series != lastSeries, SegmentFormat.needsNewBlock(rows.count, newRows.count) {
+            try flush(to: &output)
+        }
+        lastSeries = series
+        for index in 0..<newRows.count {
+            let row = Int(newRows[index])
+            rows.append(UInt32(truncatingIfNeeded: base + row))
+            times.append(rowTimes[row])
+            presence.append(base + row)
+            switch column.type {
+            case .string: append(string: newBits[index], strings)
+            default: bits.append(newBits[index])
+            }
+            if rows.count == SegmentFormat.blockCountMax { try flush(to: &output) }
+        }
+        valueCount += newRows.count
+    }
+
+    /// Ends the field; the place of its directory and dictionary, and its presence vector.
+    func finish(
+        to output: inout SegmentOutput, rowCount: Int
+    ) throws(FileError) -> (field: SegmentField, presence: [UInt8]) {
+        try flush(to: &output)
+        var field = SegmentField(
+            column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
+            dictionary: BlockPlace(), dictionaryCount: dictionary.count)
+        if dictionary.count > 0 {
+            let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
+            field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
+        }
+        field.directory = try output.append(table: directory)
+        return (field, presence.finish(rowCount: rowCount))
+    }
+
+    private func append(string code: UInt64, _ strings: StringSource) {
+        if isDictionaryFull {
+            _ = strings.withBytes(code) { plainHeap.append(copying: $0) }
+            plainEnds.append(plainHeap.count)
+            return
+        }
+        if code != lastSourceCode {
+            lastCode = strings.withBytes(code) { UInt64(dictionary.intern($0)) } ?? 0
+            lastSourceCode = code
+        }
+        bits.append(lastCode)
+    }
+
+    /// Writes the pending values as one block.
+    private func flush(to output: inout SegmentOutput) throws(FileError) {
+        guard let firstRow = rows.first, let lastRow = rows.last else { return }
+        var summary = ColumnSummary(
+            type: column.type, count: rows.count, firstTime: times[0],
+            lastTime: times[times.count - 1], min: 0, max: 0, sum: 0, first: 0, last: 0)
+        var place: BlockPlace
+        var encoding = SegmentFormat.plainStrings
+        if isDictionaryFull {
+            place = try output.append(heap: plainHeap, ends: plainEnds)
+        } else {
+            let type = column.type == .string ? .integer : column.type
+            (place, encoding) = try output.append(words: bits, type: type)
+            if column.type != .string {
+                summary = summarize(times: times.span, words: bits.span, type: column.type)
+            }
+        }
+        directory.append([
+            UInt64(firstRow), UInt64(lastRow), UInt64(rows.count), UInt64(place.offset),
+            UInt64(place.sizeBytes), UInt64(place.checksum), UInt64(encoding),
+            UInt64(bitPattern: summary.firstTime), UInt64(bitPattern: summary.lastTime),
+            summary.min, summary.max, summary.sum, summary.first, summary.last,
+        ])
+        rows.removeAll(keepingCapacity: true)
+        times.removeAll(keepingCapacity: true)
+        bits.removeAll(keepingCapacity: true)
+        plainHeap.removeAll(keepingCapacity: true)
+        plainEnds.removeAll(keepingCapacity: true)
+        isDictionaryFull =
+            dictionary.count + SegmentFormat.blockCountMax > SegmentFormat.dictionaryCountMax
+            || dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
+    }
+}
+
+/// The presence vector of one field while its rows come; fields with equal bytes share one.
+struct PresenceWriter {
+    private var bytes = ByteWriter()
+    private var chunk = 0
+    private var positions: [UInt16] = []
+
+    /// Rows come in ascending order.
+    mutating func append(_ row: Int) {
+        let rowChunk = row / SegmentFormat.presenceChunkRows
+        if rowChunk != chunk {
+            flush(rowCount: SegmentFormat.presenceChunkRows)
+            chunk = rowChunk
+        }
+        positions.append(UInt16(truncatingIfNeeded: row % SegmentFormat.presenceChunkRows))
+    }
+
+    mutating func finish(rowCount: Int) -> [UInt8] {
+        let start = chunk * SegmentFormat.presenceChunkRows
+        flush(rowCount: min(SegmentFormat.presenceChunkRows, rowCount - start))
+        return bytes.bytes
+    }
+
+    private mutating func flush(rowCount: Int) {
+        guard !positions.isEmpty else { return }
+        var vector = ByteWriter()
+        Presence.encode(positions.span, rowCount: rowCount, into: &vector)
+        bytes.appendVarint(chunk)
+        bytes.appendVarint(positions.count)
+        bytes.appendBlob(vector.bytes)
+        positions.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,66 @@
+// Reading a database that another process may be writing: no lock, nothing written.
+
+internal import Synchronization
+
+/// A database open for reading only.
+final class LiveReader: Sendable {
+    let directory: any Directory
+    private let segments = Mutex(SegmentSet())
+
+    /// Every retry means that the writer replaced the manifest in between.
+    private static let attemptCountMax = 1000
+
+    init(_ path: String, on fileSystem: any FileSystem) throws(DatabaseError) {
+        let opened = try calling("opening the database") { () throws(FileError) in
+            try fileSystem.openDirectory(path, create: false, access: .ownerOnly)
+        }
+        directory = opened
+        _ = try manifest()
+    }
+
+    func manifest() throws(DatabaseError) -> Manifest {
+        guard let manifest = try Manifest.read(in: directory) else {
+            throw DatabaseError(
+                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
+                file: directory.path)
+        }
+        return manifest
+    }
+
+    /// Everything committed: at least what was acknowledged when the call began.
+    func snapshot() throws(DatabaseError) -> Snapshot {
+        try read { manifest, segments, replay in
+            segments.snapshot(
+                manifest, schemas: replay.schemas, memtables: [replay.memtable],
+                sequence: replay.lastSequence)
+        }
+    }
+
+    /// Calls the body with a manifest, its open segments and its logs, all of one moment.
+    func read<Result>(
+        _ body: (Manifest, SegmentSet, LogReplay) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        var problem: DatabaseError?
+        for _ in 0..<LiveReader.attemptCountMax {
+            let manifest = try manifest()
+            do throws(DatabaseError) {
+                var open = segments.withLock { $0 }
+                try open.follow(manifest, in: directory)
+                let replay = try LogReplay(manifest, in: directory)
+                guard try self.manifest().generation == manifest.generation else { continue }
+                segments.withLock { $0 = open }
+                return try body(manifest, open, replay)
+            } catch {
+                // A file that is gone, or a log that was being written, under a newer manifest.
+                let isSame = try self.manifest().generation == manifest.generation
+                let wasSeen = problem?.message == error.message && problem?.offset == error.offset
+                if isSame, wasSeen { throw error }
+                problem = error
+            }
+        }
+        throw problem
+            ?? DatabaseError(
+                .io, "the writer replaces the manifest faster than it can be read; try again",
+                file: directory.path)
+    }
+}

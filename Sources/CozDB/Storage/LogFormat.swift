@@ -1,0 +1,120 @@
+// Layout of the write-ahead log, shared by LogWriter and LogReader; docs/format/wal.md.
+//
+//     file    header (40 bytes), then frames, then zeros (space reserved ahead)
+//
+//     header   0  magic "COZWAL\r\n"
+//              8  version, 4 bytes
+//             12  checksum of the other fields, 4 bytes
+//             16  database id, 8 bytes
+//             24  file number, 8 bytes
+//             32  sequence of the first commit that can follow, 8 bytes
+//
+//     frame    0  size of the payload, 4 bytes, not 0
+//              4  checksum of the payload, 4 bytes
+//              8  sequence of the first commit in it, 8 bytes
+//             16  bytes of this file that were durable when the frame was written, 8 bytes
+//             24  checksum of bytes 0 to 23, seeded with database, file number and offset, 4 bytes
+//             28  commits in it, 4 bytes
+//             32  payload: each commit as a varint size and a commit record; then zeros to 8 bytes
+//
+// A frame is what one write and one sync made durable: a group of commits. The durable size tells
+// damage from a torn tail: a bad frame below the durable size of a good one behind it was synced
+// once, so it is damage; otherwise it never was acknowledged.
+
+enum LogFormat {
+    static let magic: [UInt8] = Array("COZWAL\r\n".utf8)
+    static let version: UInt32 = 1
+    static let headerSizeBytes = 40
+    static let frameHeaderSizeBytes = 32
+    /// Largest payload that a reader accepts; `batchSizeBytesMax` stays below it.
+    static let payloadSizeBytesMax = 1 << 30
+    static let alignment = 8
+
+    /// Size of a frame on disk, padding included.
+    static func frameSizeBytes(payload: Int) -> Int {
+        (frameHeaderSizeBytes + payload + alignment - 1) / alignment * alignment
+    }
+
+    static func seed(_ log: LogIdentity, offset: Int) -> UInt32 {
+        positionSeed(file: log.databaseID ^ log.number, offset: UInt64(offset))
+    }
+}
+
+/// What makes the frames of one log file its own.
+struct LogIdentity: Equatable, Sendable {
+    var databaseID: UInt64
+    var number: UInt64
+    /// Sequence of the first commit that the file can hold.
+    var firstSequence: UInt64
+
+    func header() -> [UInt8] {
+        var fields = ByteWriter()
+        fields.append(databaseID)
+        fields.append(number)
+        fields.append(firstSequence)
+        var writer = ByteWriter(capacity: LogFormat.headerSizeBytes)
+        writer.append(LogFormat.magic)
+        writer.append(LogFormat.version)
+        writer.append(checksum(fields.bytes.span, seed: LogFormat.version))
+        writer.append(fields.bytes)
+        return writer.bytes
+    }
+
+    static func read(header: [UInt8]) throws(FormatError) -> LogIdentity {
+        var reader = ByteReader(header.span)
+        guard try [UInt8](copying: reader.readBytes(8)) == LogFormat.magic else {
+            throw FormatError(.invalid, "not the beginning of a write-ahead log", at: 0)
+        }
+        let version = try reader.readUInt32()
+        guard version == LogFormat.version else {
+            throw FormatError(
+                .unsupported, "log version \(version), expected \(LogFormat.version)", at: 8)
+        }
+        let stored = try reader.readUInt32()
+        guard checksum(header.span.extracting(16...), seed: version) == stored else {
+            throw FormatError(.checksum, "the log's header does not match its checksum", at: 12)
+        }
+        return try LogIdentity(
+            databaseID: reader.readUInt64(), number: reader.readUInt64(),
+            firstSequence: reader.readUInt64())
+    }
+}
+
+/// The header of one frame.
+struct FrameHeader: Equatable {
+    var payloadSizeBytes: Int
+    var payloadChecksum: UInt32
+    var firstSequence: UInt64
+    var durableSizeBytes: Int
+    var commitCount: Int
+
+    func append(to writer: inout ByteWriter, log: LogIdentity, offset: Int) {
+        var fields = ByteWriter(capacity: 24)
+        fields.append(UInt32(payloadSizeBytes))
+        fields.append(payloadChecksum)
+        fields.append(firstSequence)
+        fields.append(UInt64(durableSizeBytes))
+        let seed = LogFormat.seed(log, offset: offset) &+ UInt32(commitCount)
+        writer.append(fields.bytes)
+        writer.append(checksum(fields.bytes.span, seed: seed))
+        writer.append(UInt32(commitCount))
+    }
+
+    /// nil where the bytes are not the header of a frame at this place of this file.
+    static func read(_ bytes: Span<UInt8>, log: LogIdentity, offset: Int) -> FrameHeader? {
+        guard bytes.count >= LogFormat.frameHeaderSizeBytes else { return nil }
+        var reader = ByteReader(bytes)
+        guard let size = try? reader.readUInt32(), size > 0,
+            size <= LogFormat.payloadSizeBytesMax,
+            let payloadChecksum = try? reader.readUInt32(),
+            let firstSequence = try? reader.readUInt64(),
+            let durable = try? reader.readUInt64(), durable <= UInt64(offset),
+            let stored = try? reader.readUInt32(), let count = try? reader.readUInt32(),
+            checksum(bytes.extracting(..<24), seed: LogFormat.seed(log, offset: offset) &+ count)
+                == stored
+        else { return nil }
+        return FrameHeader(
+            payloadSizeBytes: Int(size), payloadChecksum: payloadChecksum,
+            firstSequence: firstSequence, durableSizeBytes: Int(durable), commitCount: Int(count))
+    }
+}

@@ -1,0 +1,160 @@
+// Reads a write-ahead log back: whole frames, then either its end, a torn tail or damage.
+// docs/format/wal.md says how the three are told apart.
+
+/// Walks the commits of one log file in order.
+struct LogReader {
+    /// Where and how the log ends.
+    enum End: Equatable {
+        /// Nothing but reserved zeros follows.
+        case clean
+        /// A frame that was being written when power or process went; never acknowledged.
+        case torn(discardedBytes: Int)
+    }
+
+    let identity: LogIdentity
+    private(set) var end = End.clean
+    /// Bytes up to the end of the last whole frame.
+    private(set) var validSizeBytes: Int
+
+    private let file: any File
+    private let sizeBytes: Int
+    private let isSealed: Bool
+    private var nextSequence: UInt64
+    private var window: [UInt8] = []
+    private var windowOffset = 0
+
+    private static let windowSizeBytes = 1 << 20
+
+    /// - Parameter sealedSizeBytes: the size the manifest names for a log that is complete.
+    /// - Throws: `damaged` where the header or the sealed size does not fit.
+    init(
+        _ file: any File, expecting expected: LogIdentity, sealedSizeBytes: Int?
+    ) throws(DatabaseError) {
+        self.file = file
+        isSealed = sealedSizeBytes != nil
+        do throws(FileError) {
+            let size = try file.size()
+            sizeBytes = min(size, sealedSizeBytes ?? size)
+            window = try file.readAll(count: LogFormat.headerSizeBytes, at: 0)
+        } catch {
+            throw DatabaseError(error, while: "reading the write-ahead log")
+        }
+        do throws(FormatError) {
+            identity = try LogIdentity.read(header: window)
+        } catch {
+            throw DatabaseError(error, file: file.path)
+        }
+        guard identity == expected else {
+            throw DatabaseError(
+                .damaged,
+                "this log belongs to another database or was replaced by another file; "
+                    + "expected number \(expected.number), sequence \(expected.firstSequence)",
+                file: file.path, offset: 16)
+        }
+        nextSequence = identity.firstSequence
+        validSizeBytes = LogFormat.headerSizeBytes
+        if let sealedSizeBytes, sizeBytes < sealedSizeBytes {
+            throw DatabaseError(
+                .damaged,
+                "the log has \(sizeBytes) bytes, expected \(sealedSizeBytes); the commits from "
+                    + "the cut on are lost", file: file.path, offset: sizeBytes)
+        }
+    }
+
+    /// The commits of the next frame, with the sequence of the first; nil at the end.
+    mutating func next() throws(DatabaseError) -> (firstSequence: UInt64, commits: [[UInt8]])? {
+        let offset = validSizeBytes
+        guard offset < sizeBytes else { return nil }
+        guard let frame = try frame(at: offset), frame.header.firstSequence == nextSequence,
+            let commits = LogReader.split(frame.payload, count: frame.header.commitCount)
+        else {
+            try finish(at: offset)
+            return nil
+        }
+        validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
+        nextSequence += UInt64(frame.header.commitCount)
+        return (frame.header.firstSequence, commits)
+    }
+
+    /// Decides what a place without a good frame means.
+    private mutating func finish(at offset: Int) throws(DatabaseError) {
+        if isSealed {
+            throw DatabaseError(
+                .damaged,
+                "the frame here does not match its checksum; commits from sequence "
+                    + "\(nextSequence) on cannot be read", file: file.path, offset: offset)
+        }
+        var hasBytes = false
+        var place = offset
+        while place < sizeBytes {
+            try load(place, count: LogFormat.frameHeaderSizeBytes)
+            let header = bytes(at: place, count: LogFormat.frameHeaderSizeBytes)
+            hasBytes = hasBytes || header.contains { $0 != 0 }
+            if header.contains(where: { $0 != 0 }), let frame = try frame(at: place),
+                frame.header.durableSizeBytes > offset
+            {
+                throw DatabaseError(
+                    .damaged,
+                    "the frame here is damaged, and good ones follow at offset \(place); commits "
+                        + "\(nextSequence) to \(frame.header.firstSequence - 1) cannot be read",
+                    file: file.path, offset: offset)
+            }
+            place += LogFormat.alignment
+        }
+        end = hasBytes ? .torn(discardedBytes: sizeBytes - offset) : .clean
+    }
+
+    private mutating func frame(
+        at offset: Int
+    ) throws(DatabaseError) -> (header: FrameHeader, payload: [UInt8])? {
+        try load(offset, count: LogFormat.frameHeaderSizeBytes)
+        let headerBytes = bytes(at: offset, count: LogFormat.frameHeaderSizeBytes)
+        guard
+            let header = FrameHeader.read(
+                Array(headerBytes).span, log: identity, offset: offset),
+            offset + LogFormat.frameHeaderSizeBytes + header.payloadSizeBytes <= sizeBytes
+        else { return nil }
+        let payloadOffset = offset + LogFormat.frameHeaderSizeBytes
+        try load(payloadOffset, count: header.payloadSizeBytes)
+        let payload = Array(bytes(at: payloadOffset, count: header.payloadSizeBytes))
+        let sum = checksum(payload.span, seed: LogFormat.seed(identity, offset: offset))
+        guard sum == header.payloadChecksum else { return nil }
+        return (header, payload)
+    }
+
+    private static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {
+        var reader = ByteReader(payload.span)
+        var commits: [[UInt8]] = []
+        while !reader.isAtEnd {
+            guard let commit = try? reader.readBlob(limit: payload.count) else { return nil }
+            commits.append([UInt8](copying: commit))
+        }
+        return commits.count == count ? commits : nil
+    }
+
+    /// Makes sure that the window holds these bytes, as far as the file has them.
+    private mutating func load(_ offset: Int, count: Int) throws(DatabaseError) {
+        guard offset < windowOffset || offset + count > windowOffset + window.count else { return }
+        let wanted = min(max(count, LogReader.windowSizeBytes), sizeBytes - offset)
+        do throws(FileError) {
+            window = try file.readAll(count: wanted, at: offset)
+            windowOffset = offset
+        } catch {
+            throw DatabaseError(error, while: "reading the write-ahead log")
+        }
+    }
+
+    private func bytes(at offset: Int, count: Int) -> ArraySlice<UInt8> {
+        let start = offset - windowOffset
+        return window[start..<min(start + count, window.count)]
+    }
+}
+
+extension DatabaseError {
+    /// Bytes of a named file that cannot be what was written.
+    init(_ error: FormatError, file: String, at base: Int = 0) {
+        self.init(
+            error.kind == .unsupported ? .unsupportedFormat : .damaged, error.message,
+            file: file, offset: base + error.offset)
+    }
+}

@@ -1,0 +1,246 @@
+// The one file that says what the database consists of; docs/format/manifest.md.
+//
+//      0  magic "COZMAN\r\n"
+//      8  version, 4 bytes
+//     12  checksum of the payload, 4 bytes
+//     16  size of the payload, 8 bytes
+//     24  payload (varints, texts and the parts below, in order)
+//
+// Replaced as a whole: written under another name, synced, renamed, directory synced.
+
+/// What the database consists of at one moment.
+struct Manifest: Sendable {
+    /// One immutable segment file.
+    struct Segment: Equatable, Sendable {
+        var number: UInt64
+        var experiment: Int
+        var sizeBytes: Int
+        /// Checksum of the segment's footer, which covers everything else in it.
+        var footerChecksum: UInt32
+        var rowCount: Int
+        var valueCount: Int
+        var firstTime: Int64
+        var lastTime: Int64
+    }
+
+    /// One write-ahead log file; commits of a lower file come before those of a higher one.
+    struct Log: Equatable, Sendable {
+        var number: UInt64
+        var firstSequence: UInt64
+        /// The size of a log that gets no more commits; nil while it may.
+        var sealedSizeBytes: Int?
+    }
+
+    /// One immutable file of refused lines and values.
+    struct RejectsFile: Equatable, Sendable {
+        var number: UInt64
+        var sizeBytes: Int
+        var checksum: UInt32
+        var entryCount: Int
+    }
+
+    /// Random, so that files of another database are not taken for this one's.
+    var databaseID: UInt64
+    /// Counts up with every manifest written.
+    var generation: UInt64 = 0
+    /// Number for the next file of any kind; numbers are never given twice.
+    var nextFileNumber: UInt64 = 1
+    /// Sequence of the last commit that segments hold.
+    var lastSequence: UInt64 = 0
+    var schemas = SchemaSet()
+    /// Oldest first: of two values for one cell the later segment's wins.
+    var segments: [Segment] = []
+    /// Oldest first; empty after a clean close.
+    var logs: [Log] = []
+    var rejects: [RejectsFile] = []
+    var counters = WriteCounters()
+
+    static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
+    static let version: UInt32 = 1
+    static let headerSizeBytes = 24
+    static let sizeBytesMax = 1 << 30
+}
+
+/// What the flushes since the database was made have found; kept for `info` and import summaries.
+struct WriteCounters: Equatable, Sendable {
+    /// Values for cells that had none in the rows of the same flush.
+    var insertedValues = 0
+    /// Values that replaced a different one of the same flush.
+    var replacedValues = 0
+    /// Values equal to the one they met in the same flush.
+    var identicalValues = 0
+    /// Rows that points of different tag sets met in.
+    var mergedRows = 0
+}
+
+// MARK: Bytes
+
+extension Manifest {
+    func encoded() -> [UInt8] {
+        var payload = ByteWriter()
+        payload.append(databaseID)
+        payload.append(generation)
+        payload.appendVarint(nextFileNumber)
+        payload.appendVarint(lastSequence)
+        payload.appendVarint(schemas.nextID)
+        appendSchemas(to: &payload)
+        payload.appendVarint(segments.count)
+        for segment in segments { Manifest.append(segment, to: &payload) }
+        payload.appendVarint(logs.count)
+        for log in logs {
+            payload.appendVarint(log.number)
+            payload.appendVarint(log.firstSequence)
+            payload.appendVarint((log.sealedSizeBytes ?? -1) + 1)
+        }
+        payload.appendVarint(rejects.count)
+        for file in rejects {
+            payload.appendVarint(file.number)
+            payload.appendVarint(file.sizeBytes)
+            payload.append(file.checksum)
+            payload.appendVarint(file.entryCount)
+        }
+        payload.appendVarint(counters.insertedValues)
+        payload.appendVarint(counters.replacedValues)
+        payload.appendVarint(counters.identicalValues)
+        payload.appendVarint(counters.mergedRows)
+
+        var writer = ByteWriter(capacity: payload.count + Manifest.headerSizeBytes)
+        writer.append(Manifest.magic)
+        writer.append(Manifest.version)
+        writer.append(checksum(payload.bytes.span, seed: Manifest.version))
+        writer.append(UInt64(payload.count))
+        writer.append(payload.bytes)
+        return writer.bytes
+    }
+
+    private func appendSchemas(to writer: inout ByteWriter) {
+        let experiments = schemas.all
+        writer.appendVarint(experiments.count)
+        for schema in experiments {
+            writer.append(SchemaChange.experiment(schema))
+            writer.appendVarint(schema.columns.count)
+            for column in schema.columns {
+                writer.append(SchemaChange.column(experiment: schema.id, column))
+            }
+        }
+    }
+
+    private static func append(_ segment: Segment, to writer: inout ByteWriter) {
+        writer.appendVarint(segment.number)
+        writer.appendVarint(segment.experiment)
+        writer.appendVarint(segment.sizeBytes)
+        writer.append(segment.footerChecksum)
+        writer.appendVarint(segment.rowCount)
+        writer.appendVarint(segment.valueCount)
+        writer.appendSigned(segment.firstTime)
+        writer.appendSigned(segment.lastTime)
+    }
+
+    init(decoding bytes: [UInt8]) throws(FormatError) {
+        var header = ByteReader(bytes.span)
+        guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
+            throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
+        }
+        let version = try header.readUInt32()
+        guard version == Manifest.version else {
+            throw FormatError(
+                .unsupported, "manifest version \(version), expected \(Manifest.version)", at: 8)
+        }
+        let stored = try header.readUInt32()
+        let size = try header.readUInt64()
+        guard size == UInt64(header.remaining) else {
+            throw FormatError(
+                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16)
+        }
+        guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
+            throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
+        }
+        var reader = ByteReader(bytes.span.extracting(24...))
+        databaseID = try reader.readUInt64()
+        generation = try reader.readUInt64()
+        nextFileNumber = try reader.readVarint()
+        lastSequence = try reader.readVarint()
+        let nextID = try reader.readCount(limit: Int(UInt32.max))
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            schemas.apply(try reader.readSchemaChange())
+            for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+                schemas.apply(try reader.readSchemaChange())
+            }
+        }
+        schemas.nextID = nextID
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            segments.append(try Manifest.readSegment(&reader))
+        }
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            let number = try reader.readVarint()
+            let firstSequence = try reader.readVarint()
+            let sealed = try reader.readCount(limit: Int.max)
+            logs.append(
+                Log(
+                    number: number, firstSequence: firstSequence,
+                    sealedSizeBytes: sealed == 0 ? nil : sealed - 1))
+        }
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            rejects.append(
+                RejectsFile(
+                    number: try reader.readVarint(),
+                    sizeBytes: try reader.readCount(limit: Int.max),
+                    checksum: try reader.readUInt32(),
+                    entryCount: try reader.readCount(limit: Int.max)))
+        }
+        counters.insertedValues = try reader.readCount(limit: Int.max)
+        counters.replacedValues = try reader.readCount(limit: Int.max)
+        counters.identicalValues = try reader.readCount(limit: Int.max)
+        counters.mergedRows = try reader.readCount(limit: Int.max)
+        guard reader.isAtEnd else {
+            throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
+        }
+    }
+
+    private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {
+        try Segment(
+            number: reader.readVarint(), experiment: reader.readCount(limit: Int(UInt32.max)),
+            sizeBytes: reader.readCount(limit: Int.max), footerChecksum: reader.readUInt32(),
+            rowCount: reader.readCount(limit: Int.max),
+            valueCount: reader.readCount(limit: Int.max),
+            firstTime: reader.readSigned(), lastTime: reader.readSigned())
+    }
+}
+
+// MARK: File
+
+extension Manifest {
+    /// Reads the manifest; nil where the directory has none.
+    static func read(in directory: any Directory) throws(DatabaseError) -> Manifest? {
+        let name = FileName.manifest.text
+        let bytes = try calling("reading the manifest") { () throws(FileError) -> [UInt8]? in
+            do throws(FileError) {
+                let file = try directory.open(name, writable: false)
+                return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
+            } catch {
+                if error.isNotFound { return nil }
+                throw error
+            }
+        }
+        guard let bytes else { return nil }
+        return try decoding(directory.path + "/" + name) { () throws(FormatError) in
+            try Manifest(decoding: bytes)
+        }
+    }
+
+    /// Replaces the manifest; durable on return.
+    func write(in directory: any Directory) throws(FileError) {
+        let draft = FileName.manifestDraft.text
+        do throws(FileError) {
+            try directory.remove(draft)
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+        let file = try directory.create(draft)
+        let bytes = encoded()
+        try file.writeAll(bytes.span, at: 0)
+        try file.syncData()
+        try directory.rename(draft, to: FileName.manifest.text)
+        try directory.sync()
+    }
+}

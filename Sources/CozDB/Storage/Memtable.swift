@@ -1,0 +1,164 @@
+// Recent rows in memory, each as the few values it has. Filled only from commit records, read
+// through views that later commits do not disturb.
+
+/// The rows of one experiment that no segment holds yet.
+final class MemtableTable: Sendable {
+    /// One point as it was committed; its cells lie one after the other.
+    struct Row: BitwiseCopyable {
+        var time: Int64
+        /// Number of the series key in `keys`.
+        var series: UInt32
+        /// Number of the attributes in `attributeSets`.
+        var attributes: UInt32
+        var cellStart: UInt32
+        var cellEnd: UInt32
+    }
+
+    struct Cell: BitwiseCopyable {
+        var column: UInt32
+        /// As in `ColumnSlice`; strings by their number in the memtable.
+        var bits: UInt64
+    }
+
+    let experiment: Int
+    let rows = ChunkedArray<Row>()
+    let cells = ChunkedArray<Cell>()
+    let keys = ByteArena()
+    /// Each set is a list of (column, string) pairs of four bytes each.
+    let attributeSets = ByteArena()
+
+    init(experiment: Int) {
+        self.experiment = experiment
+    }
+
+    var sizeBytes: Int {
+        rows.sizeBytes + cells.sizeBytes + keys.sizeBytes + attributeSets.sizeBytes
+    }
+}
+
+/// Recent rows of all experiments, and refusals not yet in a rejects file.
+///
+/// Not thread-safe; the engine guards it and hands out views.
+final class Memtable {
+    private(set) var tables: [Int: MemtableTable] = [:]
+    /// String values and attribute values of all tables.
+    let strings = ByteArena()
+    private(set) var refusals: [Refusal] = []
+    private var refusalSizeBytes = 0
+    /// Sequence of the last commit applied; 0 for none.
+    private(set) var lastSequence: UInt64 = 0
+
+    var sizeBytes: Int {
+        tables.values.reduce(strings.sizeBytes + refusalSizeBytes) { $0 + $1.sizeBytes }
+    }
+
+    var isEmpty: Bool {
+        refusals.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
+    }
+
+    /// Takes in one commit and its schema changes.
+    ///
+    /// - Throws: where the record is not what an encoder writes; the memtable must not be used then.
+    func apply(
+        _ record: [UInt8], sequence: UInt64, schemas: inout SchemaSet
+    ) throws(FormatError) {
+        var receiver = MemtableReceiver(memtable: self, schemas: schemas)
+        try CommitRecord.read(record, into: &receiver)
+        schemas = receiver.schemas
+        lastSequence = sequence
+    }
+
+    fileprivate func table(_ experiment: Int) -> MemtableTable {
+        if let known = tables[experiment] { return known }
+        let table = MemtableTable(experiment: experiment)
+        tables[experiment] = table
+        return table
+    }
+
+    fileprivate func append(_ refusal: Refusal) {
+        refusals.append(refusal)
+        refusalSizeBytes += refusal.sizeBytes
+    }
+
+    /// Drops the rows of an experiment that is no more.
+    func removeTable(_ experiment: Int) {
+        tables[experiment] = nil
+    }
+}
+
+/// Translates the numbers of a commit record into those of the memtable.
+private struct MemtableReceiver: CommitReceiver {
+    let memtable: Memtable
+    var schemas: SchemaSet
+
+    private var strings: [UInt32] = []
+    private var table: MemtableTable?
+    private var tagSets: [(series: UInt32, attributes: UInt32)] = []
+    private var columns: [UInt32] = []
+    private var isString: [Bool] = []
+    private var row = MemtableTable.Row(
+        time: 0, series: 0, attributes: 0, cellStart: 0, cellEnd: 0)
+
+    init(memtable: Memtable, schemas: SchemaSet) {
+        self.memtable = memtable
+        self.schemas = schemas
+    }
+
+    mutating func receive(_ change: SchemaChange) {
+        schemas.apply(change)
+    }
+
+    mutating func receive(_ refusal: Refusal) {
+        memtable.append(refusal)
+    }
+
+    mutating func receiveString(_ bytes: Span<UInt8>) {
+        strings.append(UInt32(truncatingIfNeeded: memtable.strings.intern(bytes)))
+    }
+
+    mutating func beginTable(experiment: Int) {
+        table = memtable.table(experiment)
+        tagSets.removeAll(keepingCapacity: true)
+        columns.removeAll(keepingCapacity: true)
+        isString.removeAll(keepingCapacity: true)
+    }
+
+    mutating func receiveTagSet(
+        key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]
+    ) {
+        guard let table else { return }
+        var set = ByteWriter()
+        for attribute in attributes {
+            set.append(UInt32(truncatingIfNeeded: attribute.column))
+            set.append(
+                UInt32(truncatingIfNeeded: memtable.strings.intern(attribute.value.span)))
+        }
+        tagSets.append(
+            (
+                UInt32(truncatingIfNeeded: table.keys.intern(key)),
+                UInt32(truncatingIfNeeded: table.attributeSets.intern(set.bytes.span))
+            ))
+    }
+
+    mutating func receiveColumn(_ column: ColumnID, type: FieldType) {
+        columns.append(UInt32(truncatingIfNeeded: column))
+        isString.append(type == .string)
+    }
+
+    mutating func beginRow(tagSet: Int, time: Int64) {
+        row.time = time
+        row.series = tagSets[tagSet].series
+        row.attributes = tagSets[tagSet].attributes
+        row.cellStart = UInt32(truncatingIfNeeded: table?.cells.count ?? 0)
+    }
+
+    mutating func receiveCell(column: Int, bits: UInt64) {
+        let stored = isString[column] ? UInt64(strings[Int(bits)]) : bits
+        table?.cells.append(MemtableTable.Cell(column: columns[column], bits: stored))
+    }
+
+    mutating func endRow() {
+        row.cellEnd = UInt32(truncatingIfNeeded: table?.cells.count ?? 0)
+        table?.rows.append(row)
+    }
+}

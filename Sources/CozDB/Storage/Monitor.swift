@@ -1,0 +1,39 @@
+// A lock with the state it guards and a way to wait for a change of it. Synchronization's Mutex
+// has no condition variable, and the writer needs one: commits wait for the thread that syncs.
+
+internal import Glibc
+
+/// State that several threads share; reached only inside `withLock`.
+@safe final class Monitor<State>: @unchecked Sendable {
+    // Unchecked: `state` is read and written only between lock and unlock.
+    private var state: State
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init(_ state: State) {
+        self.state = state
+        unsafe pthread_mutex_init(lock, nil)
+        unsafe pthread_cond_init(changed, nil)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(changed)
+        unsafe pthread_mutex_destroy(lock)
+        unsafe changed.deallocate()
+        unsafe lock.deallocate()
+    }
+
+    /// Waits until the condition holds, then runs the body alone; wakes all that wait afterwards.
+    func withLock<Result, Failure: Error>(
+        when condition: (borrowing State) -> Bool = { _ in true },
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        unsafe pthread_mutex_lock(lock)
+        while !condition(state) { unsafe pthread_cond_wait(changed, lock) }
+        defer {
+            unsafe pthread_cond_broadcast(changed)
+            unsafe pthread_mutex_unlock(lock)
+        }
+        return try body(&state)
+    }
+}

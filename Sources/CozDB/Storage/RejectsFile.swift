@@ -1,0 +1,56 @@
+// Immutable files of refused lines and values; docs/format/rejects.md.
+//
+//      0  magic "COZREJ\r\n"
+//      8  version, 4 bytes
+//     12  number of entries, 4 bytes
+//     16  entries, as in commit records
+//
+// The manifest holds size and checksum of the whole file.
+
+enum RejectsFile {
+    static let magic: [UInt8] = Array("COZREJ\r\n".utf8)
+    static let version: UInt32 = 1
+
+    /// Writes a file; durable on return, its name is not.
+    static func write(
+        _ refusals: [Refusal], number: UInt64, in directory: any Directory, databaseID: UInt64
+    ) throws(FileError) -> Manifest.RejectsFile {
+        var writer = ByteWriter()
+        writer.append(magic)
+        writer.append(version)
+        writer.append(UInt32(truncatingIfNeeded: refusals.count))
+        for refusal in refusals { writer.append(refusal) }
+        let file = try directory.create(FileName.rejects(number).text)
+        try file.writeAll(writer.bytes.span, at: 0)
+        try file.syncData()
+        return Manifest.RejectsFile(
+            number: number, sizeBytes: writer.count,
+            checksum: checksum(writer.bytes.span, seed: seed(databaseID, number)),
+            entryCount: refusals.count)
+    }
+
+    static func read(
+        _ info: Manifest.RejectsFile, in directory: any Directory, databaseID: UInt64
+    ) throws(DatabaseError) -> [Refusal] {
+        let name = FileName.rejects(info.number).text
+        let bytes = try calling("reading the rejects journal") { () throws(FileError) in
+            try directory.open(name, writable: false).readAll(count: info.sizeBytes, at: 0)
+        }
+        return try decoding(directory.path + "/" + name) { () throws(FormatError) in
+            guard bytes.count == info.sizeBytes,
+                checksum(bytes.span, seed: seed(databaseID, info.number)) == info.checksum
+            else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
+            var reader = ByteReader(bytes.span)
+            guard try [UInt8](copying: reader.readBytes(8)) == magic,
+                try reader.readUInt32() == version
+            else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
+            var refusals: [Refusal] = []
+            for _ in 0..<(try reader.readUInt32()) { refusals.append(try reader.readRefusal()) }
+            return refusals
+        }
+    }
+
+    private static func seed(_ databaseID: UInt64, _ number: UInt64) -> UInt32 {
+        positionSeed(file: databaseID ^ number, offset: 0)
+    }
+}

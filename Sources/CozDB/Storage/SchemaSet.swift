@@ -1,0 +1,154 @@
+// All experiments of a database with their schemas; what the manifest stores of them, and the
+// changes that a commit record carries.
+
+/// The experiments of a database, found by name or number.
+struct SchemaSet: Sendable {
+    private(set) var byID: [Int: ExperimentSchema] = [:]
+    private var idByName: [Name: Int] = [:]
+    /// Number for the next experiment; numbers are never given twice.
+    var nextID = 1
+
+    /// In byte order of the names.
+    var all: [ExperimentSchema] {
+        byID.values.sorted { Name($0.name) < Name($1.name) }
+    }
+
+    /// Whether any experiment refuses whole points for a type conflict.
+    var hasStrict: Bool { byID.values.contains { $0.typeRule == .strict } }
+
+    subscript(id: Int) -> ExperimentSchema? { byID[id] }
+
+    func named(_ name: String) -> ExperimentSchema? {
+        idByName[Name(name)].flatMap { byID[$0] }
+    }
+
+    mutating func insert(_ schema: ExperimentSchema) {
+        byID[schema.id] = schema
+        idByName[Name(schema.name)] = schema.id
+        nextID = max(nextID, schema.id + 1)
+    }
+
+    mutating func remove(_ id: Int) {
+        guard let schema = byID.removeValue(forKey: id) else { return }
+        idByName[Name(schema.name)] = nil
+    }
+
+    mutating func update(_ id: Int, _ change: (inout ExperimentSchema) -> Void) {
+        guard var schema = byID.removeValue(forKey: id) else { return }
+        change(&schema)
+        byID[id] = schema
+    }
+
+    /// Applies a change of a commit record; one that is there already changes nothing, so that a
+    /// log may be replayed over a newer manifest.
+    mutating func apply(_ change: SchemaChange) {
+        switch change {
+        case .experiment(let schema):
+            if byID[schema.id] == nil { insert(schema) }
+        case .column(let experiment, let column):
+            update(experiment) { schema in
+                guard column.id == schema.columns.count else { return }
+                schema.add(
+                    name: column.name, kind: column.kind, type: column.type, unit: column.unit,
+                    note: column.note)
+            }
+        }
+    }
+}
+
+/// Something new that a commit adds to the schemas.
+enum SchemaChange: Sendable {
+    /// An experiment without columns.
+    case experiment(ExperimentSchema)
+    case column(experiment: Int, Column)
+}
+
+// MARK: Bytes; the layout is in docs/format/wal.md, "schema changes"
+
+extension ByteWriter {
+    mutating func append(_ change: SchemaChange) {
+        switch change {
+        case .experiment(let schema):
+            append(UInt8(1))
+            appendVarint(schema.id)
+            appendText(schema.name)
+            append(schema.identity)
+            append(schema.typeRule.rawValue)
+            appendText(schema.preset)
+        case .column(let experiment, let column):
+            append(UInt8(2))
+            appendVarint(experiment)
+            appendVarint(column.id)
+            append(column.kind.rawValue)
+            append(column.type.rawValue)
+            appendText(column.name)
+            appendText(column.unit)
+            appendText(column.note)
+        }
+    }
+
+    private mutating func append(_ identity: Identity) {
+        switch identity {
+        case .participant(let tag):
+            append(UInt8(1))
+            appendText(tag)
+        case .allTags:
+            append(UInt8(2))
+        case .tags(let names):
+            append(UInt8(3))
+            appendVarint(names.count)
+            for name in names { appendText(name) }
+        }
+    }
+}
+
+extension ByteReader {
+    @_lifetime(self: copy self)
+    mutating func readSchemaChange() throws(FormatError) -> SchemaChange {
+        let start = offset
+        switch try readUInt8() {
+        case 1:
+            let id = try readCount(limit: Int(UInt32.max))
+            let name = try readText(limit: DatabaseOptions.nameSizeBytesMax)
+            let identity = try readIdentity()
+            let rule = TypeRule(rawValue: try readUInt8())
+            let preset = try readText(limit: DatabaseOptions.nameSizeBytesMax)
+            guard let rule else { throw FormatError(.unsupported, "unknown type rule", at: start) }
+            return .experiment(
+                ExperimentSchema(
+                    id: id, name: name, identity: identity, typeRule: rule, preset: preset))
+        case 2:
+            let experiment = try readCount(limit: Int(UInt32.max))
+            let id = try readCount(limit: Int(UInt32.max))
+            let kind = Column.Kind(rawValue: try readUInt8())
+            let type = FieldType(rawValue: try readUInt8())
+            guard let kind, let type else {
+                throw FormatError(.unsupported, "unknown kind or type of a column", at: start)
+            }
+            let name = try readText(limit: DatabaseOptions.nameSizeBytesMax)
+            let unit = try readText(limit: DatabaseOptions.nameSizeBytesMax)
+            let note = try readText(limit: DatabaseOptions.nameSizeBytesMax)
+            return .column(
+                experiment: experiment,
+                Column(id: id, name: name, kind: kind, type: type, unit: unit, note: note))
+        default:
+            throw FormatError(.unsupported, "unknown kind of schema change", at: start)
+        }
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func readIdentity() throws(FormatError) -> Identity {
+        let start = offset
+        switch try readUInt8() {
+        case 1: return .participant(tag: try readText(limit: DatabaseOptions.nameSizeBytesMax))
+        case 2: return .allTags
+        case 3:
+            var names: [String] = []
+            for _ in 0..<(try readCount(limit: remaining)) {
+                names.append(try readText(limit: DatabaseOptions.nameSizeBytesMax))
+            }
+            return .tags(names)
+        default: throw FormatError(.unsupported, "unknown kind of identity", at: start)
+        }
+    }
+}

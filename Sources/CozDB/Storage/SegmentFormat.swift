@@ -1,0 +1,242 @@
+// Layout of a segment file, shared by SegmentWriter and SegmentReader; docs/format/segment.md.
+//
+//     header    32 bytes: magic, version, checksum of the rest, database id, file number
+//     blocks    in any order; whoever names a block gives its place: offset, size, checksum
+//     footer    what the segment holds and where its directories are
+//     trailer   32 bytes: offset, size and checksum of the footer, size of the file, magic
+//
+// Rows are sorted by series key and time and numbered from 0. A series that begins with many
+// values begins a block of times or values; small series share blocks, also with the end of the
+// large one before them.
+//
+// Directories are tables of integers, stored column by column with the encodings of blocks.
+
+enum SegmentFormat {
+    static let magic: [UInt8] = Array("COZSEG\r\n".utf8)
+    static let version: UInt32 = 1
+    static let headerSizeBytes = 32
+    static let trailerSizeBytes = 32
+    /// Most rows or values of a block.
+    static let blockCountMax = 1024
+    /// A series with at least this many values gets blocks of its own.
+    static let ownBlockCountMin = 128
+    /// Rows that one piece of a presence vector describes.
+    static let presenceChunkRows = 65_536
+    /// Series in one block of the series table.
+    static let seriesBlockCount = 1024
+    /// A field's dictionary grows up to these; later blocks hold their strings themselves.
+    static let dictionaryCountMax = 65_536
+    static let dictionarySizeBytesMax = 1 << 20
+    /// In place of a block encoding: the block holds strings, not codes.
+    static let plainStrings: UInt8 = 255
+    /// Entries in one page of a directory.
+    static let pageCount = 65_536
+    /// Largest block, directory or footer that a reader accepts.
+    static let blockSizeBytesMax = 1 << 30
+
+    /// Whether a series that begins with this many values starts a block of its own behind a
+    /// block with `pending` values of others.
+    static func needsNewBlock(_ pending: Int, _ new: Int) -> Bool {
+        new >= ownBlockCountMin || pending + new > blockCountMax
+    }
+
+    static func seed(databaseID: UInt64, number: UInt64, offset: Int) -> UInt32 {
+        positionSeed(file: databaseID ^ number, offset: UInt64(offset))
+    }
+}
+
+/// Where a block lies, with the checksum of its bytes (seeded with file and offset).
+struct BlockPlace: Equatable, Sendable {
+    var offset = 0
+    var sizeBytes = 0
+    var checksum: UInt32 = 0
+}
+
+/// A field or attribute of a segment.
+struct SegmentField: Sendable {
+    var column: Column
+    /// Index of its presence vector.
+    var group: Int
+    var valueCount: Int
+    var directory: BlockPlace
+    /// Strings of the codes in its blocks; no bytes for other types.
+    var dictionary: BlockPlace
+    var dictionaryCount: Int
+}
+
+/// What a segment holds; the fixed part of its memory.
+struct SegmentFooter: Sendable {
+    var experiment: Int
+    var experimentName: String
+    var rowCount = 0
+    var seriesCount = 0
+    var firstTime = Int64.max
+    var lastTime = Int64.min
+    var timeDirectory = BlockPlace()
+    var seriesDirectory = BlockPlace()
+    /// Presence vectors.
+    var groups: [BlockPlace] = []
+    var fields: [SegmentField] = []
+
+    var valueCount: Int {
+        fields.reduce(0) { $0 + ($1.column.kind == .field ? $1.valueCount : 0) }
+    }
+}
+
+extension ByteWriter {
+    mutating func append(_ place: BlockPlace) {
+        appendVarint(place.offset)
+        appendVarint(place.sizeBytes)
+        append(place.checksum)
+    }
+
+    mutating func append(_ footer: SegmentFooter) {
+        appendVarint(footer.experiment)
+        appendText(footer.experimentName)
+        appendVarint(footer.rowCount)
+        appendVarint(footer.seriesCount)
+        appendSigned(footer.firstTime)
+        appendSigned(footer.lastTime)
+        append(footer.timeDirectory)
+        append(footer.seriesDirectory)
+        appendVarint(footer.groups.count)
+        for group in footer.groups { append(group) }
+        appendVarint(footer.fields.count)
+        for field in footer.fields {
+            append(SchemaChange.column(experiment: footer.experiment, field.column))
+            appendVarint(field.group)
+            appendVarint(field.valueCount)
+            append(field.directory)
+            append(field.dictionary)
+            appendVarint(field.dictionaryCount)
+        }
+    }
+}
+
+extension ByteReader {
+    /// A place that lies wholly between the header and `end`.
+    @_lifetime(self: copy self)
+    mutating func readPlace(end: Int) throws(FormatError) -> BlockPlace {
+        let start = offset
+        let place = try BlockPlace(
+            offset: readCount(limit: end), sizeBytes: readCount(limit: end), checksum: readUInt32())
+        guard place.sizeBytes == 0 || place.offset >= SegmentFormat.headerSizeBytes,
+            place.offset + place.sizeBytes <= end
+        else { throw FormatError(.invalid, "a block outside of the file", at: start) }
+        return place
+    }
+
+    @_lifetime(self: copy self)
+    mutating func readFooter(end: Int) throws(FormatError) -> SegmentFooter {
+        var footer = SegmentFooter(
+            experiment: try readCount(limit: Int(UInt32.max)),
+            experimentName: try readText(limit: DatabaseOptions.nameSizeBytesMax))
+        footer.rowCount = try readCount(limit: Int(UInt32.max))
+        footer.seriesCount = try readCount(limit: footer.rowCount)
+        footer.firstTime = try readSigned()
+        footer.lastTime = try readSigned()
+        footer.timeDirectory = try readPlace(end: end)
+        footer.seriesDirectory = try readPlace(end: end)
+        for _ in 0..<(try readCount(limit: remaining)) {
+            footer.groups.append(try readPlace(end: end))
+        }
+        for _ in 0..<(try readCount(limit: remaining)) {
+            let start = offset
+            guard case .column(_, let column) = try readSchemaChange() else {
+                throw FormatError(.invalid, "a field table without a field", at: start)
+            }
+            footer.fields.append(
+                SegmentField(
+                    column: column, group: try readCount(limit: footer.groups.count - 1),
+                    valueCount: try readCount(limit: footer.rowCount),
+                    directory: try readPlace(end: end), dictionary: try readPlace(end: end),
+                    dictionaryCount: try readCount(limit: SegmentFormat.dictionaryCountMax)))
+        }
+        guard isAtEnd else { throw FormatError(.invalid, "bytes after the footer", at: offset) }
+        return footer
+    }
+}
+
+/// A table of integers stored column by column: directories of blocks and of series.
+struct IntegerTable: Sendable {
+    var columns: [[UInt64]]
+
+    init(columnCount: Int) {
+        columns = Array(repeating: [], count: columnCount)
+    }
+
+    var count: Int { columns.first?.count ?? 0 }
+
+    mutating func append(_ entry: [UInt64]) {
+        for (index, value) in entry.enumerated() { columns[index].append(value) }
+    }
+
+    func int(_ column: Int, _ row: Int) -> Int { Int(truncatingIfNeeded: columns[column][row]) }
+
+    func encode(with encoder: inout BlockEncoder, into writer: inout ByteWriter) {
+        writer.appendVarint(count)
+        var block = ByteWriter()
+        for column in columns {
+            for start in stride(from: 0, to: column.count, by: SegmentFormat.pageCount) {
+                let end = min(start + SegmentFormat.pageCount, column.count)
+                block.removeAll()
+                let encoding = encoder.encode(
+                    column.span.extracting(start..<end), type: .integer, into: &block)
+                writer.append(encoding.rawValue)
+                writer.appendBlob(block.bytes)
+            }
+        }
+    }
+
+    /// - Parameter countMax: more entries than this are refused before memory is taken.
+    init(
+        decoding bytes: Span<UInt8>, columnCount: Int, countMax: Int
+    ) throws(FormatError) {
+        self.init(columnCount: columnCount)
+        var reader = ByteReader(bytes)
+        var decoder = BlockDecoder()
+        let count = try reader.readCount(limit: countMax)
+        for column in 0..<columnCount {
+            for start in stride(from: 0, to: count, by: SegmentFormat.pageCount) {
+                let encoding = try reader.readUInt8()
+                let block = try reader.readBlob(limit: reader.remaining)
+                try decoder.decode(
+                    block, encoding: encoding, count: min(SegmentFormat.pageCount, count - start),
+                    type: .integer, appendTo: &columns[column])
+            }
+        }
+        guard reader.isAtEnd else {
+            throw FormatError(.invalid, "bytes after the directory", at: reader.offset)
+        }
+    }
+}
+
+/// Columns of the directory of a field's blocks and of the blocks of times.
+enum BlockColumn {
+    static let firstRow = 0
+    static let lastRow = 1
+    static let count = 2
+    static let offset = 3
+    static let sizeBytes = 4
+    static let checksum = 5
+    static let encoding = 6
+    static let firstTime = 7
+    static let lastTime = 8
+    static let min = 9
+    static let max = 10
+    static let sum = 11
+    static let first = 12
+    static let last = 13
+    /// Times need no more than this.
+    static let timeColumnCount = 9
+    static let fieldColumnCount = 14
+}
+
+/// Columns of the directory of the series table.
+enum SeriesColumn {
+    static let offset = 0
+    static let sizeBytes = 1
+    static let checksum = 2
+    static let firstRow = 3
+    static let count = 4
+}

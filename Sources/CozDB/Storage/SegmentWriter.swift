@@ -1,0 +1,194 @@
+// Writes sorted rows to one immutable segment file; docs/format/segment.md.
+// Memory: one block per field, the directories and the presence vectors; nothing per row.
+
+/// Writes series one after the other in key order, each by ascending time.
+final class SegmentWriter {
+    private let number: UInt64
+    private var output: SegmentOutput
+    private var fields: [FieldWriter?] = []
+    private var footer: SegmentFooter
+
+    /// First row of the slab that `addRows` gave last, and its times.
+    private var slabBase = 0
+    private var slabTimes: [Int64] = []
+    private var seriesFirstRow = 0
+
+    private var pendingTimes: [Int64] = []
+    private var pendingFirstRow = 0
+    private var timeDirectory = IntegerTable(columnCount: BlockColumn.timeColumnCount)
+    private var seriesTable = SeriesTableWriter()
+
+    init(
+        _ file: any File, number: UInt64, databaseID: UInt64, schema: ExperimentSchema
+    ) throws(FileError) {
+        self.number = number
+        output = SegmentOutput(file, databaseID: databaseID, number: number)
+        footer = SegmentFooter(experiment: schema.id, experimentName: schema.name)
+        var fields = ByteWriter()
+        fields.append(databaseID)
+        fields.append(number)
+        var header = ByteWriter()
+        header.append(SegmentFormat.magic)
+        header.append(SegmentFormat.version)
+        header.append(checksum(fields.bytes.span, seed: SegmentFormat.version))
+        header.append(fields.bytes)
+        try output.append(header.bytes)
+    }
+
+    /// Rows so far.
+    var rowCount: Int { footer.rowCount }
+
+    /// Begins a series; its key is greater than that of the one before.
+    func beginSeries(_ key: [UInt8]) throws(FileError) {
+        try seriesTable.begin(key, firstRow: footer.rowCount, to: &output)
+        footer.seriesCount += 1
+        seriesFirstRow = footer.rowCount
+    }
+
+    /// Adds rows of the series, later than those it has; `addValues` fills them.
+    func addRows(_ times: [Int64]) throws(FileError) {
+        guard let first = times.first, let last = times.last else { return }
+        slabBase = footer.rowCount
+        slabTimes = times
+        footer.firstTime = min(footer.firstTime, first)
+        footer.lastTime = max(footer.lastTime, last)
+        seriesTable.add(count: times.count, first: first, last: last)
+        if footer.rowCount == seriesFirstRow,
+            SegmentFormat.needsNewBlock(pendingTimes.count, times.count)
+        {
+            try flushTimes()
+        }
+        for time in times {
+            pendingTimes.append(time)
+            footer.rowCount += 1
+            if pendingTimes.count == SegmentFormat.blockCountMax { try flushTimes() }
+        }
+    }
+
+    /// Values of one column for the rows of the last `addRows`.
+    ///
+    /// - Parameter rows: ascending, counted from the first row of that call.
+    func addValues(
+        _ column: Column, rows: Span<UInt32>, bits: Span<UInt64>, strings: StringSource
+    ) throws(FileError) {
+        guard rows.count > 0 else { return }
+        while fields.count <= column.id { fields.append(nil) }
+        let writer = fields[column.id] ?? FieldWriter(column: column)
+        fields[column.id] = writer
+        try writer.append(
+            series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
+            bits: bits, strings: strings, to: &output)
+    }
+
+    /// Writes directories, footer and trailer; the file is durable on return, its name is not.
+    func finish() throws(FileError) -> Manifest.Segment {
+        try flushTimes()
+        footer.timeDirectory = try output.append(table: timeDirectory)
+        footer.seriesDirectory = try seriesTable.finish(to: &output)
+        var groups = BytePool()
+        for writer in fields {
+            guard let writer else { continue }
+            var (field, presence) = try writer.finish(
+                to: &output, rowCount: footer.rowCount)
+            field.group = groups.intern(presence)
+            if field.group == footer.groups.count {
+                footer.groups.append(try output.append(block: presence))
+            }
+            footer.fields.append(field)
+        }
+        return try writeFooter()
+    }
+
+    private func writeFooter() throws(FileError) -> Manifest.Segment {
+        var bytes = ByteWriter()
+        bytes.append(footer)
+        let place = try output.append(block: bytes.bytes)
+        var trailer = ByteWriter()
+        trailer.append(UInt64(place.offset))
+        trailer.append(UInt32(place.sizeBytes))
+        trailer.append(place.checksum)
+        trailer.append(UInt64(output.offset + SegmentFormat.trailerSizeBytes))
+        trailer.append(SegmentFormat.magic)
+        try output.append(trailer.bytes)
+        try output.finish()
+        return Manifest.Segment(
+            number: number, experiment: footer.experiment, sizeBytes: output.offset,
+            footerChecksum: place.checksum, rowCount: footer.rowCount,
+            valueCount: footer.valueCount, firstTime: footer.firstTime,
+            lastTime: footer.lastTime)
+    }
+
+    private func flushTimes() throws(FileError) {
+        guard let first = pendingTimes.min(), let last = pendingTimes.max() else { return }
+        let words = pendingTimes.map { UInt64(bitPattern: $0) }
+        let (place, encoding) = try output.append(words: words, type: .integer)
+        let count = pendingTimes.count
+        timeDirectory.append([
+            UInt64(pendingFirstRow), UInt64(pendingFirstRow + count - 1), UInt64(count),
+            UInt64(place.offset), UInt64(place.sizeBytes), UInt64(place.checksum),
+            UInt64(encoding), UInt64(bitPattern: first), UInt64(bitPattern: last),
+        ])
+        pendingFirstRow += count
+        pendingTimes.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The series of a segment with their rows, in blocks that can be found by key.
+private struct SeriesTableWriter {
+    private var heap: [UInt8] = []
+    private var ends: [Int] = []
+    /// Row count, first and last time of each series of the pending block.
+    private var entries = IntegerTable(columnCount: 3)
+    private var current: (count: Int, first: Int64, last: Int64)?
+    private var blockFirstRow = 0
+
+    private var directory = IntegerTable(columnCount: 5)
+    private var firstKeys: [UInt8] = []
+    private var firstKeyEnds: [Int] = []
+
+    mutating func begin(
+        _ key: [UInt8], firstRow: Int, to output: inout SegmentOutput
+    ) throws(FileError) {
+        endSeries()
+        if ends.count == SegmentFormat.seriesBlockCount { try flush(to: &output) }
+        if ends.isEmpty {
+            blockFirstRow = firstRow
+            firstKeys.append(contentsOf: key)
+            firstKeyEnds.append(firstKeys.count)
+        }
+        heap.append(contentsOf: key)
+        ends.append(heap.count)
+        current = (0, .max, .min)
+    }
+
+    mutating func add(count: Int, first: Int64, last: Int64) {
+        guard let known = current else { return }
+        current = (known.count + count, min(known.first, first), max(known.last, last))
+    }
+
+    mutating func finish(to output: inout SegmentOutput) throws(FileError) -> BlockPlace {
+        endSeries()
+        try flush(to: &output)
+        return try output.append(table: directory, heap: firstKeys, ends: firstKeyEnds)
+    }
+
+    private mutating func endSeries() {
+        guard let known = current else { return }
+        entries.append([
+            UInt64(known.count), UInt64(bitPattern: known.first), UInt64(bitPattern: known.last),
+        ])
+        current = nil
+    }
+
+    private mutating func flush(to output: inout SegmentOutput) throws(FileError) {
+        guard !ends.isEmpty else { return }
+        let place = try output.append(table: entries, heap: heap, ends: ends)
+        directory.append([
+            UInt64(place.offset), UInt64(place.sizeBytes), UInt64(place.checksum),
+            UInt64(blockFirstRow), UInt64(ends.count),
+        ])
+        heap.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        entries = IntegerTable(columnCount: 3)
+    }
+}

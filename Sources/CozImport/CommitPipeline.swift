@@ -1,0 +1,95 @@
+// Commits batches on a thread of its own, strictly in order, while the next one is being read.
+
+internal import CozDB
+internal import Dispatch
+internal import Synchronization
+
+/// A queue of batches on their way into the database; two at most.
+final class CommitPipeline: Sendable {
+    private struct State {
+        var failure: DatabaseError?
+        var report = ImportReport()
+        /// Points of all batches committed so far, stored or refused.
+        var committedPoints = 0
+        /// Handed in and not begun; in order.
+        var waiting: [WriteBatch] = []
+        /// Batches that were committed, to be filled again with the memory they have.
+        var spare: [WriteBatch] = []
+    }
+
+    private let commit: @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
+    private let committed: (@Sendable (Int) -> Void)?
+    private let queue = DispatchQueue(label: "cozdb.import.commit")
+    /// Counts the batches that may still be handed in.
+    private let places = DispatchSemaphore(value: 2)
+    private let state = Mutex(State())
+
+    init(
+        commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport,
+        committed: (@Sendable (Int) -> Void)?
+    ) {
+        self.commit = commit
+        self.committed = committed
+    }
+
+    /// An empty batch.
+    func emptyBatch() -> WriteBatch {
+        state.withLock { $0.spare.popLast() } ?? WriteBatch()
+    }
+
+    /// Hands in a batch; waits while two are on their way.
+    ///
+    /// - Throws: what the commit of an earlier batch threw; nothing is committed after that.
+    func submit(_ batch: WriteBatch) throws(DatabaseError) {
+        places.wait()
+        if let failure = state.withLock({ $0.failure }) {
+            places.signal()
+            throw failure
+        }
+        state.withLock { $0.waiting.append(batch) }
+        // The queue is serial, which keeps the order.
+        queue.async {
+            self.commitNext()
+            self.places.signal()
+        }
+    }
+
+    /// Waits until all batches are committed.
+    ///
+    /// - Throws: as `submit`.
+    func finish() throws(DatabaseError) -> ImportReport {
+        drain()
+        let (failure, report) = state.withLock { ($0.failure, $0.report) }
+        if let failure { throw failure }
+        return report
+    }
+
+    /// Waits for what was handed in, whatever becomes of it.
+    func drain() {
+        queue.sync {}
+    }
+
+    private func commitNext() {
+        let next = state.withLock { $0.failure == nil ? $0.waiting.removeFirst() : nil }
+        guard var batch = next else { return }
+        do {
+            let report = try commit(batch)
+            let points = batch.rowCount + batch.refusals.count
+            let total = state.withLock { state in
+                state.report.points += batch.rowCount
+                state.report.refusedLines += batch.refusals.count
+                state.report.add(
+                    examples: Array(batch.refusals.prefix(WriteReport.exampleCountMax)))
+                state.report.add(report)
+                state.committedPoints += points
+                return state.committedPoints
+            }
+            committed?(total)
+        } catch {
+            state.withLock { $0.failure = error }
+            return
+        }
+        batch.removeAll()
+        state.withLock { $0.spare.append(batch) }
+    }
+}

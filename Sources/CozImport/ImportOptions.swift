@@ -1,0 +1,111 @@
+// What an import can be told, and what it tells afterwards.
+
+public import CozDB
+
+/// How the bytes of an import are to be read.
+public enum InputFormat: String, CaseIterable, Sendable {
+    /// Decided for each file by its first bytes.
+    case auto
+    /// Line protocol of InfluxDB 1.x, also as `influx_inspect export` writes it.
+    case lineProtocol = "lp"
+}
+
+/// How far an import is.
+public struct ImportProgress: Sendable {
+    /// Bytes read of all files, as stored (gzip: before decoding).
+    public var readBytes = 0
+    /// Bytes of all files; nil where one of them is a pipe.
+    public var totalBytes: Int?
+    /// Points read so far, stored or refused; they may not be durable yet.
+    public var points = 0
+    /// Seconds since the import began.
+    public var seconds = 0.0
+}
+
+/// What an import leaves open. The defaults suit an export of one Cozie database.
+public struct ImportOptions: Sendable {
+    public var format = InputFormat.auto
+    /// Unit of the timestamps.
+    public var precision = TimestampPrecision.nanoseconds
+    /// Settings of experiments that the import creates. One that names settings other than those
+    /// stored is refused before anything is stored.
+    public var settings = ExperimentSettings()
+    /// Tag that `participant` is added as; nil: the one `settings` names, or `id_participant`.
+    public var participantTag: String?
+    /// Participant of lines without that tag; nil: such lines stay as they are.
+    public var participant: String?
+    /// Database of the export to take; needed when it has several.
+    public var database: String?
+    /// Retention policy of the export to take; needed when it has several.
+    public var policy: String?
+    /// Time of points without a timestamp; nil: the clock when the import begins. One time for
+    /// all of them, as in one request to InfluxDB: points of one series without timestamps
+    /// therefore end up in one row.
+    public var now: Timestamp?
+    /// Points of one batch, which is one commit. 1 to 10,000,000. A batch also ends after 32 MiB
+    /// of input, so that memory is bounded.
+    public var batchRows = 10_000
+    /// Called on the caller's thread after each batch was read.
+    public var progress: (@Sendable (ImportProgress) -> Void)?
+    /// Called after each durable batch, in order, on another thread: points in input order over
+    /// all files so far, stored or refused.
+    public var committed: (@Sendable (Int) -> Void)?
+    /// Asked before each batch; true ends the import, and what was committed stays.
+    public var isCancelled: (@Sendable () -> Bool)?
+
+    public init() {}
+}
+
+/// What an import did.
+public struct ImportReport: Sendable {
+    /// Points read and not refused as lines.
+    public var points = 0
+    /// Lines that are no valid line protocol; they are in the rejects journal.
+    public var refusedLines = 0
+    /// Points that were read but refused as a whole by their experiment.
+    public var refusedPoints = 0
+    /// Field values stored.
+    public var values = 0
+    /// Values stored after a lossless conversion to the type of their field.
+    public var convertedValues = 0
+    /// Values refused; the other values of their points are stored.
+    public var refusedValues = 0
+    /// The first few refusals.
+    public var examples: [Refusal] = []
+    /// Fields whose values met a locked type.
+    public var conflicts: [TypeConflict] = []
+    /// Points of other databases or policies that were passed over.
+    public var skippedOtherDatabases = 0
+    /// Fields named `time` that were dropped, as InfluxDB does.
+    public var droppedTimeFields = 0
+    /// Databases and policies that the input named and had points of.
+    public var databases: [ExportContext] = []
+    /// Bytes read, as stored (gzip: before decoding).
+    public var bytes = 0
+    /// Bytes read, decoded.
+    public var decodedBytes = 0
+    /// From the first byte read to the last batch durable.
+    public var seconds = 0.0
+
+    public init() {}
+
+    /// Whether some input was refused (and is kept in the rejects journal).
+    public var hasRefusals: Bool { refusedLines + refusedPoints + refusedValues > 0 }
+
+    mutating func add(_ report: WriteReport) {
+        refusedPoints += report.refusedPoints
+        values += report.values
+        convertedValues += report.convertedValues
+        refusedValues += report.refusedValues
+        add(examples: report.examples)
+        for conflict in report.conflicts where !conflicts.contains(conflict) {
+            conflicts.append(conflict)
+        }
+    }
+
+    mutating func add(examples more: [Refusal]) {
+        for example in more where examples.count < WriteReport.exampleCountMax {
+            if !examples.contains(example) { examples.append(example) }
+        }
+    }
+}

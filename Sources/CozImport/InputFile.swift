@@ -1,0 +1,157 @@
+// Where the bytes of an import come from: a file or standard input, plain or gzip.
+
+public import CozDB
+internal import Glibc
+
+/// A file or standard input opened for reading. gzip is recognised by its magic and decoded on the
+/// way. Not for use by several threads at once.
+public final class InputFile {
+    /// The path as given; `standard input` for `-`.
+    public let name: String
+    /// Bytes of the file as stored, where that is known.
+    public let sizeBytes: Int?
+    /// Bytes read from the file so far, before decoding.
+    public private(set) var readBytes = 0
+
+    private let descriptor: Int32
+    private let ownsDescriptor: Bool
+    /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
+    private let origin: off_t?
+    /// The first bytes as stored, until they were used; they decide about gzip.
+    private var head: [UInt8] = []
+    private var headUsed = 0
+    /// Decoded bytes that `peek` took from the front.
+    private var peeked: [UInt8] = []
+    private var decoder: GzipDecoder?
+    private var isStarted = false
+
+    /// Opens a file; `-` is standard input.
+    ///
+    /// - Throws: `notFound` when it does not exist or is a directory, `io` for everything else
+    ///   that keeps it from being opened.
+    public init(path: String) throws(DatabaseError) {
+        let isStandardInput = path == "-"
+        name = isStandardInput ? "standard input" : path
+        ownsDescriptor = !isStandardInput
+        descriptor = isStandardInput ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        var status = stat()
+        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
+            let code = errno
+            throw DatabaseError(
+                code == ENOENT || code == ENOTDIR ? .notFound : .io,
+                "cannot be opened: \(InputFile.message(code))", file: path)
+        }
+        let kind = status.st_mode & S_IFMT
+        let start = lseek(descriptor, 0, SEEK_CUR)
+        origin = kind == S_IFREG && start >= 0 ? start : nil
+        sizeBytes = kind == S_IFREG ? Int(status.st_size) : nil
+        if kind == S_IFDIR {
+            throw DatabaseError(.notFound, "is a directory, expected a file", file: path)
+        }
+    }
+
+    deinit {
+        if ownsDescriptor && descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Whether the file can be read a second time.
+    public var isRepeatable: Bool { origin != nil }
+
+    /// Starts over at the first byte. Only where `isRepeatable`.
+    ///
+    /// - Throws: `io`.
+    public func rewind() throws(DatabaseError) {
+        guard let origin, lseek(descriptor, origin, SEEK_SET) == origin else {
+            throw DatabaseError(.io, "cannot be read a second time", file: name)
+        }
+        readBytes = 0
+        head = []
+        headUsed = 0
+        peeked = []
+        decoder = nil
+        isStarted = false
+    }
+
+    /// The first decoded bytes, as many as one read brings; they are still there for `read`.
+    ///
+    /// - Throws: as `read`.
+    public func peek() throws(DatabaseError) -> [UInt8] {
+        guard peeked.isEmpty else { return peeked }
+        var buffer = PaddedBuffer()
+        unsafe try buffer.append(upTo: 4096) { (target) throws(DatabaseError) -> Int in
+            unsafe try read(into: target)
+        }
+        peeked = buffer.bytes.copy(0..<buffer.count)
+        return peeked
+    }
+
+    /// Reads and decodes; 0 at the end.
+    ///
+    /// - Throws: `io` when reading fails; `damaged`, with the offset in the file, when gzip data
+    ///   is cut off or corrupt.
+    public func read(into target: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
+        if !peeked.isEmpty {
+            let count = Swift.min(peeked.count, target.count)
+            unsafe target.copyBytes(from: peeked[0..<count])
+            peeked.removeFirst(count)
+            return count
+        }
+        if !isStarted { try start() }
+        if let decoder {
+            do {
+                return try unsafe decoder.read(into: target, from: self)
+            } catch {
+                throw DatabaseError(
+                    error.kind, error.message, file: name, offset: decoder.consumedBytes)
+            }
+        }
+        return unsafe try readStored(into: target)
+    }
+
+    /// Bytes as they are stored, the first ones again after `start` looked at them.
+    func readStored(into target: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
+        if headUsed < head.count {
+            let count = Swift.min(head.count - headUsed, target.count)
+            unsafe target.copyBytes(from: head[headUsed..<(headUsed + count)])
+            headUsed += count
+            return count
+        }
+        return unsafe try readDescriptor(into: target)
+    }
+
+    /// Reads until two bytes are there, which say whether the file is gzip.
+    private func start() throws(DatabaseError) {
+        isStarted = true
+        var buffer = PaddedBuffer()
+        while buffer.count < 2 {
+            let before = buffer.count
+            unsafe try buffer.append(upTo: 4096) { (target) throws(DatabaseError) -> Int in
+                unsafe try readDescriptor(into: target)
+            }
+            if buffer.count == before { break }
+        }
+        head = buffer.bytes.copy(0..<buffer.count)
+        if head.starts(with: GzipDecoder.magic) { decoder = try GzipDecoder(file: name) }
+    }
+
+    private func readDescriptor(
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(DatabaseError) -> Int {
+        while true {
+            // Sound: the buffer is writable for its count.
+            let count = unsafe Glibc.read(descriptor, target.baseAddress, target.count)
+            if count >= 0 {
+                readBytes += count
+                return count
+            }
+            if errno == EINTR { continue }
+            throw DatabaseError(
+                .io, "cannot be read: \(InputFile.message(errno))", file: name, offset: readBytes)
+        }
+    }
+
+    private static func message(_ code: Int32) -> String {
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,75 @@
+// Keys as they stand in the input (escapes included), each with a number, for the layout cache.
+
+/// Raw keys of series or fields, numbered from 0 in the order they first came.
+///
+/// Bounded by what one batch holds: the parser empties it with each new batch.
+struct KeyTable: ~Copyable {
+    struct Key {
+        var start: Int
+        var size: Int
+        var hash: UInt32
+        /// What the key belongs to (the experiment of a field), part of its identity.
+        var owner: Int
+    }
+
+    private(set) var keys: [Key] = []
+    private var heap = PaddedBuffer()
+    /// Number + 1 in each slot, 0 where free; the size is a power of two.
+    private var slots = [UInt32](repeating: 0, count: 64)
+
+    var bytes: PaddedBytes {
+        @inline(__always) get { heap.bytes }
+    }
+
+    mutating func removeAll() {
+        keys.removeAll(keepingCapacity: true)
+        heap.removeAll()
+        for index in slots.indices { slots[index] = 0 }
+    }
+
+    /// Whether the key with this number stands at a place of a text.
+    @inline(__always) func matches(_ number: Int, _ text: PaddedBytes, at index: Int) -> Bool {
+        let key = keys[number]
+        return text.equals(at: index, heap.bytes, at: key.start, size: key.size)
+    }
+
+    @inline(__always) func size(_ number: Int) -> Int { keys[number].size }
+
+    /// The number of a key, or nil for a new one.
+    func find(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int? {
+        let hash = text.hash(range, seed: owner)
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            let key = keys[number]
+            if key.hash == hash, key.owner == owner, key.size == range.count,
+                text.equals(at: range.lowerBound, heap.bytes, at: key.start, size: key.size)
+            {
+                return number
+            }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    /// Adds a key that `find` did not find.
+    mutating func add(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int {
+        let number = keys.count
+        let hash = text.hash(range, seed: owner)
+        keys.append(Key(start: heap.count, size: range.count, hash: hash, owner: owner))
+        text.withSpan(range) { heap.append($0) }
+        if slots.count < 2 * keys.count {
+            slots = [UInt32](repeating: 0, count: 2 * slots.count)
+            for (index, key) in keys.enumerated() { place(index, key.hash) }
+        } else {
+            place(number, hash)
+        }
+        return number
+    }
+
+    private mutating func place(_ number: Int, _ hash: UInt32) {
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = UInt32(truncatingIfNeeded: number + 1)
+    }
+}

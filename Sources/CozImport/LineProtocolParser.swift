@@ -1,0 +1,368 @@
+// Line protocol of InfluxDB 1.x to a WriteBatch: state, input and lines. Series and fields of a
+// line are read in LineProtocolParser+Series.swift and +Fields.swift.
+//
+// One pass, no allocation per line or value. What makes it fast is the layout cache: a line mostly
+// repeats the series key of the line before it, a field is mostly followed by the field that
+// followed it last time, and a string is often the one its field had last.
+
+public import CozDB
+
+/// Reads line protocol in chunks of any size and adds its points to batches.
+///
+/// Accepted is what InfluxDB 1.8 accepts; reasons of refusals have its wording. Where it has no
+/// sane rule, this holds:
+/// - A newline ends a line except inside a quoted string, also after a backslash.
+/// - When a line that goes on over a newline in a string turns out bad, only its first physical
+///   line is refused, and reading resumes at the next one. So a missing quote costs one line, not
+///   the rest of the file. A string may have `Options.stringSizeBytesMax` bytes.
+/// - A line may have `lineSizeBytesMax` bytes.
+///
+/// Not for use by several threads at once.
+public struct LineProtocolParser: ~Copyable {
+    /// What lines leave open, and limits.
+    public struct Options: Sendable {
+        public var precision = TimestampPrecision.nanoseconds
+        /// The time of points without a timestamp, cut to the precision.
+        public var now = Timestamp(nanoseconds: 0)
+        /// Added as a tag to lines that lack it, where `participant` is set.
+        public var participantTag = "id_participant"
+        public var participant: String?
+        /// Which database and policy of an export to take.
+        public var database: String?
+        public var policy: String?
+        /// Longest string value, in bytes as they stand between the quotes.
+        public var stringSizeBytesMax = 1 << 20
+
+        public init() {}
+    }
+
+    /// Why `parse` returned.
+    public enum Progress: Sendable {
+        /// The batch has as many points as were asked for.
+        case batchFull
+        /// The rest of the input is no whole line.
+        case needsInput
+        /// All input was read, and `finish` was called.
+        case finished
+    }
+
+    /// Longest line, in bytes.
+    public static let lineSizeBytesMax = 32 << 20
+
+    /// Points of other databases or policies that were passed over.
+    public private(set) var skippedPoints = 0
+    /// Fields named `time` that were dropped, as InfluxDB does.
+    public private(set) var droppedTimeFields = 0
+
+    let options: Options
+    /// Nanoseconds in one unit of the timestamps.
+    let timeFactor: UInt64
+    var export: ExportReader
+    private var input = PaddedBuffer(capacity: 1 << 16)
+    /// Where the next line begins in the input.
+    private var position = 0
+    /// After the last newline in the input: lines that begin before it are whole, strings apart.
+    private var wholeEnd = 0
+    private var isFinished = false
+    /// The first bytes of an overlong line whose end was not seen yet.
+    private var overlong: [UInt8]?
+    private var lineNumber = 1
+    /// Points of the batch so far, refused lines counted.
+    private var batchPoints = 0
+    private var isFileStart = true
+
+    // The layout cache; all of it belongs to one batch.
+    var seriesKeys = KeyTable()
+    var series: [SeriesEntry] = []
+    var lastSeries = -1
+    var fieldKeys = KeyTable()
+    var fields: [FieldEntry] = []
+    /// The last string of each field, `FieldEntry.stringSlotSize` bytes each.
+    var lastStrings = PaddedBuffer()
+    /// The field a line began with last, per experiment of the batch; -1 where unknown.
+    var firstFields: [Int] = []
+
+    /// What is wrong with the line being read.
+    var problem = LineProblem(reason: "", index: 0, decidedAt: 0)
+    /// The time of the point being read.
+    var pointTime: Int64 = 0
+    /// Newlines inside strings of the line being read.
+    var newlinesInStrings = 0
+    /// Where the first string with a newline begins in the line being read.
+    var firstOpenQuote = 0
+    /// Fields named `time` in the line being read.
+    var timeFieldsInLine = 0
+    var scratch: [UInt8] = []
+    var tags: [TagRange] = []
+
+    public init(options: Options = Options()) {
+        self.options = options
+        timeFactor = UInt64(options.precision.nanoseconds)
+        export = ExportReader(database: options.database, policy: options.policy)
+    }
+
+    /// The database and policy whose points were taken, where the input named them.
+    public var context: ExportContext? { export.chosen }
+    /// Every database and policy with points, in the order they came.
+    public var contexts: [ExportContext] { export.found }
+    /// Whether the DDL section is all there is to know about databases before the first point.
+    var checksDeclarations: Bool {
+        get { export.checksDeclarations }
+        set { export.checksDeclarations = newValue }
+    }
+
+    /// Bytes received and not read yet.
+    public var pendingSizeBytes: Int { input.count - position }
+
+    // MARK: Input
+
+    /// Starts with another file: line numbers begin at 1 again, contexts are forgotten.
+    public mutating func beginFile() {
+        input.removeAll()
+        position = 0
+        wholeEnd = 0
+        isFinished = false
+        overlong = nil
+        lineNumber = 1
+        isFileStart = true
+        export.beginFile()
+    }
+
+    /// Takes in the next bytes.
+    public mutating func append(_ bytes: Span<UInt8>) {
+        dropReadBytes()
+        let start = input.count
+        input.append(bytes)
+        findWholeEnd(from: start)
+    }
+
+    /// The same for the next bytes of a file, which are read into the parser's own buffer.
+    ///
+    /// - Returns: how many bytes there were; 0 at the end of the file.
+    /// - Throws: as `InputFile.read`.
+    mutating func append(
+        from file: InputFile, sizeBytesMax: Int
+    ) throws(DatabaseError) -> Int {
+        dropReadBytes()
+        let start = input.count
+        unsafe try input.append(upTo: sizeBytesMax) { (target) throws(DatabaseError) -> Int in
+            unsafe try file.read(into: target)
+        }
+        findWholeEnd(from: start)
+        return input.count - start
+    }
+
+    /// Declares the end of the file: what remains is its last line.
+    public mutating func finish() {
+        isFinished = true
+        wholeEnd = input.count
+    }
+
+    private mutating func dropReadBytes() {
+        guard position > 0 else { return }
+        input.removeFirst(position)
+        wholeEnd = Swift.max(0, wholeEnd - position)
+        position = 0
+    }
+
+    private mutating func findWholeEnd(from start: Int) {
+        let bytes = input.bytes
+        if let last = bytes.lastIndex(of: newline, in: start..<bytes.count) { wholeEnd = last + 1 }
+    }
+
+    // MARK: Lines
+
+    /// Adds points to a batch until it has `points` of them, refused lines counted, or the input
+    /// is used up. The batch must be the one of the call before, or empty.
+    ///
+    /// - Throws: `usage` at points of a second database or policy, when none was picked. The
+    ///   points added to the batch so far should not be committed then.
+    public mutating func parse(
+        into batch: inout WriteBatch, points: Int
+    ) throws(DatabaseError) -> Progress {
+        if batch.isEmpty { forgetNumbers() }
+        batchPoints = batch.rowCount + batch.refusals.count
+        guard !isFileStart || skipByteOrderMark() else { return .needsInput }
+        if overlong != nil { passOverlongLine(&batch) }
+        while position < wholeEnd {
+            if batchPoints >= points { return .batchFull }
+            if try !parseLine(&batch) { break }
+        }
+        if isFinished && position >= input.count {
+            return .finished
+        }
+        if pendingSizeBytes > LineProtocolParser.lineSizeBytesMax { refuseOverlongLine(&batch) }
+        return .needsInput
+    }
+
+    /// Forgets the numbers of a batch that was emptied or is another one.
+    private mutating func forgetNumbers() {
+        seriesKeys.removeAll()
+        series.removeAll(keepingCapacity: true)
+        lastSeries = -1
+        fieldKeys.removeAll()
+        fields.removeAll(keepingCapacity: true)
+        lastStrings.removeAll()
+        firstFields.removeAll(keepingCapacity: true)
+    }
+
+    /// False when it cannot be seen yet whether the file begins with one.
+    private mutating func skipByteOrderMark() -> Bool {
+        guard input.count >= 3 || isFinished else { return false }
+        isFileStart = false
+        let bytes = input.bytes
+        if bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF {
+            position = 3
+        }
+        return true
+    }
+
+    /// Reads one line; false when its end has not been received yet.
+    private mutating func parseLine(_ batch: inout WriteBatch) throws(DatabaseError) -> Bool {
+        let text = input.bytes
+        var index = skipBlanks(text, position)
+        if text[index] == UInt8(ascii: "s") { index = skipNotices(text, index) }
+        switch text[index] {
+        case newline:
+            return advance(to: index + 1)
+        case hash:
+            let end = lineEnd(text, from: index)
+            export.comment(text, index..<end)
+            return advance(to: end + 1)
+        case carriageReturn where text[index + 1] == newline:
+            return advance(to: index + 2)
+        default:
+            if export.isInDefinitions && isStatement(text, index) {
+                return endStatement(text, index)
+            }
+        }
+        if export.needsDecision { try export.resolve() }
+        newlinesInStrings = 0
+        timeFieldsInLine = 0
+        let end = point(text, at: index, into: &batch)
+        guard end >= 0 && (end < text.count || isFinished) else {
+            return endBadLine(text, end, &batch)
+        }
+        if export.isSkipping {
+            batch.abandonRow()
+            skippedPoints += 1
+        } else {
+            batch.endRow(tagSet: series[lastSeries].tagSet, time: pointTime, line: lineNumber)
+            batchPoints += 1
+        }
+        droppedTimeFields += timeFieldsInLine
+        lineNumber += newlinesInStrings
+        return advance(to: end + 1)
+    }
+
+    @inline(__always) private mutating func advance(to index: Int) -> Bool {
+        position = Swift.min(index, input.count)
+        lineNumber += 1
+        return true
+    }
+
+    private func lineEnd(_ text: PaddedBytes, from index: Int) -> Int {
+        text.firstIndex(of: newline, in: index..<text.count) ?? text.count
+    }
+
+    @inline(never) private func skipNotices(_ text: PaddedBytes, _ start: Int) -> Int {
+        let end = lineEnd(text, from: start)
+        var index = start
+        while let after = GluedNotice.end(text, at: index, lineEnd: end) { index = after }
+        return index
+    }
+
+    private func isStatement(_ text: PaddedBytes, _ index: Int) -> Bool {
+        let words: [StaticString] = ["CREATE ", "ALTER ", "DROP ", "GRANT ", "SET "]
+        return words.contains { text.starts(with: $0, at: index, end: text.count) }
+    }
+
+    private mutating func endStatement(_ text: PaddedBytes, _ index: Int) -> Bool {
+        let end = lineEnd(text, from: index)
+        export.definition(text, index..<end)
+        return advance(to: end + 1)
+    }
+
+    // MARK: Bad lines
+
+    /// Ends a line that is bad or not whole yet; false in the latter case.
+    @inline(never) private mutating func endBadLine(
+        _ text: PaddedBytes, _ end: Int, _ batch: inout WriteBatch
+    ) -> Bool {
+        batch.abandonRow()
+        // What stands at or behind `wholeEnd` may look different once more input is there.
+        if !isFinished && (end >= 0 || problem.decidedAt >= wholeEnd) { return false }
+        let start = skipBlanks(text, position)
+        let end = lineEnd(text, from: start)
+        if text.starts(with: "CREATE DATABASE ", at: start, end: end)
+            || text.starts(with: "CREATE RETENTION POLICY ", at: start, end: end)
+        {
+            return endStatement(text, start)
+        }
+        if export.isSkipping {
+            skippedPoints += 1
+            return advance(to: end + 1)
+        }
+        var reason = problem.reason
+        if newlinesInStrings > 0 && reason != unbalancedQuotes {
+            reason =
+                "\(unbalancedQuotes), or \(reason) after a string that ends in line "
+                + "\(lineNumber + newlinesInStrings)"
+        }
+        let place = newlinesInStrings > 0 ? firstOpenQuote : problem.index
+        refuse(text, position..<end, reason, column: place - position + 1, &batch)
+        return advance(to: end + 1)
+    }
+
+    private mutating func refuse(
+        _ text: PaddedBytes, _ range: Range<Int>, _ reason: String, column: Int,
+        _ batch: inout WriteBatch
+    ) {
+        var range = range
+        if let last = range.last, text[last] == carriageReturn { range.removeLast() }
+        batchPoints += 1
+        batch.refuse(
+            Refusal(
+                subject: .line(text.copy(range.prefix(Refusal.lineSizeBytesMax))), reason: reason,
+                source: batch.source, line: lineNumber, column: column))
+    }
+
+    /// Refuses the first physical line of more input than a line may have.
+    private mutating func refuseOverlongLine(_ batch: inout WriteBatch) {
+        let text = input.bytes
+        guard wholeEnd <= position else {
+            let end = lineEnd(text, from: position)
+            refuse(text, position..<end, unbalancedQuotes, column: 0, &batch)
+            _ = advance(to: end + 1)
+            return
+        }
+        if overlong == nil {
+            let kept = position..<Swift.min(text.count, position + Refusal.lineSizeBytesMax)
+            overlong = text.copy(kept)
+        }
+        position = text.count
+    }
+
+    /// Drops the rest of an overlong line and refuses it once its end is there.
+    private mutating func passOverlongLine(_ batch: inout WriteBatch) {
+        guard let start = overlong else { return }
+        let text = input.bytes
+        let found = text.firstIndex(of: newline, in: position..<text.count)
+        guard found != nil || isFinished else {
+            position = text.count
+            return
+        }
+        overlong = nil
+        if export.isSkipping {
+            skippedPoints += 1
+        } else {
+            let limit = LineProtocolParser.lineSizeBytesMax
+            batchPoints += 1
+            batch.refuse(
+                Refusal(
+                    subject: .line(start), reason: "a line of more than \(limit) bytes",
+                    source: batch.source, line: lineNumber, column: 0))
+        }
+        _ = advance(to: (found ?? text.count) + 1)
+    }
+}

@@ -1,0 +1,131 @@
+// Plain and gzip input: members, damage, rewinding.
+
+internal import CZlib
+internal import Glibc
+internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
+
+/// Files that are removed when the test ends.
+final class TemporaryFiles {
+    let directory: String
+
+    init() {
+        var template = Array("/tmp/cozimport-XXXXXX".utf8CString)
+        directory = unsafe String(cString: mkdtemp(&template))
+    }
+
+    deinit {
+        for name in names { unsafe unlink("\(directory)/\(name)") }
+        unsafe rmdir(directory)
+    }
+
+    private var names: [String] = []
+
+    func write(_ name: String, _ bytes: [UInt8]) -> String {
+        let path = "\(directory)/\(name)"
+        let file = unsafe fopen(path, "w")!
+        unsafe fwrite(bytes, 1, bytes.count, file)
+        unsafe fclose(file)
+        names.append(name)
+        return path
+    }
+
+    func write(_ name: String, _ text: String) -> String { write(name, Array(text.utf8)) }
+}
+
+/// One gzip member.
+func gzip(_ bytes: [UInt8]) -> [UInt8] {
+    var stream = unsafe z_stream()
+    let size = unsafe Int32(MemoryLayout<z_stream>.size)
+    unsafe deflateInit2_(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+    var input = bytes
+    var output = [UInt8](repeating: 0, count: bytes.count + bytes.count / 8 + 1024)
+    let count = unsafe input.withUnsafeMutableBufferPointer { input in
+        unsafe output.withUnsafeMutableBufferPointer { output in
+            unsafe stream.next_in = input.baseAddress
+            unsafe stream.avail_in = UInt32(input.count)
+            unsafe stream.next_out = output.baseAddress
+            unsafe stream.avail_out = UInt32(output.count)
+            unsafe deflate(&stream, Z_FINISH)
+            return unsafe output.count - Int(stream.avail_out)
+        }
+    }
+    unsafe deflateEnd(&stream)
+    return Array(output[0..<count])
+}
+
+@Suite struct InputFileTests {
+    let files = TemporaryFiles()
+    let text = Array(String(repeating: "m,a=b v=1.5,s=\"text\" 1\n", count: 40_000).utf8)
+
+    @Test func `plain and gzip files read the same`() throws {
+        let plain = files.write("plain", text)
+        let half = text.count / 2
+        let two = files.write("two.gz", gzip(Array(text[..<half])) + gzip(Array(text[half...])))
+        let padded = files.write("padded.gz", gzip(text) + [0, 0, 0, 0])
+        for path in [plain, two, padded] {
+            #expect(try SharedFiles.read(path) == text)
+        }
+        #expect(try SharedFiles.read(files.write("empty", [])) == [])
+        #expect(try SharedFiles.read(files.write("empty.gz", gzip([]))) == [])
+        #expect(try SharedFiles.read(files.write("one", [0x1F])) == [0x1F])
+    }
+
+    @Test func `small reads get everything that zlib holds back`() throws {
+        let zeros = [UInt8](repeating: 0x41, count: 100_000)
+        let file = try InputFile(path: files.write("zeros.gz", gzip(zeros)))
+        var buffer = PaddedBuffer()
+        var before = -1
+        while buffer.count != before {
+            before = buffer.count
+            unsafe try buffer.append(upTo: 7) { (target) throws(DatabaseError) -> Int in
+                unsafe try file.read(into: target)
+            }
+        }
+        #expect(buffer.bytes.copy(0..<buffer.count) == zeros)
+    }
+
+    @Test func `peek and rewind leave everything to read`() throws {
+        let file = try InputFile(path: files.write("x.gz", gzip(text)))
+        #expect(try file.peek().starts(with: text.prefix(20)))
+        #expect(file.isRepeatable)
+        var buffer = PaddedBuffer()
+        for _ in 0..<3 {
+            unsafe try buffer.append(upTo: 5000) { (target) throws(DatabaseError) -> Int in
+                unsafe try file.read(into: target)
+            }
+        }
+        #expect(text.starts(with: buffer.bytes.copy(0..<buffer.count)))
+        try file.rewind()
+        #expect(try file.peek().starts(with: text.prefix(20)))
+    }
+
+    @Test func `cut and corrupt gzip files are named with the offset`() throws {
+        let whole = gzip(text)
+        for size in [2, 9, 12, whole.count / 2, whole.count - 1] {
+            let path = files.write("cut\(size).gz", Array(whole[..<size]))
+            let error = #expect(throws: DatabaseError.self) { try SharedFiles.read(path) }
+            #expect(error?.kind == .damaged && error?.offset == size && error?.file == path)
+        }
+        var bad = whole
+        bad[whole.count / 2] ^= 0x55
+        for (name, bytes) in [("bad", bad), ("tail", whole + [1, 2, 3])] {
+            let path = files.write("\(name).gz", bytes)
+            let error = #expect(throws: DatabaseError.self) { try SharedFiles.read(path) }
+            #expect(error?.kind == .damaged && (error?.offset ?? 0) > 0, "\(name)")
+        }
+    }
+
+    @Test func `files that are not there or are directories are refused`() {
+        let missing = #expect(throws: DatabaseError.self) {
+            try InputFile(path: "\(files.directory)/missing")
+        }
+        #expect(missing?.kind == .notFound)
+        let directory = #expect(throws: DatabaseError.self) {
+            try InputFile(path: files.directory)
+        }
+        #expect(directory?.kind == .notFound)
+    }
+}
