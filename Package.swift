@@ -51,7 +51,8 @@ let package = Package(
             name: "CozStudyTests", dependencies: ["CozStudy", "CozTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "CozCommandTests", dependencies: ["CozTestSupport"],
+            name: "CozCommandTests",
+            dependencies: ["CozCommand", "CozDB", "CozImport", "CozTestSupport"],
             swiftSettings: settings),
     ]
 )

@@ -1,6 +1,49 @@
+// The command `cozdb`: start of the process, list of subcommands, end of the process.
+
 internal import ArgumentParser
+internal import CozDB
+internal import Glibc
 
 @main
 struct Cozdb: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "cozdb")
+    static let configuration = CommandConfiguration(
+        commandName: "cozdb",
+        abstract: "CozDB, a durable columnar database for Cozie study data.",
+        discussion: """
+            A database is a directory. One process writes to it, any number read beside it.
+
+              cozdb import --db study.cozdb influx-export.txt
+              cozdb query --db study.cozdb "SELECT mean(ts_heart_rate) FROM dev"
+
+            Exit status: 0 all good; 1 damage found; 3 input/output error or no space; 4 locked by \
+            another writer; 5 not found, not a database, or a newer format; 6 a limit was \
+            exceeded; 7 finished, but some input was refused (see cozdb rejects); 64 wrong usage \
+            or a wrong statement; 130 interrupted.
+            """,
+        version: "cozdb \(Version.text)",
+        subcommands: [
+            InfoCommand.self, SchemaCommand.self, CheckCommand.self, CompactCommand.self,
+            ImportCommand.self, QueryCommand.self, WriteCommand.self, RejectsCommand.self,
+            InspectCommand.self, SampleCommand.self,
+        ])
+
+    static func main() {
+        Signals.prepareProcess()
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let error as DatabaseError {
+            error.report()
+            Glibc.exit(ExitStatus(error.kind).rawValue)
+        } catch let code as ExitCode {
+            Glibc.exit(code.rawValue)
+        } catch {
+            // Help, version, completion scripts, and wrong usage with its own status.
+            exit(withError: error)
+        }
+    }
+}
+
+enum Version {
+    static let text = "0.1.0"
 }

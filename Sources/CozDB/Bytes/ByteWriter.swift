@@ -70,6 +70,10 @@ struct ByteWriter {
         bytes.append(contentsOf: value.utf8)
     }
 
+    mutating func appendZeros(_ count: Int) {
+        bytes.append(contentsOf: repeatElement(0, count: count))
+    }
+
     /// Overwrites four bytes written before, for lengths known only afterwards.
     mutating func replace(at offset: Int, with value: UInt32) {
         for index in 0..<4 {

@@ -9,7 +9,7 @@
 #endif
 
 /// Values that one SIMD group holds.
-private let groupCount = 1024
+let packedGroupCount = 1024
 private typealias Lanes = SIMD16<UInt64>
 
 /// Bits needed for numbers up to `value`.
@@ -36,12 +36,13 @@ func packBits(_ values: Span<UInt64>, width: Int, into writer: inout ByteWriter)
             unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
                 var target = UnsafeMutableRawPointer(buffer.baseAddress!)
                 var source = source.baseAddress!
-                for _ in 0..<(count / groupCount) {
+                for _ in 0..<(count / packedGroupCount) {
                     unsafe packGroup(source, width: width, into: target)
-                    unsafe source += groupCount
+                    unsafe source += packedGroupCount
                     unsafe target += 128 * width
                 }
-                unsafe packStream(source, count: count % groupCount, width: width, into: target)
+                unsafe packStream(
+                    source, count: count % packedGroupCount, width: width, into: target)
                 initializedCount = size
             }
         }
@@ -70,13 +71,14 @@ func unpackBits(
             unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
                 var source = unsafe UnsafeRawPointer(source.baseAddress!)
                 var target = buffer.baseAddress!
-                for _ in 0..<(count / groupCount) {
+                for _ in 0..<(count / packedGroupCount) {
                     unsafe unpackGroup(source, width: width, adding: base, into: target)
                     unsafe source += 128 * width
-                    unsafe target += groupCount
+                    unsafe target += packedGroupCount
                 }
                 unsafe unpackStream(
-                    source, count: count % groupCount, width: width, adding: base, into: target)
+                    source, count: count % packedGroupCount, width: width, adding: base,
+                    into: target)
                 initializedCount = count
             }
         }
@@ -142,7 +144,8 @@ private func unpackGroup(
             let next = unsafe source.loadUnaligned(fromByteOffset: offset + 128, as: Lanes.self)
             lanes |= next &<< Lanes(repeating: UInt64(64 - shift))
         }
-        unsafe target.storeBytes(of: (lanes & mask) &+ base, toByteOffset: row * 128, as: Lanes.self)
+        lanes = (lanes & mask) &+ base
+        unsafe target.storeBytes(of: lanes, toByteOffset: row * 128, as: Lanes.self)
         bit += width
     }
 }

@@ -134,7 +134,7 @@ struct ValueEncoder {
         sizeBytes = integers.sizeBytes
         decimals.clear()
         guard type == .float, encoding != .constant else { return }
-        decimals.plan(words)
+        decimals.plan(words, sizeBytesMax: sizeBytes)
         guard let size = decimals.sizeBytes, size < sizeBytes else { return }
         encoding = .decimal
         sizeBytes = size

@@ -40,7 +40,13 @@ private func digits(_ word: UInt64, power: Double) -> UInt64? {
 
 /// The smallest exponent at which the double is a decimal, or nil.
 private func exponent(_ word: UInt64) -> Int? {
-    (0...exponentMax).first { digits(word, power: powersOfTen[$0]) != nil }
+    let magnitude = abs(Double(bitPattern: word))
+    guard magnitude < digitsLimit else { return nil }
+    // A decimal is one at every larger exponent, as long as its digits fit.
+    var largest = exponentMax
+    while magnitude * powersOfTen[largest] >= digitsLimit { largest -= 1 }
+    guard digits(word, power: powersOfTen[largest]) != nil else { return nil }
+    return (0...largest).first { digits(word, power: powersOfTen[$0]) != nil }
 }
 
 /// Plans and writes blocks of decimals. Keeps its memory from block to block.
@@ -61,9 +67,10 @@ struct DecimalEncoder {
         sizeBytes = nil
     }
 
-    mutating func plan(_ values: Span<UInt64>) {
+    /// - Parameter sizeBytesMax: of what this must be smaller; the plan may be given up if not.
+    mutating func plan(_ values: Span<UInt64>, sizeBytesMax: Int) {
         sizeBytes = nil
-        guard let first = sampledExponent(values) else { return }
+        guard let first = sampledExponent(values, sizeBytesMax: sizeBytesMax) else { return }
         plan(values, exponent: first)
         guard !positions.isEmpty, let size = sizeBytes else { return }
         // The sample may have missed the longer ones.
@@ -125,12 +132,18 @@ struct DecimalEncoder {
 
     private static let sampleCountMax = 32
 
-    /// The exponent that is likely best for all values, or nil if none of a sample is a decimal.
-    private mutating func sampledExponent(_ values: Span<UInt64>) -> Int? {
+    /// The exponent that is likely best for all values, or nil if too few of a sample are decimals.
+    private mutating func sampledExponent(
+        _ values: Span<UInt64>, sizeBytesMax: Int
+    ) -> Int? {
         let sampleCount = min(values.count, DecimalEncoder.sampleCountMax)
         clearNeeds()
         for sample in 0..<sampleCount { count(values[sample * values.count / sampleCount]) }
-        guard needs[exponentMax + 1] < sampleCount else { return nil }
+        // Every exception takes eight bytes.
+        let exceptionCount = needs[exponentMax + 1] * values.count / sampleCount
+        guard exceptionCount < values.count, exceptionCount * 8 < sizeBytesMax else {
+            return nil
+        }
         return bestExponent(from: 0, valueCount: sampleCount, weight: 1)
     }
 

@@ -3,7 +3,9 @@
 //
 //     constant     the word's bytes but for trailing zeros, see `ConstantForm`
 //     bitPacked    packed integers
-//     delta        varint zigzag of the first word; packed integers: each word minus the one before
+//     delta        varint zigzag of the first word; packed integers: each word minus the one
+//                  before. Where the count is a multiple of 1024 the smallest difference stands
+//                  before them once more, so that they too fill whole groups.
 //     words        eight bytes each
 
 /// How the word of a constant block is turned so that its high bytes are mostly zero.
@@ -128,12 +130,16 @@ func readDelta(
         throw FormatError(.invalid, "differences without a value", at: reader.offset)
     }
     let start = words.count
-    words.append(UInt64(bitPattern: try reader.readSigned()))
-    try readPackedIntegers(&reader, count: count - 1, scratch: &scratch, appendTo: &words)
+    let first = UInt64(bitPattern: try reader.readSigned())
+    let isPadded = isPaddedDelta(count: count)
+    if !isPadded { words.append(first) }
+    try readPackedIntegers(
+        &reader, count: isPadded ? count : count - 1, scratch: &scratch, appendTo: &words)
     // Sound: indices run from `start` to the count of the array.
     unsafe words.withUnsafeMutableBufferPointer { buffer in
         guard let target = buffer.baseAddress else { return }
-        var sum = unsafe target[start]
+        var sum = first
+        unsafe target[start] = first
         for index in (start + 1)..<(start + count) {
             unsafe sum &+= target[index]
             unsafe target[index] = sum
@@ -154,6 +160,11 @@ func readWords(
 
 // MARK: Kernels
 
+/// Whether a difference stands before the others to fill a group.
+private func isPaddedDelta(count: Int) -> Bool {
+    count % packedGroupCount == 0
+}
+
 /// Replaces `differences` by what each word adds to the one before, wrapping.
 ///
 /// - Returns: the smallest of them as a signed number.
@@ -163,20 +174,23 @@ private func appendNeighbourDifferences(
     differences.removeAll(keepingCapacity: true)
     let count = words.count - 1
     guard count > 0 else { return 0 }
+    let padding = isPaddedDelta(count: words.count) ? 1 : 0
     var least = Int64.max
-    // Sound: reads words 0...count, of which there are count + 1, and writes count of them.
+    // Sound: reads words 0...count, of which there are count + 1, and writes the padding and
+    // count differences, for which there is room.
     unsafe words.withUnsafeBufferPointer { source in
-        differences.append(addingCapacity: count) { output in
+        differences.append(addingCapacity: count + padding) { output in
             unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
                 let source = source.baseAddress!
-                let target = buffer.baseAddress!
+                let target = unsafe buffer.baseAddress! + padding
                 for index in 0..<count {
                     let difference = unsafe source[index + 1] &- source[index]
                     unsafe target[index] = difference
                     let signed = Int64(bitPattern: difference)
                     least = signed < least ? signed : least
                 }
-                initializedCount = count
+                if padding == 1 { unsafe buffer[0] = UInt64(bitPattern: least) }
+                initializedCount = count + padding
             }
         }
     }

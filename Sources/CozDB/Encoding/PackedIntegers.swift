@@ -177,7 +177,8 @@ func readPackedIntegers(
     let base = UInt64(bitPattern: try reader.readSigned())
     let packed = try reader.readBytes(packedSizeBytes(count: count, width: width))
     let start = words.count
-    unpackBits(packed, count: count, width: width, adding: divisor == 1 ? base : 0, appendTo: &words)
+    unpackBits(
+        packed, count: count, width: width, adding: divisor == 1 ? base : 0, appendTo: &words)
     if divisor != 1 { multiplyAdd(&words, from: start, by: divisor, adding: base) }
     guard exceptionCount > 0 else { return }
     let positionWidth = positionWidth(count)
@@ -185,8 +186,10 @@ func readPackedIntegers(
         packedSizeBytes(count: exceptionCount, width: positionWidth))
     let highParts = try reader.readBytes(packedSizeBytes(count: exceptionCount, width: highWidth))
     scratch.removeAll(keepingCapacity: true)
-    unpackBits(positions, count: exceptionCount, width: positionWidth, adding: 0, appendTo: &scratch)
-    unpackBits(highParts, count: exceptionCount, width: highWidth, adding: 0, appendTo: &scratch)
+    unpackBits(
+        positions, count: exceptionCount, width: positionWidth, adding: 0, appendTo: &scratch)
+    unpackBits(
+        highParts, count: exceptionCount, width: highWidth, adding: 0, appendTo: &scratch)
     for exception in 0..<exceptionCount {
         let position = scratch[exception]
         guard position < UInt64(count) else {

@@ -2,10 +2,13 @@
 //
 //     form         u8
 //     0 all        nothing: every row
-//     1 runs       varint count; packed integers: absent rows before each run;
+//     1 runs       varint count; gaps: absent rows before each run;
 //                  packed integers: length - 1 of each run
-//     2 positions  varint count; packed integers: absent rows before each present one
+//     2 positions  varint count; gaps: absent rows before each present one
 //     3 bitmap     a bit per row, lowest first, rounded up to bytes
+//
+// Gaps: varint of the first, which has nothing in common with the others; packed integers of those.
+// Where there are no integers to pack nothing stands in their place.
 //
 // The smallest form is taken, of equal ones the first. That depends on nothing but the rows, so
 // that fields with the same rows have the same bytes and can share them.
@@ -51,17 +54,17 @@ enum Presence {
         precondition((0...presenceRowCountMax).contains(rowCount), "a chunk has 65,536 rows")
         precondition(positions.count <= rowCount, "more rows present than there are")
         guard positions.count < rowCount else { return writer.append(Form.all.rawValue) }
-        var runs = ByteWriter()
-        appendRuns(positions, into: &runs)
-        var gaps = ByteWriter()
-        appendPositions(positions, into: &gaps)
+        var runs = Runs(positions)
+        var gaps = Gaps(gapsBefore(positions))
+        let gapsSizeBytes = varintSizeBytes(UInt64(positions.count)) + gaps.sizeBytes
         let bitmapSizeBytes = (rowCount + 7) / 8
-        if runs.count <= min(gaps.count, bitmapSizeBytes) {
+        if runs.sizeBytes <= min(gapsSizeBytes, bitmapSizeBytes) {
             writer.append(Form.runs.rawValue)
-            writer.append(runs.bytes)
-        } else if gaps.count <= bitmapSizeBytes {
+            runs.write(into: &writer)
+        } else if gapsSizeBytes <= bitmapSizeBytes {
             writer.append(Form.positions.rawValue)
-            writer.append(gaps.bytes)
+            writer.appendVarint(positions.count)
+            gaps.write(into: &writer)
         } else {
             writer.append(Form.bitmap.rawValue)
             var bitmap = [UInt8](repeating: 0, count: bitmapSizeBytes)
@@ -95,42 +98,86 @@ enum Presence {
 
     // MARK: Writing
 
-    private static func appendRuns(_ positions: Span<UInt16>, into writer: inout ByteWriter) {
-        var gaps: [UInt64] = []
-        var lengths: [UInt64] = []
-        var end = 0
-        for index in positions.indices {
-            let position = Int(positions[index])
-            if position == end, !gaps.isEmpty {
-                lengths[lengths.count - 1] += 1
-            } else {
-                gaps.append(UInt64(position - end))
-                lengths.append(0)
+    /// Numbers that may be none, planned.
+    private struct Numbers {
+        private let count: Int
+        private var packed = PackedIntegerEncoder()
+
+        init(_ values: Span<UInt64>) {
+            count = values.count
+            if count > 0 { packed.plan(values, min: IntegerRange(of: values).min) }
+        }
+
+        var sizeBytes: Int { count == 0 ? 0 : packed.sizeBytes }
+
+        mutating func write(into writer: inout ByteWriter) {
+            if count > 0 { packed.write(into: &writer) }
+        }
+    }
+
+    /// Gaps, planned.
+    private struct Gaps {
+        private let first: UInt64?
+        private var others: Numbers
+
+        init(_ gaps: [UInt64]) {
+            first = gaps.first
+            others = Numbers(gaps.span.extracting(min(1, gaps.count)...))
+        }
+
+        var sizeBytes: Int { (first.map(varintSizeBytes) ?? 0) + others.sizeBytes }
+
+        mutating func write(into writer: inout ByteWriter) {
+            if let first { writer.appendVarint(first) }
+            others.write(into: &writer)
+        }
+    }
+
+    /// The form of runs, planned.
+    private struct Runs {
+        private let count: Int
+        private var gaps: Gaps
+        private var lengths: Numbers
+
+        init(_ positions: Span<UInt16>) {
+            var gapValues: [UInt64] = []
+            var lengthValues: [UInt64] = []
+            var start = 0
+            var end = 0
+            for index in positions.indices {
+                let position = Int(positions[index])
+                if position != end || index == 0 {
+                    if index > 0 { lengthValues.append(UInt64(end - start - 1)) }
+                    gapValues.append(UInt64(position - end))
+                    start = position
+                }
+                end = position + 1
             }
-            end = position + 1
+            if end > 0 { lengthValues.append(UInt64(end - start - 1)) }
+            count = gapValues.count
+            gaps = Gaps(gapValues)
+            lengths = Numbers(lengthValues.span)
         }
-        writer.appendVarint(gaps.count)
-        appendPacked(gaps, into: &writer)
-        appendPacked(lengths, into: &writer)
+
+        var sizeBytes: Int { varintSizeBytes(UInt64(count)) + gaps.sizeBytes + lengths.sizeBytes }
+
+        mutating func write(into writer: inout ByteWriter) {
+            writer.appendVarint(count)
+            gaps.write(into: &writer)
+            lengths.write(into: &writer)
+        }
     }
 
-    private static func appendPositions(_ positions: Span<UInt16>, into writer: inout ByteWriter) {
+    private static func gapsBefore(_ positions: Span<UInt16>) -> [UInt64] {
         var gaps: [UInt64] = []
-        gaps.reserveCapacity(positions.count)
-        var end = 0
-        for index in positions.indices {
-            gaps.append(UInt64(Int(positions[index]) - end))
-            end = Int(positions[index]) + 1
+        gaps.append(addingCapacity: positions.count) { output in
+            var end = 0
+            for index in positions.indices {
+                output.append(UInt64(truncatingIfNeeded: Int(positions[index]) - end))
+                end = Int(positions[index]) + 1
+            }
         }
-        writer.appendVarint(gaps.count)
-        appendPacked(gaps, into: &writer)
-    }
-
-    private static func appendPacked(_ values: [UInt64], into writer: inout ByteWriter) {
-        guard !values.isEmpty else { return }
-        var encoder = PackedIntegerEncoder()
-        encoder.plan(values.span, min: IntegerRange(of: values.span).min)
-        encoder.write(into: &writer)
+        return gaps
     }
 
     // MARK: Reading
@@ -145,7 +192,7 @@ enum Presence {
             appendRange(0..<rowCount, base: base, to: &positions)
         case .runs:
             let count = try reader.readCount(limit: rowCount)
-            let gaps = try readPacked(&reader, count: count)
+            let gaps = try readGaps(&reader, count: count)
             let lengths = try readPacked(&reader, count: count)
             var end = 0
             for run in 0..<count {
@@ -155,12 +202,8 @@ enum Presence {
             }
         case .positions:
             let count = try reader.readCount(limit: rowCount)
-            let gaps = try readPacked(&reader, count: count)
-            var end = 0
-            for gap in gaps {
-                end = try advance(end, by: gap, rowCount: rowCount) + 1
-                positions.append(base &+ UInt32(truncatingIfNeeded: end - 1))
-            }
+            let gaps = try readGaps(&reader, count: count)
+            try appendGaps(gaps.span, rowCount: rowCount, base: base, to: &positions)
         case .bitmap:
             try appendBits(&reader, rowCount: rowCount, base: base, to: &positions)
         case nil:
@@ -169,6 +212,14 @@ enum Presence {
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the last row", at: reader.offset)
         }
+    }
+
+    private static func readGaps(
+        _ reader: inout ByteReader, count: Int
+    ) throws(FormatError) -> [UInt64] {
+        guard count > 0 else { return [] }
+        let first = try reader.readVarint()
+        return [first] + (try readPacked(&reader, count: count - 1))
     }
 
     private static func readPacked(
@@ -199,19 +250,48 @@ enum Presence {
         }
     }
 
+    private static func appendGaps(
+        _ gaps: Span<UInt64>, rowCount: Int, base: UInt32, to positions: inout [UInt32]
+    ) throws(FormatError) {
+        // Each gap is checked first, so that the sum cannot overflow and the last row tells.
+        var largest: UInt64 = 0
+        for index in gaps.indices { largest = max(largest, gaps[index]) }
+        guard largest <= UInt64(rowCount) else {
+            throw FormatError(.invalid, "a gap of \(largest) in \(rowCount) rows", at: 0)
+        }
+        var end = 0
+        positions.append(addingCapacity: gaps.count) { output in
+            for index in gaps.indices {
+                end &+= Int(truncatingIfNeeded: gaps[index]) &+ 1
+                output.append(base &+ UInt32(truncatingIfNeeded: end &- 1))
+            }
+        }
+        guard end <= rowCount else {
+            throw FormatError(.invalid, "row \(end - 1) in a chunk of \(rowCount)", at: 0)
+        }
+    }
+
     private static func appendBits(
         _ reader: inout ByteReader, rowCount: Int, base: UInt32, to positions: inout [UInt32]
     ) throws(FormatError) {
+        var count = 0
+        var last: UInt8 = 0
         let bitmap = try reader.readBytes((rowCount + 7) / 8)
         for index in bitmap.indices {
-            var bits = UInt32(bitmap[index])
-            while bits != 0 {
-                let row = index * 8 + bits.trailingZeroBitCount
-                guard row < rowCount else {
-                    throw FormatError(.invalid, "a row beyond the \(rowCount) of its chunk", at: 0)
+            last = bitmap[index]
+            count += last.nonzeroBitCount
+        }
+        guard rowCount % 8 == 0 || Int(last) >> (rowCount % 8) == 0 else {
+            throw FormatError(.invalid, "a row beyond the \(rowCount) of its chunk", at: 0)
+        }
+        positions.append(addingCapacity: count) { output in
+            for index in bitmap.indices {
+                var bits = UInt32(bitmap[index])
+                let first = base &+ UInt32(truncatingIfNeeded: index * 8)
+                while bits != 0 {
+                    output.append(first &+ UInt32(truncatingIfNeeded: bits.trailingZeroBitCount))
+                    bits &= bits &- 1
                 }
-                positions.append(base &+ UInt32(truncatingIfNeeded: row))
-                bits &= bits &- 1
             }
         }
     }

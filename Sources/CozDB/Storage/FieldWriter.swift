@@ -15,12 +15,6 @@ enum StringSource {
     }
 }
 
-/// Shared by the field writers of one segment.
-struct BlockScratch {
-    var encoder = BlockEncoder()
-    var block = ByteWriter()
-}
-
 /// One field on its way into a segment.
 final class FieldWriter {
     let column: Column
@@ -55,11 +49,11 @@ final class FieldWriter {
     ///   - rowTimes: times of the rows from `base` on.
     func append(
         series: Int, rows newRows: Span<UInt32>, base: Int, rowTimes: [Int64],
-        bits newBits: Span<UInt64>, strings: StringSource, to output: inout SegmentOutput, _ scratch: inout BlockScratch
+        bits newBits: Span<UInt64>, strings: StringSource, to output: inout SegmentOutput
     ) throws(FileError) {
         lastSourceCode = .max
         if series != lastSeries, SegmentFormat.needsNewBlock(rows.count, newRows.count) {
-            try flush(to: &output, &scratch)
+            try flush(to: &output)
         }
         lastSeries = series
         for index in 0..<newRows.count {
@@ -71,28 +65,24 @@ final class FieldWriter {
             case .string: append(string: newBits[index], strings)
             default: bits.append(newBits[index])
             }
-            if rows.count == SegmentFormat.blockCountMax { try flush(to: &output, &scratch) }
+            if rows.count == SegmentFormat.blockCountMax { try flush(to: &output) }
         }
         valueCount += newRows.count
     }
 
     /// Ends the field; the place of its directory and dictionary, and its presence vector.
     func finish(
-        to output: inout SegmentOutput, _ scratch: inout BlockScratch, rowCount: Int
+        to output: inout SegmentOutput, rowCount: Int
     ) throws(FileError) -> (field: SegmentField, presence: [UInt8]) {
-        try flush(to: &output, &scratch)
+        try flush(to: &output)
         var field = SegmentField(
             column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
             dictionary: BlockPlace(), dictionaryCount: dictionary.count)
         if dictionary.count > 0 {
-            scratch.block.removeAll()
             let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
-            encodeStrings(heap: dictionary.heap.span, ends: ends, into: &scratch.block)
-            field.dictionary = try output.append(block: scratch.block.bytes)
+            field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
         }
-        scratch.block.removeAll()
-        directory.encode(with: &scratch.encoder, into: &scratch.block)
-        field.directory = try output.append(block: scratch.block.bytes)
+        field.directory = try output.append(table: directory)
         return (field, presence.finish(rowCount: rowCount))
     }
 
@@ -110,29 +100,22 @@ final class FieldWriter {
     }
 
     /// Writes the pending values as one block.
-    private func flush(
-        to output: inout SegmentOutput, _ scratch: inout BlockScratch
-    ) throws(FileError) {
+    private func flush(to output: inout SegmentOutput) throws(FileError) {
         guard let firstRow = rows.first, let lastRow = rows.last else { return }
-        scratch.block.removeAll()
-        let encoding: UInt8
         var summary = ColumnSummary(
             type: column.type, count: rows.count, firstTime: times[0],
             lastTime: times[times.count - 1], min: 0, max: 0, sum: 0, first: 0, last: 0)
+        var place: BlockPlace
+        var encoding = SegmentFormat.plainStrings
         if isDictionaryFull {
-            encodeStrings(heap: plainHeap.span, ends: plainEnds, into: &scratch.block)
-            encoding = SegmentFormat.plainStrings
+            place = try output.append(heap: plainHeap, ends: plainEnds)
         } else {
-            encoding =
-                scratch.encoder.encode(
-                    bits.span, type: column.type == .string ? .integer : column.type,
-                    into: &scratch.block
-                ).rawValue
+            let type = column.type == .string ? .integer : column.type
+            (place, encoding) = try output.append(words: bits, type: type)
             if column.type != .string {
                 summary = summarize(times: times.span, words: bits.span, type: column.type)
             }
         }
-        let place = try output.append(block: scratch.block.bytes)
         directory.append([
             UInt64(firstRow), UInt64(lastRow), UInt64(rows.count), UInt64(place.offset),
             UInt64(place.sizeBytes), UInt64(place.checksum), UInt64(encoding),

@@ -34,24 +34,27 @@ final class LogWriter {
     func append(
         payload: [UInt8], commitCount: Int, firstSequence: UInt64
     ) throws(FileError) {
-        buffer.removeAll()
         let header = FrameHeader(
             payloadSizeBytes: payload.count,
             payloadChecksum: checksum(
                 payload.span, seed: LogFormat.seed(identity, offset: sizeBytes)),
             firstSequence: firstSequence, durableSizeBytes: durableSizeBytes,
             commitCount: commitCount)
-        header.append(to: &buffer, log: identity, offset: sizeBytes)
-        buffer.append(payload)
+        // Taken out of self, so that its memory is used again and never copied.
+        var frame = ByteWriter()
+        swap(&frame, &buffer)
+        defer { swap(&frame, &buffer) }
+        frame.removeAll()
+        header.append(to: &frame, log: identity, offset: sizeBytes)
+        frame.append(payload)
         let frameSize = LogFormat.frameSizeBytes(payload: payload.count)
-        buffer.bytes.append(contentsOf: repeatElement(0, count: frameSize - buffer.count))
+        frame.appendZeros(frameSize - frame.count)
         if sizeBytes + frameSize > reservedSizeBytes {
-            buffer.bytes.append(contentsOf: repeatElement(0, count: LogWriter.reserveSizeBytes))
-            reservedSizeBytes = sizeBytes + buffer.count
-            try file.allocate(size: reservedSizeBytes)
+            frame.appendZeros(LogWriter.reserveSizeBytes)
+            try file.allocate(size: sizeBytes + frame.count)
+            reservedSizeBytes = sizeBytes + frame.count
         }
-        let bytes = buffer.bytes
-        try file.writeAll(bytes.span, at: sizeBytes)
+        try file.writeAll(frame.bytes.span, at: sizeBytes)
         sizeBytes += frameSize
     }
 

@@ -1,6 +1,6 @@
-// The growing end of a segment file: appends blocks and gives their places.
+// The growing end of a segment file: encodes and appends blocks and gives their places.
 
-/// Collects blocks into large writes.
+/// Collects blocks into large writes; the memory that encoding takes is used again.
 struct SegmentOutput {
     let databaseID: UInt64
     let number: UInt64
@@ -8,6 +8,8 @@ struct SegmentOutput {
 
     private let file: any File
     private var buffer: [UInt8] = []
+    private var encoder = BlockEncoder()
+    private var block = ByteWriter()
 
     private static let bufferSizeBytes = 1 << 20
 
@@ -31,6 +33,41 @@ struct SegmentOutput {
             offset: offset, sizeBytes: block.count, checksum: checksum(block.span, seed: seed))
         try append(block)
         return place
+    }
+
+    /// Encodes values as one block.
+    mutating func append(
+        words: [UInt64], type: FieldType
+    ) throws(FileError) -> (place: BlockPlace, encoding: UInt8) {
+        block.removeAll()
+        let encoding = encoder.encode(words.span, type: type, into: &block)
+        return (try append(block: block.bytes), encoding.rawValue)
+    }
+
+    /// Encodes strings as one block.
+    mutating func append(heap: [UInt8], ends: [Int]) throws(FileError) -> BlockPlace {
+        block.removeAll()
+        encodeStrings(heap: heap.span, ends: ends, into: &block)
+        return try append(block: block.bytes)
+    }
+
+    /// Encodes a directory as one block.
+    mutating func append(table: IntegerTable) throws(FileError) -> BlockPlace {
+        block.removeAll()
+        table.encode(with: &encoder, into: &block)
+        return try append(block: block.bytes)
+    }
+
+    /// Encodes a directory with its size, and strings behind it, as one block.
+    mutating func append(
+        table: IntegerTable, heap: [UInt8], ends: [Int]
+    ) throws(FileError) -> BlockPlace {
+        var encoded = ByteWriter()
+        table.encode(with: &encoder, into: &encoded)
+        block.removeAll()
+        block.appendBlob(encoded.bytes)
+        encodeStrings(heap: heap.span, ends: ends, into: &block)
+        return try append(block: block.bytes)
     }
 
     /// Writes what is left and makes the file durable.

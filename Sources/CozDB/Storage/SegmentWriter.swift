@@ -5,7 +5,6 @@
 final class SegmentWriter {
     private let number: UInt64
     private var output: SegmentOutput
-    private var scratch = BlockScratch()
     private var fields: [FieldWriter?] = []
     private var footer: SegmentFooter
 
@@ -41,7 +40,7 @@ final class SegmentWriter {
 
     /// Begins a series; its key is greater than that of the one before.
     func beginSeries(_ key: [UInt8]) throws(FileError) {
-        try seriesTable.begin(key, firstRow: footer.rowCount, to: &output, &scratch)
+        try seriesTable.begin(key, firstRow: footer.rowCount, to: &output)
         footer.seriesCount += 1
         seriesFirstRow = footer.rowCount
     }
@@ -78,21 +77,19 @@ final class SegmentWriter {
         fields[column.id] = writer
         try writer.append(
             series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
-            bits: bits, strings: strings, to: &output, &scratch)
+            bits: bits, strings: strings, to: &output)
     }
 
     /// Writes directories, footer and trailer; the file is durable on return, its name is not.
     func finish() throws(FileError) -> Manifest.Segment {
         try flushTimes()
-        scratch.block.removeAll()
-        timeDirectory.encode(with: &scratch.encoder, into: &scratch.block)
-        footer.timeDirectory = try output.append(block: scratch.block.bytes)
-        footer.seriesDirectory = try seriesTable.finish(to: &output, &scratch)
+        footer.timeDirectory = try output.append(table: timeDirectory)
+        footer.seriesDirectory = try seriesTable.finish(to: &output)
         var groups = BytePool()
         for writer in fields {
             guard let writer else { continue }
             var (field, presence) = try writer.finish(
-                to: &output, &scratch, rowCount: footer.rowCount)
+                to: &output, rowCount: footer.rowCount)
             field.group = groups.intern(presence)
             if field.group == footer.groups.count {
                 footer.groups.append(try output.append(block: presence))
@@ -123,15 +120,13 @@ final class SegmentWriter {
 
     private func flushTimes() throws(FileError) {
         guard let first = pendingTimes.min(), let last = pendingTimes.max() else { return }
-        scratch.block.removeAll()
         let words = pendingTimes.map { UInt64(bitPattern: $0) }
-        let encoding = scratch.encoder.encode(words.span, type: .integer, into: &scratch.block)
-        let place = try output.append(block: scratch.block.bytes)
+        let (place, encoding) = try output.append(words: words, type: .integer)
         let count = pendingTimes.count
         timeDirectory.append([
             UInt64(pendingFirstRow), UInt64(pendingFirstRow + count - 1), UInt64(count),
             UInt64(place.offset), UInt64(place.sizeBytes), UInt64(place.checksum),
-            UInt64(encoding.rawValue), UInt64(bitPattern: first), UInt64(bitPattern: last),
+            UInt64(encoding), UInt64(bitPattern: first), UInt64(bitPattern: last),
         ])
         pendingFirstRow += count
         pendingTimes.removeAll(keepingCapacity: true)
@@ -152,11 +147,10 @@ private struct SeriesTableWriter {
     private var firstKeyEnds: [Int] = []
 
     mutating func begin(
-        _ key: [UInt8], firstRow: Int, to output: inout SegmentOutput,
-        _ scratch: inout BlockScratch
+        _ key: [UInt8], firstRow: Int, to output: inout SegmentOutput
     ) throws(FileError) {
         endSeries()
-        if ends.count == SegmentFormat.seriesBlockCount { try flush(to: &output, &scratch) }
+        if ends.count == SegmentFormat.seriesBlockCount { try flush(to: &output) }
         if ends.isEmpty {
             blockFirstRow = firstRow
             firstKeys.append(contentsOf: key)
@@ -172,17 +166,10 @@ private struct SeriesTableWriter {
         current = (known.count + count, min(known.first, first), max(known.last, last))
     }
 
-    mutating func finish(
-        to output: inout SegmentOutput, _ scratch: inout BlockScratch
-    ) throws(FileError) -> BlockPlace {
+    mutating func finish(to output: inout SegmentOutput) throws(FileError) -> BlockPlace {
         endSeries()
-        try flush(to: &output, &scratch)
-        scratch.block.removeAll()
-        var table = ByteWriter()
-        directory.encode(with: &scratch.encoder, into: &table)
-        scratch.block.appendBlob(table.bytes)
-        encodeStrings(heap: firstKeys.span, ends: firstKeyEnds, into: &scratch.block)
-        return try output.append(block: scratch.block.bytes)
+        try flush(to: &output)
+        return try output.append(table: directory, heap: firstKeys, ends: firstKeyEnds)
     }
 
     private mutating func endSeries() {
@@ -193,16 +180,9 @@ private struct SeriesTableWriter {
         current = nil
     }
 
-    private mutating func flush(
-        to output: inout SegmentOutput, _ scratch: inout BlockScratch
-    ) throws(FileError) {
+    private mutating func flush(to output: inout SegmentOutput) throws(FileError) {
         guard !ends.isEmpty else { return }
-        scratch.block.removeAll()
-        var table = ByteWriter()
-        entries.encode(with: &scratch.encoder, into: &table)
-        scratch.block.appendBlob(table.bytes)
-        encodeStrings(heap: heap.span, ends: ends, into: &scratch.block)
-        let place = try output.append(block: scratch.block.bytes)
+        let place = try output.append(table: entries, heap: heap, ends: ends)
         directory.append([
             UInt64(place.offset), UInt64(place.sizeBytes), UInt64(place.checksum),
             UInt64(blockFirstRow), UInt64(ends.count),

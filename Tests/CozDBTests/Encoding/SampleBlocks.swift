@@ -94,7 +94,8 @@ enum SampleBlocks {
                 return ((Double(word >> 44) - 300_000) / power).bitPattern
             }
         case 5:
-            return (0..<count).map { _ in Double.random(in: 103.6...104, using: &random).bitPattern }
+            return (0..<count).map { _ in Double.random(in: 103.6...104, using: &random).bitPattern
+            }
         default:
             return [UInt64](repeating: edgeFloats.randomElement(using: &random)!, count: count)
         }

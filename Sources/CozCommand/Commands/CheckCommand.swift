@@ -1,0 +1,73 @@
+// `cozdb check`: reads every byte and says what is damaged and lost.
+
+internal import ArgumentParser
+internal import CozDB
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read every byte and name what is damaged, and what is lost by it.",
+        discussion: """
+            Changes nothing and takes no lock. Exit status 1 where something is damaged.
+
+            Examples:
+              cozdb check --db study.cozdb
+              cozdb check --db study.cozdb --format json
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: "table or json.")
+    var format = ReportFormat.table
+
+    func run() throws {
+        let output = OutputWriter()
+        var findings: [JSONValue] = []
+        let summary = try Database.check(database.path) { finding in
+            switch format {
+            case .json: findings.append(json(finding))
+            case .table:
+                let place = finding.offset.map { ", offset \($0)" } ?? ""
+                let lost = finding.lost.isEmpty ? "" : "; lost: \(finding.lost)"
+                let text = "\(finding.file)\(place): \(finding.found)\(lost)"
+                output.append("\(finding.severity.rawValue): \(PlainText.escaped(text))\n")
+            }
+        }
+        switch format {
+        case .json:
+            output.append(
+                JSONValue.object([
+                    "damaged": .count(summary.damaged), "files": .count(summary.files),
+                    "bytes": .count(summary.bytes), "records": .count(summary.records),
+                    "blocks": .count(summary.blocks), "findings": .array(findings),
+                ]).text() + "\n")
+        case .table:
+            let verdict =
+                summary.damaged == 0 ? "no damage" : "\(summary.damaged) places are damaged"
+            output.append(
+                """
+                \(verdict): read \(PlainText.grouped(summary.files)) files, \
+                \(PlainText.size(summary.bytes)), \(PlainText.grouped(summary.records)) log \
+                records, \(PlainText.grouped(summary.blocks)) blocks
+
+                """)
+        }
+        try output.flush()
+        guard summary.damaged == 0 else {
+            DatabaseError(
+                .damaged,
+                "found damage in \(summary.damaged) places, expected none. Nothing was changed; "
+                    + "restore the files named above from a backup, or import the lost rows again"
+            ).report()
+            throw ExitStatus.damaged.exitCode
+        }
+    }
+
+    private func json(_ finding: CheckFinding) -> JSONValue {
+        .object([
+            "severity": .string(finding.severity.rawValue), "file": .string(finding.file),
+            "offset": finding.offset.map { .count($0) } ?? .null,
+            "found": .string(finding.found), "lost": .string(finding.lost),
+        ])
+    }
+}

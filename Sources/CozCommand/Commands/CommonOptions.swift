@@ -1,0 +1,79 @@
+// Options that several subcommands share.
+
+internal import ArgumentParser
+internal import CozDB
+
+struct DatabaseOption: ParsableArguments {
+    @Option(
+        name: .customLong("db"), help: ArgumentHelp("The database.", valueName: "dir"),
+        completion: .directory)
+    var path: String
+
+    func validate() throws {
+        guard !path.isEmpty else { throw ValidationError("--db needs the path of a directory") }
+    }
+}
+
+enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
+    case table, json
+}
+
+extension Database {
+    /// Opens for changes, hands over, and closes: flushed and sealed also when `body` failed.
+    ///
+    /// - Parameter creates: whether an absent or empty directory becomes a database.
+    static func withWriter<Result>(
+        _ path: String, creates: Bool, _ body: (Database) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        let database = try open(path, access: .readWrite, options: options(creates: creates))
+        let result: Result
+        do {
+            result = try body(database)
+        } catch {
+            // The first error is the one to report; closing may fail for the same reason.
+            try? database.close()
+            throw error
+        }
+        try database.close()
+        return result
+    }
+
+    static func withReader<Result>(
+        _ path: String, _ body: (Database) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        let database = try open(path, access: .readOnly)
+        defer { try? database.close() }
+        return try body(database)
+    }
+
+    private static func options(creates: Bool) -> DatabaseOptions {
+        let options = DatabaseOptions()
+        return options
+    }
+}
+
+extension DatabaseError {
+    /// What Ctrl-C turns into.
+    static let interrupted = DatabaseError(
+        .cancelled, "interrupted; what was committed stays, the rest was not stored")
+
+    static func checkInterrupt() throws(DatabaseError) {
+        if Signals.isInterrupted { throw interrupted }
+    }
+}
+
+extension Identity {
+    /// As `--identity` takes it.
+    var text: String {
+        switch self {
+        case .participant(let tag): "participant (tag \(tag))"
+        case .allTags: "all"
+        case .tags(let names): names.joined(separator: ",")
+        }
+    }
+}
+
+extension Timestamp {
+    /// RFC 3339 in UTC, nine fraction digits.
+    var fullText: String { TimeText(style: .full).text(nanoseconds) }
+}

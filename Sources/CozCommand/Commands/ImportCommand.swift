@@ -1,0 +1,220 @@
+// `cozdb import`: files into a database.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozImport
+internal import Glibc
+
+struct ImportCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case auto, lp
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import files: line protocol, influx_inspect exports, plain or gzip.",
+        discussion: """
+            The database is created where there is none. Importing a file again changes nothing. \
+            Lines that cannot be read and values that do not fit the type of their field are kept \
+            in the rejects journal (see cozdb rejects); the rest is stored, and the exit status \
+            is 7.
+
+            What a new experiment is like (identity, participant tag, types, preset) is stored \
+            with it; later imports follow it without being told.
+
+            Examples:
+              cozdb import --db study.cozdb influx-export.txt.gz
+              cozdb import --db study.cozdb --identity all --types strict metrics.lp
+              cozdb import --db study.cozdb --database cozie-apple both-databases.txt
+              zcat old/*.gz | cozdb import --db study.cozdb --precision ms -
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: "auto, or lp: line protocol.")
+    var format = Format.auto
+
+    @OptionGroup var options: WriteOptions
+
+    @Option(
+        name: .customLong("database"),
+        help: ArgumentHelp("The database to take from an export of several.", valueName: "name"))
+    var sourceDatabase: String?
+
+    @Option(
+        help: ArgumentHelp("The retention policy to take from an export.", valueName: "name"))
+    var policy: String?
+
+    @Option(help: "Points of one commit.")
+    var batchRows = 10_000
+
+    @Option(help: "auto, bar, plain (a line per commit) or none; on standard error.")
+    var progress = ProgressDisplay.Mode.auto
+
+    @Argument(help: "Files in the order in which they count; - is standard input.")
+    var files: [String]
+
+    func validate() throws {
+        guard (1...10_000_000).contains(batchRows) else {
+            throw ValidationError("--batch-rows: found \(batchRows), expected 1 to 10000000")
+        }
+        guard files.filter({ $0 == "-" }).count <= 1 else {
+            throw ValidationError("standard input (-) can be read only once")
+        }
+    }
+
+    func run() throws {
+        // Nothing is created for files that are not there.
+        for file in files where file != "-" { try ImportCommand.checkReadable(file) }
+        var summary = ImportSummary(path: database.path)
+        try Database.withWriter(database.path, creates: true) { database throws(DatabaseError) in
+            summary.begin(database)
+            let display = SharedProgress(progress)
+            defer { display.end() }
+            summary.report = try importFiles(files, into: database, options: importOptions(display))
+            try database.flush()
+            summary.end(database)
+        }
+        let output = OutputWriter()
+        output.append(summary.text)
+        try output.flush()
+        if summary.report.hasRefusals { throw ExitStatus.partlyRefused.exitCode }
+    }
+
+    private func importOptions(_ display: SharedProgress) -> ImportOptions {
+        var result = ImportOptions()
+        result.format = format == .lp ? .lineProtocol : .auto
+        result.precision = options.precision.unit
+        result.settings = options.settings
+        result.participantTag = options.participantTag
+        result.participant = options.participant
+        result.database = sourceDatabase
+        result.policy = policy
+        result.now = options.now?.time
+        result.batchRows = batchRows
+        result.progress = { display.advanced($0) }
+        result.committed = { display.committed($0) }
+        result.isCancelled = { Signals.isInterrupted }
+        return result
+    }
+
+    private static func checkReadable(_ path: String) throws(DatabaseError) {
+        // The path ends with a zero byte during the call.
+        let status = unsafe path.withCString { unsafe access($0, R_OK) }
+        guard status != 0 else { return }
+        throw DatabaseError(
+            .notFound,
+            "\(SystemMessage.text(errno)); expected a file to import. Nothing was stored",
+            file: path)
+    }
+}
+
+/// What an import did, in words.
+struct ImportSummary {
+    var report = ImportReport()
+    private let path: String
+    private var rowsBefore = 0
+    private var rowsAfter = 0
+
+    init(path: String) {
+        self.path = path
+    }
+
+    /// Rows are counted from footers; what cannot be counted does not stop an import.
+    private static func rows(_ database: Database) -> Int {
+        let info = try? database.info()
+        return info?.experiments.reduce(0) { $0 + $1.rows } ?? 0
+    }
+
+    mutating func begin(_ database: Database) {
+        rowsBefore = ImportSummary.rows(database)
+    }
+
+    mutating func end(_ database: Database) {
+        rowsAfter = ImportSummary.rows(database)
+    }
+
+    var text: String {
+        let speed = Double(report.decodedBytes) / max(report.seconds, 0.001) / 1e6
+        var text = """
+            points   \(PlainText.grouped(report.points))
+            rows     \(PlainText.grouped(rowsAfter - rowsBefore)) new, \
+            \(PlainText.grouped(rowsAfter)) in the database
+            values   \(PlainText.grouped(report.values))
+
+            """
+        if report.convertedValues > 0 {
+            text += "         \(PlainText.grouped(report.convertedValues)) of them converted\n"
+        }
+        if report.skippedOtherDatabases > 0 {
+            let count = PlainText.grouped(report.skippedOtherDatabases)
+            text += "skipped  \(count) points of other databases or policies\n"
+        }
+        if report.droppedTimeFields > 0 {
+            let count = PlainText.grouped(report.droppedTimeFields)
+            text += "dropped  \(count) fields named time, as InfluxDB does\n"
+        }
+        text += refusals
+        text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "
+        text += "\(PlainText.fixed(speed, digits: 1)) MB/s\n"
+        return text + remedies
+    }
+
+    private var refusals: String {
+        guard report.hasRefusals else { return "refused  nothing\n" }
+        var text = "refused  \(PlainText.grouped(report.refusedLines)) lines, "
+        text += "\(PlainText.grouped(report.refusedPoints)) points, "
+        text += "\(PlainText.grouped(report.refusedValues)) values; kept in the rejects journal\n"
+        for example in report.examples {
+            var place = example.source.isEmpty ? "" : "\(example.source):"
+            if example.line > 0 { place += "\(example.line):" }
+            if example.column > 0 { place += "\(example.column):" }
+            text += "         \(PlainText.escaped("\(place) \(example.reason)"))\n"
+        }
+        return text
+    }
+
+    /// The commands that would take the refused values in.
+    private var remedies: String {
+        guard !report.conflicts.isEmpty else { return "" }
+        let folder = ImportSummary.shellQuoted(path)
+        var text = "\nTo take in values that were refused because of their type:\n"
+        for conflict in report.conflicts {
+            let isWider = conflict.locked == .integer && conflict.received == .float
+            let statement =
+                "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
+                + "FIELD \(ImportSummary.identifier(conflict.field)) "
+                + "TYPE \(isWider ? "float" : "string")"
+            text += "  cozdb query --db \(folder) \(ImportSummary.shellQuoted(statement))\n"
+        }
+        return text + "  cozdb rejects --db \(folder) replay\n"
+    }
+
+    /// The name as a statement takes it.
+    private static func identifier(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || byte == UInt8(ascii: "_")
+        }
+        if isPlain, !name.isEmpty { return name }
+        var text = ""
+        for scalar in name.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
+        return "\"\(text.split(separator: "\n").joined(separator: "\\n"))\""
+    }
+
+    /// The word as a shell takes it.
+    private static func shellQuoted(_ word: String) -> String {
+        let plain = "-_./:@%+=,"
+        let isPlain = word.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || plain.unicodeScalars.contains($0))
+                || ("0"..."9").contains($0)
+        }
+        if isPlain, !word.isEmpty { return word }
+        return "'"
+            + word.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "'\\''") + "'"
+    }
+}

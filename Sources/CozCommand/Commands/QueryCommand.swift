@@ -1,0 +1,99 @@
+// `cozdb query`: statements in, answers out.
+
+internal import ArgumentParser
+internal import CozDB
+internal import Glibc
+
+struct QueryCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case table, csv, json, ndjson, lp
+        case influxJSON = "influx-json"
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Run statements and print their answers.",
+        discussion: """
+            The language is InfluxQL, with additions; docs/query-language.md describes it. Several \
+            statements are separated by semicolons. Without a statement, on a terminal, it is a \
+            prompt. Reads beside a writer; statements that change data need to be the writer.
+
+            Formats: table for people; csv, json and ndjson with times of nine fraction digits; \
+            influx-json is the body that InfluxDB 1.x answers; lp is line protocol that imports \
+            again.
+
+            Examples:
+              cozdb query --db study.cozdb "SHOW MEASUREMENTS"
+              cozdb query --db study.cozdb "SELECT mean(ts_heart_rate) FROM dev WHERE time > \
+            now() - 7d GROUP BY time(1d), id_participant tz('Asia/Singapore')"
+              cozdb query --db study.cozdb --format csv "SELECT * FROM dev" > dev.csv
+              cozdb query --db study.cozdb --params '{"p": "p01"}' "SELECT ts_heart_rate FROM dev \
+            WHERE id_participant = \\$p LIMIT 5"
+              cozdb query --db study.cozdb --timing --file report.influxql
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: "table, csv, json, ndjson, influx-json or lp.")
+    var format = Format.table
+
+    @Option(help: "Print times as whole units since 1970: ns, us, ms, s, m or h.")
+    var epoch: WriteOptions.Precision?
+
+    @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
+    var params: String?
+
+    @Option(help: ArgumentHelp("Replaces the clock: what now() is.", valueName: "time"))
+    var now: ClockTime?
+
+    @Flag(help: "Print elapsed_ms=N and what it is made of on standard error.")
+    var timing = false
+
+    @Option(
+        name: .customLong("repeat"),
+        help: "Run so many times, print the answer once and elapsed_ms for each run.")
+    var repetitions: Int?
+
+    @Option(help: "Read the statements from this file.", completion: .file())
+    var file: String?
+
+    @Argument(help: "The statements; - reads them from standard input.")
+    var statements: String?
+
+    func validate() throws {
+        if file != nil, statements != nil {
+            throw ValidationError("found statements and --file, expected one of them")
+        }
+        if let repetitions, repetitions < 1 {
+            throw ValidationError("--repeat: found \(repetitions), expected 1 or more")
+        }
+        if statements == nil, file == nil, !Terminal.isTerminal(STDIN_FILENO) {
+            throw ValidationError(
+                "found no statement; give one, --file, or - to read standard input")
+        }
+    }
+
+    func run() throws {
+        var options = QueryOptions(now: now?.time ?? ClockTime.current)
+        options.influxCompatible = format == .influxJSON
+        options.isCancelled = { Signals.isInterrupted }
+        if let params { options.parameters = try QueryParameters.read(params) }
+        var style = format == .influxJSON ? TimeText.Style.shortest : .full
+        if let epoch { style = .epoch(nanosecondsPerUnit: epoch.nanoseconds) }
+        let session = QuerySession(
+            path: database.path, format: format, time: TimeText(style: style), options: options,
+            timing: timing, repetitions: repetitions)
+        let text: String?
+        if let file {
+            text = try InputReader.text(of: file)
+        } else {
+            text = statements == "-" ? try InputReader.text(of: "-") : statements
+        }
+        guard let text else {
+            session.prompt(clock: now?.time)
+            return
+        }
+        let status = try session.run(text)
+        if status != .success { throw status.exitCode }
+    }
+}

@@ -1,0 +1,201 @@
+// `cozdb rejects`: what was refused, and a second chance for it.
+
+internal import ArgumentParser
+internal import CozDB
+
+struct RejectsCommand: ParsableCommand {
+    enum Action: String, CaseIterable, ExpressibleByArgument {
+        case list, export, replay
+    }
+
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case table, ndjson, lp
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "rejects",
+        abstract: "List, export or replay what was refused.",
+        discussion: """
+            Nothing that was sent is lost: lines that could not be read and values that do not fit \
+            the type of their field are kept in the rejects journal.
+
+              list     what is there, as a table
+              export   the same as line protocol
+              replay   write values again, after the type of a field was changed. A cell that \
+            has a value by now is left alone and its entry marked superseded
+
+            Examples:
+              cozdb rejects --db study.cozdb list
+              cozdb rejects --db study.cozdb export --format ndjson > rejects.ndjson
+              cozdb query --db study.cozdb "ALTER EXPERIMENT dev FIELD ts_HRV TYPE float"
+              cozdb rejects --db study.cozdb replay
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: "table, ndjson or lp. Default: table for list, lp for export.")
+    var format: Format?
+
+    @Flag(help: "With list and export: also entries that a replay has written.")
+    var all = false
+
+    @Flag(help: "With replay: write also into cells that have a value.")
+    var overwrite = false
+
+    @Argument(help: "list, export or replay.")
+    var action: Action
+
+    func validate() throws {
+        if overwrite, action != .replay {
+            throw ValidationError("--overwrite is for replay only")
+        }
+        if action == .replay, all || format != nil {
+            throw ValidationError("--all and --format are for list and export")
+        }
+    }
+
+    func run() throws {
+        switch action {
+        case .list: try show(format ?? .table)
+        case .export: try show(format ?? .lp)
+        case .replay: try replay()
+        }
+    }
+
+    private func show(_ format: Format) throws(DatabaseError) {
+        let output = OutputWriter()
+        var printer = RejectPrinter(format: format, output: output)
+        try Database.withReader(database.path) { database throws(DatabaseError) in
+            try database.rejects { entry throws(DatabaseError) in
+                try DatabaseError.checkInterrupt()
+                if all || entry.state != .done { printer.append(entry) }
+                return !output.isClosed
+            }
+        }
+        printer.end()
+        try output.flush()
+    }
+
+    private func replay() throws {
+        let report = try Database.withWriter(
+            database.path, creates: false
+        ) { database throws(DatabaseError) in
+            try database.replayRejects(overwrite: overwrite)
+        }
+        let output = OutputWriter()
+        output.append(
+            """
+            replayed    \(PlainText.grouped(report.replayed)) values
+            superseded  \(PlainText.grouped(report.superseded)) values (the cell has a value)
+            refused     \(PlainText.grouped(report.refused)) values (the type still does not fit)
+            lines       \(PlainText.grouped(report.lines)) (not readable; see rejects export)
+
+            """)
+        try output.flush()
+        if report.refused > 0 { throw ExitStatus.partlyRefused.exitCode }
+    }
+}
+
+/// Prints entries of the rejects journal.
+struct RejectPrinter {
+    private let format: RejectsCommand.Format
+    private let output: OutputWriter
+    private var table = TextTable([
+        .init("state"), .init("source"), .init("line", right: true),
+        .init("column", right: true), .init("what"), .init("reason"),
+    ])
+    private var count = 0
+
+    init(format: RejectsCommand.Format, output: OutputWriter) {
+        self.format = format
+        self.output = output
+    }
+
+    mutating func append(_ entry: RejectEntry) {
+        count += 1
+        let refusal = entry.refusal
+        switch format {
+        case .table:
+            table.append([
+                entry.state.rawValue, refusal.source, RejectPrinter.number(refusal.line),
+                RejectPrinter.number(refusal.column), RejectPrinter.what(refusal),
+                refusal.reason,
+            ])
+            if table.rowCount >= 512 { output.append(table.takeText()) }
+        case .ndjson: output.append(RejectPrinter.json(entry).line + "\n")
+        case .lp: output.append(RejectPrinter.line(refusal))
+        }
+    }
+
+    mutating func end() {
+        guard case .table = format else { return }
+        output.append(count == 0 ? "(no rejects)\n" : table.takeText())
+    }
+
+    private static func number(_ number: Int) -> String { number > 0 ? String(number) : "" }
+
+    private static func what(_ refusal: Refusal) -> String {
+        switch refusal.subject {
+        case .line(let bytes): return String(decoding: bytes.prefix(200), as: UTF8.self)
+        case .value(let experiment, _, let time, let field, let value, _):
+            return "\(experiment) \(field)=\(value) \(time.fullText)"
+        }
+    }
+
+    private static func json(_ entry: RejectEntry) -> JSONValue {
+        let refusal = entry.refusal
+        var members: KeyValuePairs<String, JSONValue> = [:]
+        switch refusal.subject {
+        case .line(let bytes):
+            members = ["line_text": .string(String(decoding: bytes, as: UTF8.self))]
+        case .value(let experiment, let key, let time, let field, let value, let locked):
+            let tags = key.tags.map { JSONValue.JSONMember(key: $0.name, value: .string($0.value)) }
+            members = [
+                "experiment": .string(experiment), "tags": .object(tags), "time": .time(time),
+                "field": .string(field), "type": .string(value.type.name),
+                "value": .init(value), "locked_type": .string(locked.name),
+            ]
+        }
+        var result = members.map { JSONValue.JSONMember(key: $0.key, value: $0.value) }
+        for (key, value) in [
+            ("reason", JSONValue.string(refusal.reason)), ("source", .string(refusal.source)),
+            ("line", .count(refusal.line)), ("column", .count(refusal.column)),
+            ("state", .string(entry.state.rawValue)),
+        ] { result.append(JSONValue.JSONMember(key: key, value: value)) }
+        return .object(result)
+    }
+
+    /// A refused line as it came; a refused value as a point of its own.
+    private static func line(_ refusal: Refusal) -> [UInt8] {
+        var bytes: [UInt8] = []
+        switch refusal.subject {
+        case .line(let line): bytes = line
+        case .value(let experiment, let key, let time, let field, let value, _):
+            LineProtocolText.append(experiment: experiment, to: &bytes)
+            for tag in key.tags where !tag.value.isEmpty {
+                bytes.append(UInt8(ascii: ","))
+                LineProtocolText.append(key: tag.name, to: &bytes)
+                bytes.append(UInt8(ascii: "="))
+                LineProtocolText.append(key: tag.value, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: " "))
+            LineProtocolText.append(key: field, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            guard LineProtocolText.append(value, to: &bytes) else { return [] }
+            bytes.append(contentsOf: " \(time.nanoseconds)".utf8)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+}
+
+extension JSONValue {
+    init(_ value: FieldValue) {
+        switch value {
+        case .float(let number): self = .number(number)
+        case .integer(let number): self = .integer(number)
+        case .string(let text): self = .string(text)
+        case .boolean(let flag): self = .boolean(flag)
+        }
+    }
+}

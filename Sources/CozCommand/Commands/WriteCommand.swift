@@ -1,0 +1,101 @@
+// `cozdb write`: each point of standard input one durable commit, answered on standard output.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozImport
+
+struct WriteCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case lp
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Write points of standard input, each durable before it is answered.",
+        discussion: """
+            Every point gets one line on standard output, in order:
+
+              ok                       stored and durable
+              ok refused=2             the same, but two of its values do not fit their fields
+              refused 7:12 REASON      the point on line 7 is wrong at byte 12
+
+            What is refused is kept in the rejects journal. Blank lines and comments get no \
+            answer. For a lot of data at once, import is much faster.
+
+            Example:
+              echo 'dev,id_participant=p1 ts_heart_rate=61i' | cozdb write --db study.cozdb
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var options: WriteOptions
+
+    @Option(help: "lp: line protocol.")
+    var format = Format.lp
+
+    func run() throws {
+        let wasRefused = try Database.withWriter(
+            database.path, creates: true
+        ) { database throws(DatabaseError) in
+            var session = WriteSession(database, options)
+            try session.run()
+            return session.wasRefused
+        }
+        if wasRefused { throw ExitStatus.partlyRefused.exitCode }
+    }
+}
+
+/// Points from standard input to commits, one by one.
+private struct WriteSession: ~Copyable {
+    private let database: Database
+    private var parser: LineProtocolParser
+    private var batch = WriteBatch()
+    private let output = OutputWriter()
+    private(set) var wasRefused = false
+
+    init(_ database: Database, _ options: WriteOptions) {
+        self.database = database
+        var parserOptions = LineProtocolParser.Options()
+        parserOptions.precision = options.precision.unit
+        parserOptions.now = options.clock
+        parserOptions.participant = options.participant
+        parserOptions.participantTag =
+            options.participantTag ?? WriteOptions.standardParticipantTag
+        parser = LineProtocolParser(options: parserOptions)
+        batch.source = "standard input"
+        batch.settings = options.settings
+    }
+
+    mutating func run() throws(DatabaseError) {
+        var input = InputReader.standardInput
+        while true {
+            switch try parser.parse(into: &batch, points: 1) {
+            case .batchFull: try commit()
+            case .finished:
+                try commit()
+                return
+            case .needsInput:
+                try commit()
+                let bytes = try input.next()
+                if bytes.isEmpty { parser.finish() } else { parser.append(bytes.span) }
+            }
+        }
+    }
+
+    private mutating func commit() throws(DatabaseError) {
+        guard !batch.isEmpty else { return }
+        let report = try database.write(batch)
+        let refusal = batch.refusals.first ?? report.examples.first
+        if batch.rowCount == 0 || report.refusedPoints > 0 {
+            wasRefused = true
+            let place = "\(refusal?.line ?? 0):\(refusal?.column ?? 0)"
+            output.append("refused \(place) \(PlainText.escaped(refusal?.reason ?? ""))\n")
+        } else if report.refusedValues > 0 {
+            wasRefused = true
+            output.append("ok refused=\(report.refusedValues)\n")
+        } else {
+            output.append("ok\n")
+        }
+        try output.flush()
+        batch.removeAll()
+    }
+}

@@ -1,0 +1,92 @@
+// `--format csv`: RFC 4180 with line feeds; null is an empty cell, the empty string is "".
+
+internal import CozDB
+
+final class CSVFormat: ResultFormat {
+    private let output: OutputWriter
+    private let time: TimeText
+    private var bytes: [UInt8] = []
+    private var header = ResultHeader()
+    private var prefix: [UInt8] = []
+    /// The titles printed for this statement: series with the same ones share a header.
+    private var titles: [String]?
+
+    init(_ output: OutputWriter, _ time: TimeText) {
+        self.output = output
+        self.time = time
+    }
+
+    func beginStatement(_ index: Int) {
+        if titles != nil { output.append("\n") }
+        titles = nil
+    }
+
+    func beginSeries(_ header: ResultHeader) {
+        self.header = header
+        let tags = header.leadingTags
+        let names = (header.showsName ? ["name"] : []) + tags.map(\.name)
+        let titles = names + header.columns.map(\.title)
+        bytes.removeAll(keepingCapacity: true)
+        if titles != self.titles {
+            if self.titles != nil { bytes.append(UInt8(ascii: "\n")) }
+            self.titles = titles
+            for (index, title) in titles.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                CSVFormat.append(title, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "\n"))
+            output.append(bytes)
+        }
+        prefix = []
+        for value in (header.showsName ? [header.name] : []) + tags.map(\.value) {
+            CSVFormat.append(value, to: &prefix)
+            prefix.append(UInt8(ascii: ","))
+        }
+    }
+
+    func row(_ cells: [ResultCell]) {
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(contentsOf: prefix)
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            switch cell {
+            case .null: break
+            case .time(let nanoseconds):
+                time.append(nanoseconds, offset: header.zoneOffset?(nanoseconds) ?? 0, to: &bytes)
+            case .value(.string(let text)): CSVFormat.append(text, to: &bytes)
+            case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
+            case .value(.float(let number)):
+                bytes.append(contentsOf: NumberText.text(number).utf8)
+            case .value(.boolean(let flag)):
+                bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+            }
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        output.append(bytes)
+    }
+
+    func endSeries() {}
+    func endStatement(error: String?) {}
+    func end() {}
+
+    /// Quoted where a reader would split or trim it, or take it for null.
+    static func append(_ text: String, to bytes: inout [UInt8]) {
+        let utf8 = text.utf8
+        let needsQuotes =
+            utf8.isEmpty || utf8.first == UInt8(ascii: " ") || utf8.last == UInt8(ascii: " ")
+            || utf8.contains { byte in
+                byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"")
+                    || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            }
+        guard needsQuotes else {
+            bytes.append(contentsOf: utf8)
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        for byte in utf8 {
+            if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,104 @@
+// `--format influx-json`: the body of InfluxDB 1.x's answer to /query, byte for byte where the
+// order of keys allows it.
+
+final class InfluxJSONFormat: ResultFormat {
+    private let output: OutputWriter
+    private let time: TimeText
+    private var bytes: [UInt8] = []
+    private var header = ResultHeader()
+    private var statements = 0
+    private var series = 0
+    private var rows = 0
+
+    init(_ output: OutputWriter, _ time: TimeText) {
+        self.output = output
+        self.time = time
+    }
+
+    private func put(_ text: StaticString) {
+        text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    private func put(string: String) {
+        JSONText.append(string, likeGo: true, to: &bytes)
+    }
+
+    private func send() {
+        output.append(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    func beginStatement(_ index: Int) {
+        if statements == 0 { put("{\"results\":[") } else { put(",") }
+        statements += 1
+        series = 0
+        put("{\"statement_id\":")
+        bytes.append(contentsOf: String(index).utf8)
+    }
+
+    func beginSeries(_ header: ResultHeader) {
+        self.header = header
+        rows = 0
+        put(series == 0 ? ",\"series\":[{" : ",{")
+        series += 1
+        if !header.name.isEmpty {
+            put("\"name\":")
+            put(string: header.name)
+            put(",")
+        }
+        if !header.tags.isEmpty {
+            put("\"tags\":{")
+            for (index, tag) in header.tags.enumerated() {
+                if index > 0 { put(",") }
+                put(string: tag.name)
+                put(":")
+                put(string: tag.value)
+            }
+            put("},")
+        }
+        put("\"columns\":[")
+        for (index, column) in header.columns.enumerated() {
+            if index > 0 { put(",") }
+            put(string: column.title)
+        }
+        put("]")
+        send()
+    }
+
+    func row(_ cells: [ResultCell]) {
+        put(rows == 0 ? ",\"values\":[[" : ",[")
+        rows += 1
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { put(",") }
+            JSONText.append(cell, time, offset: header.zoneOffset, likeGo: true, to: &bytes)
+        }
+        put("]")
+        send()
+    }
+
+    func endSeries() {
+        put(rows == 0 ? "}" : "]}")
+    }
+
+    func endStatement(error: String?) {
+        if series > 0 { put("]") }
+        if let error {
+            put(",\"error\":")
+            put(string: error)
+        }
+        put("}")
+        send()
+    }
+
+    func end() {
+        put(statements == 0 ? "{\"results\":[]}\n" : "]}\n")
+        send()
+    }
+
+    func parseError(_ message: String) {
+        put("{\"error\":")
+        put(string: "error parsing query: " + message)
+        put("}\n")
+        send()
+    }
+}

@@ -1,0 +1,68 @@
+// `--format json`: an array of objects per statement; `--format ndjson`: an object a line.
+
+final class JSONFormat: ResultFormat {
+    private let output: OutputWriter
+    private let time: TimeText
+    private let isArray: Bool
+    private var bytes: [UInt8] = []
+    private var header = ResultHeader()
+    /// What every object of a series begins with: name and tags.
+    private var prefix: [UInt8] = []
+    private var keys: [[UInt8]] = []
+    private var rows = 0
+
+    init(_ output: OutputWriter, _ time: TimeText, isArray: Bool) {
+        self.output = output
+        self.time = time
+        self.isArray = isArray
+    }
+
+    func beginStatement(_ index: Int) {
+        rows = 0
+        if isArray { output.append("[") }
+    }
+
+    func beginSeries(_ header: ResultHeader) {
+        self.header = header
+        prefix = []
+        if header.showsName { append("name", header.name) }
+        for tag in header.leadingTags { append(tag.name, tag.value) }
+        keys = header.columns.map { column in
+            var key: [UInt8] = []
+            JSONText.append(column.title, to: &key)
+            key.append(UInt8(ascii: ":"))
+            return key
+        }
+    }
+
+    private func append(_ name: String, _ value: String) {
+        JSONText.append(name, to: &prefix)
+        prefix.append(UInt8(ascii: ":"))
+        JSONText.append(value, to: &prefix)
+        prefix.append(UInt8(ascii: ","))
+    }
+
+    func row(_ cells: [ResultCell]) {
+        bytes.removeAll(keepingCapacity: true)
+        if isArray { bytes.append(contentsOf: (rows == 0 ? "\n" : ",\n").utf8) }
+        rows += 1
+        bytes.append(UInt8(ascii: "{"))
+        bytes.append(contentsOf: prefix)
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: keys[index])
+            JSONText.append(cell, time, offset: header.zoneOffset, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        if !isArray { bytes.append(UInt8(ascii: "\n")) }
+        output.append(bytes)
+    }
+
+    func endSeries() {}
+
+    func endStatement(error: String?) {
+        if isArray { output.append(rows == 0 ? "]\n" : "\n]\n") }
+    }
+
+    func end() {}
+}

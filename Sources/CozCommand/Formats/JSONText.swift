@@ -1,0 +1,78 @@
+// JSON text, and numbers as Go's encoding/json prints them, which is what InfluxDB answers with.
+
+internal import CozDB
+internal import CozStudy
+
+enum JSONText {
+    private static let hexDigits = Array("0123456789abcdef".utf8)
+
+    /// The string in quotes.
+    ///
+    /// - Parameter likeGo: also escapes `<`, `>`, `&`, U+2028 and U+2029, as Go does.
+    static func append(_ text: String, likeGo: Bool = false, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
+            case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
+            case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20: appendEscape(UInt16(byte), to: &bytes)
+            case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"):
+                if likeGo { appendEscape(UInt16(byte), to: &bytes) } else { bytes.append(byte) }
+            case 0xA8, 0xA9:
+                // The last byte of U+2028 and U+2029, which JavaScript takes for line ends.
+                bytes.append(byte)
+                guard likeGo, bytes.suffix(3).starts(with: [0xE2, 0x80]) else { continue }
+                bytes.removeLast(3)
+                appendEscape(0x2028 + UInt16(byte - 0xA8), to: &bytes)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscape(_ unit: UInt16, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "\\u".utf8)
+        for shift in [UInt16(12), 8, 4, 0] { bytes.append(hexDigits[Int(unit >> shift & 15)]) }
+    }
+
+    static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func append(
+        _ cell: ResultCell, _ time: TimeText, offset: ((Int64) -> Int)?, likeGo: Bool = false,
+        to bytes: inout [UInt8]
+    ) {
+        switch cell {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .time(let nanoseconds):
+            if !time.isNumber { bytes.append(UInt8(ascii: "\"")) }
+            time.append(nanoseconds, offset: offset?(nanoseconds) ?? 0, to: &bytes)
+            if !time.isNumber { bytes.append(UInt8(ascii: "\"")) }
+        case .value(.string(let text)): append(text, likeGo: likeGo, to: &bytes)
+        case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
+        case .value(.boolean(let flag)): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+        case .value(.float(let number)):
+            // JSON has no word for NaN and the infinities.
+            let text = number.isFinite ? NumberText.text(number) : "null"
+            bytes.append(contentsOf: text.utf8)
+        }
+    }
+}
+
+/// Numbers as InfluxDB prints them: the fewest digits that read back as the same number.
+enum NumberText {
+    static func text(_ value: Double) -> String {
+        guard value.isFinite else { return value.isNaN ? "NaN" : value < 0 ? "-Inf" : "+Inf" }
+        if value.magnitude < 1e15, value == value.rounded(.towardZero), value != 0 {
+            return String(Int64(value))
+        }
+        return ShortestDecimal(value).json
+    }
+}

@@ -1,0 +1,65 @@
+// Times as text: RFC 3339, or integers of a unit. And times that options name.
+
+internal import ArgumentParser
+internal import CozDB
+internal import Glibc
+
+/// How times are written.
+struct TimeText {
+    enum Style {
+        /// `2024-03-01T08:30:12.5Z`: as many fraction digits as needed, as InfluxDB.
+        case shortest
+        /// `2024-03-01T08:30:12.500000000Z`: always nine, so that every time has the same width.
+        case full
+        /// Whole units of this many nanoseconds since 1970.
+        case epoch(nanosecondsPerUnit: Int64)
+    }
+
+    var style: Style
+
+    var isNumber: Bool {
+        if case .epoch = style { return true }
+        return false
+    }
+
+    /// - Parameter offset: seconds east of UTC; 0 is written as Z.
+    func append(_ nanoseconds: Int64, offset: Int = 0, to bytes: inout [UInt8]) {
+        let time = Timestamp(nanoseconds: nanoseconds)
+        switch style {
+        case .epoch(let unit): bytes.append(contentsOf: String(nanoseconds / unit).utf8)
+        case .shortest:
+            time.appendText(to: &bytes, offsetSeconds: offset, fractionDigits: .needed)
+        case .full:
+            time.appendText(to: &bytes, offsetSeconds: offset, fractionDigits: .nine)
+        }
+    }
+
+    func text(_ nanoseconds: Int64, offset: Int = 0) -> String {
+        var bytes: [UInt8] = []
+        append(nanoseconds, offset: offset, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The value of `--now`: RFC 3339, or nanoseconds since 1970.
+struct ClockTime: ExpressibleByArgument {
+    var time: Timestamp
+
+    init?(argument: String) {
+        if let nanoseconds = Int64(argument) {
+            time = Timestamp(nanoseconds: nanoseconds)
+        } else if let time = Timestamp(argument) {
+            self.time = time
+        } else {
+            return nil
+        }
+    }
+
+    /// What the system's clock says.
+    static var current: Timestamp {
+        var now = timespec()
+        // The call fills the structure it is given the address of.
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Timestamp(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
+    }
+}

@@ -1,0 +1,123 @@
+// Standard output and standard error, written with the system's own calls: buffered where much is
+// written, at once where somebody waits for each line.
+
+internal import CozDB
+internal import Glibc
+
+/// Collects bytes and writes them to a file descriptor in large pieces.
+///
+/// When the reader goes away (a closed pipe) the rest is dropped silently: that is no error.
+/// One owner, one thread.
+final class OutputWriter {
+    private static let bufferSizeBytes = 1 << 16
+
+    private let descriptor: Int32?
+    private var buffer: [UInt8] = []
+    /// Whether the reader went away; nothing more needs to be produced.
+    private(set) var isClosed = false
+    private var failure: DatabaseError?
+    /// Time spent waiting for the system to take the bytes.
+    private(set) var writing = Duration.zero
+
+    /// - Parameter descriptor: nil only collects; `collected` has it all.
+    init(descriptor: Int32? = STDOUT_FILENO) {
+        self.descriptor = descriptor
+        buffer.reserveCapacity(OutputWriter.bufferSizeBytes + 4_096)
+    }
+
+    func append(_ text: String) {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= OutputWriter.bufferSizeBytes { drain() }
+    }
+
+    func append(_ bytes: some Sequence<UInt8>) {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= OutputWriter.bufferSizeBytes { drain() }
+    }
+
+    /// Writes what is collected.
+    ///
+    /// - Throws: `io` when this or an earlier write failed for another reason than a closed pipe.
+    func flush() throws(DatabaseError) {
+        drain()
+        if let failure {
+            self.failure = nil
+            isClosed = true
+            throw failure
+        }
+    }
+
+    /// What was not written yet.
+    var collected: [UInt8] { buffer }
+
+    private func drain() {
+        guard let descriptor else { return }
+        if !isClosed, failure == nil {
+            let start = ContinuousClock.now
+            defer { writing += ContinuousClock.now - start }
+            let status = OutputWriter.write(buffer, to: descriptor)
+            if status == EPIPE {
+                isClosed = true
+            } else if status != 0 {
+                failure = DatabaseError(
+                    .io,
+                    "standard output: \(SystemMessage.text(status)); the answer is incomplete. "
+                        + "Make room or send it elsewhere, then run the command again")
+            }
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes all bytes; 0 or the system's error number.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var start = 0
+        while start < bytes.count {
+            // The buffer lives through the call and start is inside it.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress! + start, bytes.count - start)
+            }
+            if count >= 0 {
+                start += count
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+}
+
+/// Lines for people and scripts on standard error, unbuffered; failures to write them are ignored.
+enum StandardError {
+    static func write(_ text: String) {
+        _ = OutputWriter.write(Array(text.utf8), to: STDERR_FILENO)
+    }
+
+    static func writeLine(_ text: String) {
+        write(text + "\n")
+    }
+}
+
+/// The system's words for an error number.
+enum SystemMessage {
+    static func text(_ number: Int32) -> String {
+        // The text is constant or lives in this thread until its next call.
+        guard let message = unsafe strerror(number) else { return "error \(number)" }
+        return unsafe String(cString: message)
+    }
+}
+
+/// What is known of a terminal behind a descriptor.
+enum Terminal {
+    static func isTerminal(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1
+    }
+
+    /// Characters per line; nil where there is no terminal.
+    static func columns(_ descriptor: Int32) -> Int? {
+        guard isTerminal(descriptor) else { return nil }
+        var size = winsize()
+        // The kernel fills the structure it is given the address of.
+        let status = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
+        return status == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    }
+}

@@ -1,0 +1,44 @@
+// Signals and standard descriptors of the process. The library leaves both to its host: this is it.
+
+internal import Glibc
+internal import Synchronization
+
+enum Signals {
+    private static let interrupted = Atomic<Bool>(false)
+
+    /// Whether the user asked to stop (Ctrl-C). Long work looks here now and then.
+    static var isInterrupted: Bool {
+        interrupted.load(ordering: .relaxed)
+    }
+
+    /// Seconds after Ctrl-C in which the command may end in its own way. What is not committed
+    /// then is dropped, as after a crash; a second Ctrl-C does not wait.
+    private static let graceSeconds: UInt32 = 2
+
+    /// Called once, before any thread exists.
+    static func prepareProcess() {
+        // A full file size limit or a closed pipe shall be an error code, not a death.
+        signal(SIGXFSZ, SIG_IGN)
+        signal(SIGPIPE, SIG_IGN)
+        fillStandardDescriptors()
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { _ in
+            // Only calls that are allowed in a handler: load, store, alarm, _exit.
+            if Signals.interrupted.exchange(true, ordering: .relaxed) { _exit(130) }
+            alarm(Signals.graceSeconds)
+        }
+        // Without SA_RESTART: a read that waits for input comes back and can stop.
+        unsafe sigaction(SIGINT, &action, nil)
+        signal(SIGALRM) { _ in _exit(130) }
+    }
+
+    /// A descriptor that was closed by the caller would be taken by the next file opened, and
+    /// output would end up in a file of the database.
+    private static func fillStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is the one that was found closed.
+            _ = unsafe open("/dev/null", O_RDWR)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// Standard input and small text files, read with the system's own calls.
+
+internal import CozDB
+internal import Glibc
+
+/// Reads a descriptor in pieces; a piece is what is there, so that nobody waits for a full one.
+struct InputReader {
+    private let descriptor: Int32
+    private let name: String
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    static var standardInput: InputReader {
+        InputReader(descriptor: STDIN_FILENO, name: "standard input")
+    }
+
+    private init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    /// The next bytes; empty at the end.
+    ///
+    /// - Throws: `cancelled` after Ctrl-C, `io` when the system refuses.
+    mutating func next() throws(DatabaseError) -> ArraySlice<UInt8> {
+        while true {
+            try DatabaseError.checkInterrupt()
+            // The system writes at most as many bytes as the buffer has.
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe read(descriptor, bytes.baseAddress, bytes.count)
+            }
+            if count >= 0 { return buffer[..<count] }
+            if errno != EINTR {
+                throw DatabaseError(.io, SystemMessage.text(errno), file: name)
+            }
+        }
+    }
+
+    /// All of it as text.
+    mutating func text() throws(DatabaseError) -> String {
+        var bytes: [UInt8] = []
+        while true {
+            let piece = try next()
+            if piece.isEmpty { break }
+            bytes.append(contentsOf: piece)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw DatabaseError(
+                .usage, "found bytes that are not UTF-8, expected statements", file: name)
+        }
+        return text
+    }
+
+    /// The text of a file; `-` is standard input.
+    ///
+    /// - Throws: `notFound` when the file cannot be opened.
+    static func text(of path: String) throws(DatabaseError) -> String {
+        if path == "-" {
+            var input = InputReader.standardInput
+            return try input.text()
+        }
+        // The path ends with a zero byte during the call.
+        let descriptor = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else {
+            throw DatabaseError(.notFound, SystemMessage.text(errno), file: path)
+        }
+        defer { close(descriptor) }
+        var file = InputReader(descriptor: descriptor, name: path)
+        return try file.text()
+    }
+}

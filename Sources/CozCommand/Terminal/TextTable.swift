@@ -1,0 +1,73 @@
+// Rows of text with aligned columns, for people.
+
+struct TextTable {
+    struct Column {
+        var title: String
+        var isRightAligned = false
+
+        init(_ title: String, right: Bool = false) {
+            self.title = title
+            isRightAligned = right
+        }
+    }
+
+    /// A wider cell is cut: tables are for reading, the other formats are exact.
+    static let cellWidthMax = 48
+
+    private let columns: [Column]
+    private var rows: [[String]] = []
+    private var widths: [Int]
+    private var hasHeader = false
+
+    init(_ columns: [Column]) {
+        self.columns = columns.map {
+            var column = $0
+            column.title = TextTable.shown($0.title)
+            return column
+        }
+        widths = self.columns.map { PlainText.width($0.title) }
+    }
+
+    var rowCount: Int { rows.count }
+
+    private static func shown(_ text: String) -> String {
+        PlainText.cut(PlainText.escaped(text), width: cellWidthMax)
+    }
+
+    /// - Parameter cells: one per column.
+    mutating func append(_ cells: [String]) {
+        let shown = cells.map(TextTable.shown)
+        for (index, cell) in shown.enumerated() {
+            widths[index] = max(widths[index], PlainText.width(cell))
+        }
+        rows.append(shown)
+    }
+
+    /// The rows so far as text, with the header before the first of them. Later rows may be
+    /// wider; their columns grow from there.
+    mutating func takeText() -> String {
+        var text = ""
+        if !hasHeader {
+            hasHeader = true
+            text += line(columns.map(\.title))
+            text += line(widths.map { String(repeating: "-", count: $0) })
+        }
+        for row in rows { text += line(row) }
+        rows.removeAll(keepingCapacity: true)
+        return text
+    }
+
+    private func line(_ cells: [String]) -> String {
+        var text = ""
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { text += "  " }
+            let isRight = columns[index].isRightAligned
+            let isLast = index == cells.count - 1
+            text +=
+                isLast && !isRight
+                ? cell : PlainText.padded(cell, to: widths[index], right: isRight)
+        }
+        while text.last == " " { text.removeLast() }
+        return text + "\n"
+    }
+}

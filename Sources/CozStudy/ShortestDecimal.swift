@@ -1,0 +1,82 @@
+// The shortest decimal digits that read back as the same double, and the ways InfluxDB writes them.
+
+/// A finite double as decimal digits: 0.d1d2d3... times ten to the power of `point`.
+///
+/// The digits are the fewest that read back as the same number; Go's and Swift's choices agree.
+public struct ShortestDecimal: Sendable {
+    public let isNegative: Bool
+    /// ASCII digits without leading or trailing zeros; empty for zero.
+    public let digits: [UInt8]
+    /// Where the decimal point stands, counted from before the first digit.
+    public let point: Int
+
+    /// - Parameter value: a finite number.
+    public init(_ value: Double) {
+        precondition(value.isFinite, "NaN and infinity have no decimal digits")
+        var digits: [UInt8] = []
+        var point: Int?
+        var exponent = 0
+        var isNegative = false
+        var text = value.description.utf8[...]
+        if text.first == UInt8(ascii: "-") {
+            isNegative = true
+            text.removeFirst()
+        }
+        while let byte = text.popFirst() {
+            switch byte {
+            case UInt8(ascii: "."): point = digits.count
+            case UInt8(ascii: "e"):
+                exponent = Int(String(decoding: text, as: UTF8.self)) ?? 0
+                text = text[text.endIndex...]
+            default: digits.append(byte)
+            }
+        }
+        let leading = digits.prefix { $0 == UInt8(ascii: "0") }.count
+        self.point = (point ?? digits.count) + exponent - leading
+        digits.removeFirst(leading)
+        while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+        self.digits = digits
+        self.isNegative = isNegative
+    }
+
+    /// As Go's `encoding/json`, and so InfluxDB's answers, print a number: plain digits, but with
+    /// an exponent below 1e-6 and from 1e21 on.
+    public var json: String {
+        let exponent = point - 1
+        return exponent < -6 || exponent >= 21
+            ? scientific(exponentDigitsMin: exponent < 0 ? 1 : 2) : plain
+    }
+
+    /// As Go's `%g`, and so `influx_inspect export`, prints a number: `1.760495140864e+12`.
+    public var general: String {
+        let exponent = point - 1
+        if digits.isEmpty { return plain }
+        return exponent < -4 || exponent >= 6 ? scientific(exponentDigitsMin: 2) : plain
+    }
+
+    private var sign: String { isNegative ? "-" : "" }
+
+    private var plain: String {
+        if digits.isEmpty { return sign + "0" }
+        let zero = UInt8(ascii: "0")
+        var text: [UInt8] = []
+        if point <= 0 {
+            text = [zero, UInt8(ascii: ".")] + [UInt8](repeating: zero, count: -point) + digits
+        } else if point >= digits.count {
+            text = digits + [UInt8](repeating: zero, count: point - digits.count)
+        } else {
+            text = digits
+            text.insert(UInt8(ascii: "."), at: point)
+        }
+        return sign + String(decoding: text, as: UTF8.self)
+    }
+
+    private func scientific(exponentDigitsMin: Int) -> String {
+        var text = digits
+        if text.count > 1 { text.insert(UInt8(ascii: "."), at: 1) }
+        let exponent = point - 1
+        var size = String(exponent.magnitude)
+        while size.count < exponentDigitsMin { size = "0" + size }
+        return sign + String(decoding: text, as: UTF8.self) + (exponent < 0 ? "e-" : "e+") + size
+    }
+}

@@ -1,0 +1,178 @@
+// The output formats of `cozdb query`, cell by cell.
+
+internal import CozDB
+internal import Testing
+
+@testable internal import CozCommand
+
+struct FormatTests {
+    private static let time: Int64 = 1_709_280_000_500_000_000
+
+    /// One series with each kind of cell, and a second row with nothing but nulls.
+    private func text(
+        _ style: TimeText.Style = .full, tags: [(String, String)] = [],
+        _ make: (OutputWriter, TimeText) -> any ResultFormat
+    ) -> String {
+        let output = OutputWriter(descriptor: nil)
+        let format = make(output, TimeText(style: style))
+        var header = ResultHeader()
+        header.name = "my dev"
+        header.tags = tags.map { (name: $0.0, value: $0.1) }
+        header.columns = [
+            .init(title: "time", kind: .time, source: nil),
+            .init(title: "f", kind: .field(.float), source: nil),
+            .init(title: "i", kind: .field(.integer), source: nil),
+            .init(title: "b", kind: .field(.boolean), source: nil),
+            .init(title: "s", kind: .field(.string), source: nil),
+            .init(title: "s_1", kind: .tag, source: "s"),
+        ]
+        format.beginStatement(0)
+        format.beginSeries(header)
+        format.row([
+            .time(Self.time), .value(.float(74)), .value(.integer(-3)), .value(.boolean(true)),
+            .value(.string("a \"b\", \\ <c>\nd")), .value(.string("t 1")),
+        ])
+        format.row([
+            .time(0), .value(.float(1e21)), .null, .null, .value(.string("")), .null,
+        ])
+        format.endSeries()
+        format.endStatement(error: nil)
+        format.end()
+        return String(decoding: output.collected, as: UTF8.self)
+    }
+
+    @Test func `influx-json is InfluxDB's body`() {
+        let text = text(.shortest, tags: [("p", "")]) { InfluxJSONFormat($0, $1) }
+        #expect(
+            text == """
+                {"results":[{"statement_id":0,"series":[{"name":"my dev","tags":{"p":""},\
+                "columns":["time","f","i","b","s","s_1"],"values":[\
+                ["2024-03-01T08:00:00.5Z",74,-3,true,"a \\"b\\", \\\\ \\u003cc\\u003e\\nd","t 1"],\
+                ["1970-01-01T00:00:00Z",1e+21,null,null,"",null]]}]}]}
+
+                """)
+    }
+
+    @Test func `influx-json without series, with errors, and for a wrong text`() {
+        let output = OutputWriter(descriptor: nil)
+        let format = InfluxJSONFormat(output, TimeText(style: .shortest))
+        format.beginStatement(0)
+        format.endStatement(error: nil)
+        format.beginStatement(1)
+        format.endStatement(error: "not executed")
+        format.end()
+        InfluxJSONFormat(output, TimeText(style: .shortest)).parseError("found \"x\"")
+        #expect(
+            String(decoding: output.collected, as: UTF8.self) == """
+                {"results":[{"statement_id":0},{"statement_id":1,"error":"not executed"}]}
+                {"error":"error parsing query: found \\"x\\""}
+
+                """)
+    }
+
+    @Test func `csv tells null from the empty string and puts tags first`() {
+        let text = text(tags: [("p", "p,1")]) { CSVFormat($0, $1) }
+        #expect(
+            text == """
+                p,time,f,i,b,s,s_1
+                "p,1",2024-03-01T08:00:00.500000000Z,74,-3,true,"a ""b"", \\ <c>
+                d",t 1
+                "p,1",1970-01-01T00:00:00.000000000Z,1e+21,,,"",
+
+                """)
+    }
+
+    @Test func `json is an array, ndjson a line each`() {
+        let first =
+            #"{"p":"1","time":1709280000500,"f":74,"i":-3,"b":true,"#
+            + #""s":"a \"b\", \\ <c>\nd","s_1":"t 1"}"#
+        let second = #"{"p":"1","time":0,"f":1e+21,"i":null,"b":null,"s":"","s_1":null}"#
+        let style = TimeText.Style.epoch(nanosecondsPerUnit: 1_000_000)
+        let array = text(style, tags: [("p", "1")]) { JSONFormat($0, $1, isArray: true) }
+        #expect(array == "[\n\(first),\n\(second)\n]\n")
+        let lines = text(style, tags: [("p", "1")]) { JSONFormat($0, $1, isArray: false) }
+        #expect(lines == "\(first)\n\(second)\n")
+    }
+
+    @Test func `line protocol keeps names, tags and types`() {
+        let text = text(tags: [("id participant", "p=1")]) { output, _ in
+            LineProtocolFormat(output)
+        }
+        #expect(
+            text == """
+                my\\ dev,id\\ participant=p\\=1,s=t\\ 1 f=74,i=-3i,b=true,\
+                s="a \\"b\\", \\\\ <c>
+                d" 1709280000500000000
+                my\\ dev,id\\ participant=p\\=1 f=1e+21,s="" 0
+
+                """)
+    }
+
+    @Test func `a table is aligned and harmless to a terminal`() {
+        let text = text(tags: [("p", "1")]) { TableFormat($0, $1) }
+        #expect(
+            text == """
+                name: my dev
+                tags: p=1
+                time                                f   i  b     s                s_1
+                ------------------------------  -----  --  ----  ---------------  ---
+                2024-03-01T08:00:00.500000000Z     74  -3  true  a "b", \\ <c>\\nd  t 1
+                1970-01-01T00:00:00.000000000Z  1e+21
+
+                """)
+    }
+
+    @Test func `the width of text counts wide characters twice`() {
+        #expect(PlainText.width("温度") == 4)
+        #expect(PlainText.width("😀 good") == 7)
+        #expect(PlainText.width("é") == 1)
+        #expect(PlainText.cut("温度计温度计", width: 7) == "温度计…")
+        #expect(PlainText.cut("abc", width: 3) == "abc")
+        #expect(PlainText.escaped("a\u{1B}[0m\u{202E}") == "a\\u{1b}[0m\\u{202e}")
+    }
+
+    @Test func `numbers for people`() {
+        #expect(PlainText.grouped(-1_234_567) == "-1,234,567")
+        #expect(PlainText.grouped(999) == "999")
+        #expect(PlainText.fixed(0.0495, digits: 2) == "0.05")
+        #expect(PlainText.fixed(12.999, digits: 1) == "13.0")
+        #expect(PlainText.size(999) == "999 B")
+        #expect(PlainText.size(8_163_158) == "8.2 MB")
+        #expect(PlainText.size(999_960) == "1.0 MB")
+        #expect(ProgressDisplay.clock(3_661) == "1:01:01")
+        #expect(ProgressDisplay.clock(59.2) == "1:00")
+    }
+
+    @Test func `json documents are read and written`() throws {
+        let text = #"{"a": [1, -2.5, true, null], "b": {"c": "x\u00e9\ud83d\ude00\n"}}"#
+        let value = try JSONReader.read(text)
+        #expect(value.line == #"{"a": [1, -2.5, true, null], "b": {"c": "xé😀\n"}}"#)
+        #expect(try JSONReader.read(value.text()) == value)
+        for wrong in ["", "{", "[1,]", "{\"a\" 1}", "nul", "\"\\x\"", "1 2", "\"\\ud83d\""] {
+            #expect(throws: DatabaseError.self, "\(wrong)") { try JSONReader.read(wrong) }
+        }
+    }
+
+    @Test func `parameters have the types InfluxDB gives them`() throws {
+        let text = #"{"a": 1, "b": 1.0, "c": "x", "d": {"regex": "^p"}, "e": {"duration": "1m"}}"#
+        let parameters = try QueryParameters.read(text)
+        #expect(parameters["a"] == .value(.integer(1)))
+        #expect(parameters["b"] == .value(.float(1)))
+        #expect(parameters["c"] == .value(.string("x")))
+        #expect(parameters["d"] == .regex("^p"))
+        #expect(parameters["e"] == .duration("1m"))
+        #expect(throws: DatabaseError.self) { try QueryParameters.read("[1]") }
+        #expect(throws: DatabaseError.self) { try QueryParameters.read(#"{"a": [1]}"#) }
+    }
+
+    @Test func `an error's place is marked in the statement`() {
+        #expect(
+            StatementExcerpt.text("SELECT x FRM y", offset: 9) == """
+                  SELECT x FRM y
+                           ^
+
+                """)
+        #expect(StatementExcerpt.text("a\nbc d", offset: 5) == "  bc d\n     ^\n")
+        #expect(StatementExcerpt.text("", offset: 7) == "  \n  ^\n")
+    }
+}

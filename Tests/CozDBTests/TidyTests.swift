@@ -1,0 +1,176 @@
+// House style that a program can check. Each finding is printed as file:line.
+
+internal import Foundation
+internal import Testing
+
+struct TidyTests {
+    static let fileLinesMax = 600
+    static let functionLinesMax = 70
+    static let lineLengthMax = 100
+
+    private static let libraries = ["Sources/CozDB/", "Sources/CozImport/", "Sources/CozStudy/"]
+
+    private func report(_ file: SourceFile, _ line: Int, _ what: String) {
+        Issue.record("\(file.path):\(line): \(what)")
+    }
+
+    @Test func `the project's files are found`() {
+        #expect(Project.swiftFiles.contains { $0.path == "Sources/CozDB/Database.swift" })
+        #expect(Project.otherFiles.contains { $0.path == "README.md" })
+    }
+
+    @Test func `files have a head comment and an end`() {
+        for file in Project.swiftFiles {
+            let first = file.lines.first ?? ""
+            let says = first.hasPrefix("// ") && first.count > 20
+            if !says { report(file, 1, "a head comment says what the file is") }
+            if file.lines.count - 1 > Self.fileLinesMax {
+                report(file, file.lines.count, "more than \(Self.fileLinesMax) lines")
+            }
+            if !file.text.hasSuffix("\n") || file.text.hasSuffix("\n\n") {
+                report(file, file.lines.count, "ends with exactly one newline")
+            }
+        }
+    }
+
+    @Test func `lines are short and hold no tabs`() {
+        for file in Project.swiftFiles {
+            for (index, line) in file.lines.enumerated() {
+                if line.count > Self.lineLengthMax {
+                    report(file, index + 1, "\(line.count) characters")
+                }
+                if line.contains("\t") { report(file, index + 1, "tab") }
+                if line.last == " " { report(file, index + 1, "blank at the end") }
+            }
+        }
+    }
+
+    @Test func `functions are short`() {
+        for file in Project.swiftFiles {
+            for function in FunctionLengths(file.code).found
+            where function.count > Self.functionLinesMax {
+                report(file, function.line, "\(function.name) has \(function.count) lines")
+            }
+        }
+    }
+
+    @Test func `nothing is left for later`() {
+        let marks = ["FIX" + "ME", "TO" + "DO", "X" + "XX", "HA" + "CK:"]
+        for file in Project.swiftFiles + Project.otherFiles {
+            for (index, line) in file.lines.enumerated() {
+                for mark in marks where line.contains(mark) { report(file, index + 1, mark) }
+            }
+        }
+    }
+
+    @Test func `no banned call or import`() {
+        let everywhere = [
+            "import Foundation", "try!", "as!", "fatalError(", "@_exported", "unsafeFlags",
+            "debugPrint(", "@testable",
+        ]
+        for file in Project.swiftFiles where file.path.hasPrefix("Sources/") {
+            let isLibrary = Self.libraries.contains { file.path.hasPrefix($0) }
+            let banned = everywhere + (isLibrary ? ["exit(", "abort("] : [])
+            for (index, line) in file.codeLines.enumerated() {
+                for call in banned where Self.hasWord(call, in: line) {
+                    report(file, index + 1, "\(call) is banned here")
+                }
+                if line.contains(/(?:^|[^\w.])print\(/) {
+                    report(file, index + 1, "print: nothing prints but the standard output writer")
+                }
+            }
+        }
+    }
+
+    private static func hasWord(_ text: String, in line: Substring) -> Bool {
+        guard let range = line.range(of: text) else { return false }
+        guard let before = line[..<range.lowerBound].last else { return true }
+        return !(before.isLetter || before.isNumber || before == "." || before == "_")
+    }
+
+    @Test func `no path of the machine it was written on`() {
+        let roots = ["/ho" + "me/", "/ro" + "ot/", "/Us" + "ers/", "/t" + "mp/", "/wo" + "rk/"]
+        for file in Project.swiftFiles + Project.otherFiles {
+            for (index, line) in file.lines.enumerated() {
+                for root in roots where line.contains(root) {
+                    report(file, index + 1, "an absolute path: \(root)")
+                }
+            }
+        }
+    }
+
+    @Test func `no dead file`() {
+        let declared = /\b(?:struct|enum|class|actor|protocol|typealias|func|var|let|case) (\w+)/
+        let names = Project.swiftFiles.map { file in
+            Set(file.code.matches(of: /[A-Za-z_]\w*/).map(\.0))
+        }
+        for (index, file) in Project.swiftFiles.enumerated()
+        where file.path.hasPrefix("Sources/") && !file.code.contains("@main") {
+            let own = Set(file.code.matches(of: declared).map(\.1))
+            let isUsed = names.indices.contains { other in
+                other != index && !own.isDisjoint(with: names[other])
+            }
+            if !isUsed { report(file, 1, "no other file names anything this one declares") }
+        }
+    }
+}
+
+/// Finds functions in code whose comments and strings are blanked, and counts their lines.
+struct FunctionLengths {
+    struct Function {
+        var name: String
+        var line: Int
+        var count: Int
+    }
+
+    private(set) var found: [Function] = []
+
+    init(_ code: String) {
+        let head = /(?:func [^\s(<]+|\binit[?]?(?=[(<])|\bdeinit\b|\bsubscript(?=[(<]))/
+        var lineStarts = 1
+        var position = code.startIndex
+        for match in code.matches(of: head) {
+            // A call such as `self.init(` or `.init(` declares nothing.
+            if code[..<match.range.lowerBound].last == "." { continue }
+            lineStarts += code[position..<match.range.lowerBound].count { $0 == "\n" }
+            position = match.range.lowerBound
+            guard let count = Self.lines(from: match.range.upperBound, in: code) else { continue }
+            found.append(Function(name: String(match.0), line: lineStarts, count: count))
+        }
+    }
+
+    private static let declarationWords = ["func ", "var ", "init(", "static ", "mutating "]
+
+    private static func begins(
+        _ words: [String], at index: String.Index, in code: String
+    ) -> Bool {
+        guard code[code.index(before: index)].isWhitespace else { return false }
+        return words.contains { code[index...].hasPrefix($0) }
+    }
+
+    /// Lines up to the brace that closes the body; nil where there is no body.
+    private static func lines(from start: String.Index, in code: String) -> Int? {
+        var parentheses = 0
+        var braces = 0
+        var count = 1
+        var index = start
+        while index < code.endIndex {
+            switch code[index] {
+            case "\n": count += 1
+            case "(", "[": parentheses += 1
+            case ")", "]": parentheses -= 1
+            case "{": braces += 1
+            case "}":
+                braces -= 1
+                if braces < 0 { return nil }
+                if braces == 0, parentheses == 0 { return count }
+            default:
+                // The next declaration of a protocol: this one has no body.
+                let isBetween = braces == 0 && parentheses == 0
+                if isBetween, begins(declarationWords, at: index, in: code) { return nil }
+            }
+            index = code.index(after: index)
+        }
+        return nil
+    }
+}
