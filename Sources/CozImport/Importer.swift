@@ -138,9 +138,10 @@ private func secondsOfClock() -> Double {
 
 /// The state of one import on the caller's thread.
 private struct Importer: ~Copyable {
-    /// Input after which a batch ends whatever its points, and bytes asked for in one read.
+    /// Input after which a batch ends whatever its points.
     static let batchSizeBytesMax = 32 << 20
-    static let chunkSizeBytes = 1 << 20
+    /// Bytes asked for in one read: few enough to be in the processor's cache when parsed.
+    static let chunkSizeBytes = 1 << 18
 
     let options: ImportOptions
     let start: Double
