@@ -48,6 +48,8 @@ public struct DatabaseInfo: Sendable {
     /// Whether the last writer closed the database.
     public var isSealed = false
     public var counters = WriteCounters()
+
+    public init() {}
 }
 
 /// What flushes found about the values they wrote, since the database was made. A value is
