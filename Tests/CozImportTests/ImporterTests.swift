@@ -212,7 +212,7 @@ final class Recorder: Sendable {
     @Test func `a notice glued in front of a line is taken off`() throws {
         let text = """
             skipped missing file: /data/db/autogen/1/000000001-000000001.tsmm v=1 1
-            skipped missing file: /a/000000001-000000002.tsmskipped missing file: /b/_00001.walm v=2 2
+            skipped missing file: /a/01-02.tsmskipped missing file: /b/_00001.walm v=2 2
             skipped missing file: /a/000000001-000000002.tsm# writing wal data
             skipped missing file: /somewhere/else
             skipped v=3 3
