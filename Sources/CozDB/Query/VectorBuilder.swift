@@ -88,6 +88,13 @@ struct VectorBuilder {
         return code
     }
 
+    /// The string with a code of this builder.
+    func text(_ code: UInt64) -> String {
+        let index = Int(code)
+        let start = index == 0 ? 0 : ends[index - 1]
+        return String(decoding: heap[start..<ends[index]], as: UTF8.self)
+    }
+
     func finished() -> ResultVector {
         ResultVector(
             type: type, bits: bits, isPresent: isPresent,

@@ -36,24 +36,25 @@ final class MemtableTable: Sendable {
     }
 }
 
-/// Recent rows of all experiments, and refusals not yet in a rejects file.
+/// Recent rows of all experiments, and what is new in the rejects journal.
 ///
 /// Not thread-safe; the engine guards it and hands out views.
 final class Memtable {
     private(set) var tables: [Int: MemtableTable] = [:]
     /// String values and attribute values of all tables.
     let strings = ByteArena()
-    private(set) var refusals: [Refusal] = []
-    private var refusalSizeBytes = 0
+    /// Entries of the rejects journal that no file holds yet.
+    private(set) var journal: [JournalEntry] = []
+    private var journalSizeBytes = 0
     /// Sequence of the last commit applied; 0 for none.
     private(set) var lastSequence: UInt64 = 0
 
     var sizeBytes: Int {
-        tables.values.reduce(strings.sizeBytes + refusalSizeBytes) { $0 + $1.sizeBytes }
+        tables.values.reduce(strings.sizeBytes + journalSizeBytes) { $0 + $1.sizeBytes }
     }
 
     var isEmpty: Bool {
-        refusals.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
+        journal.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
     }
 
     /// Takes in one commit and its schema changes.
@@ -75,9 +76,9 @@ final class Memtable {
         return table
     }
 
-    fileprivate func append(_ refusal: Refusal) {
-        refusals.append(refusal)
-        refusalSizeBytes += refusal.sizeBytes
+    fileprivate func append(_ entry: JournalEntry) {
+        journal.append(entry)
+        journalSizeBytes += entry.sizeBytes
     }
 
     /// Drops the rows of an experiment that is no more.
@@ -108,8 +109,8 @@ private struct MemtableReceiver: CommitReceiver {
         schemas.apply(change)
     }
 
-    mutating func receive(_ refusal: Refusal) {
-        memtable.append(refusal)
+    mutating func receive(_ entry: JournalEntry) {
+        memtable.append(entry)
     }
 
     mutating func receiveString(_ bytes: Span<UInt8>) {

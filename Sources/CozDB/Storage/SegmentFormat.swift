@@ -239,4 +239,10 @@ enum SeriesColumn {
     static let checksum = 2
     static let firstRow = 3
     static let count = 4
+
+    static func place(_ directory: IntegerTable, _ block: Int) -> BlockPlace {
+        BlockPlace(
+            offset: directory.int(offset, block), sizeBytes: directory.int(sizeBytes, block),
+            checksum: UInt32(truncatingIfNeeded: directory.int(checksum, block)))
+    }
 }
