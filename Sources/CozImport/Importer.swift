@@ -18,7 +18,8 @@ internal import Glibc
 /// - Parameter paths: files, plain or gzip; `-` is standard input. None: nothing happens.
 /// - Throws: `notFound`, `io` or `damaged` for files; `usage` for several databases in the input
 ///   and for settings that differ from those stored; `cancelled`; and what `Database.write`
-///   throws. Batches reported as committed stay; importing the files again completes them.
+///   throws. Batches reported as committed stay, and the points read before a file broke off are
+///   committed; importing the files again completes them.
 @discardableResult
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
@@ -195,9 +196,18 @@ private struct Importer: ~Copyable {
             var batch = pipeline.emptyBatch()
             batch.source = file.name
             batch.settings = options.settings
-            isFinished = try fill(&batch, from: file)
+            var failure: DatabaseError?
+            do {
+                isFinished = try fill(&batch, from: file)
+            } catch {
+                // What was read before the file broke off is worth keeping; what was read
+                // before a second database turned up belongs to an import that was refused.
+                if error.kind != .io && error.kind != .damaged { throw error }
+                failure = error
+            }
             points += batch.rowCount + batch.refusals.count
             if !batch.isEmpty { try pipeline.submit(batch) }
+            if let failure { throw failure }
             report(file)
         }
         doneBytes += file.readBytes

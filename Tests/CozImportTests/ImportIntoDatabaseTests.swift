@@ -44,6 +44,7 @@ internal import Testing
         let database = try Database.open(directory.path)
         let report = try importFiles([path], into: database)
         #expect(report.points == 3 && report.refusedLines == 1 && report.values == 4)
+        #expect(report.refusedPoints == 0 && report.examples.count == 1)
         let expected = ["m p1 1 [\"v=2.0\"]", "m p2 2 [\"s=\\\"x\\\"\", \"v=1.5\", \"w=3i\"]"]
         #expect(try contents(database) == expected)
         try database.close()

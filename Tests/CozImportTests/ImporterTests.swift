@@ -110,6 +110,17 @@ final class Recorder: Sendable {
         #expect(error?.kind == .io && recorder.committed == [10, 20, 30])
     }
 
+    @Test func `what stands before the end of a cut file is stored`() throws {
+        let whole = gzip(Array(lines(0..<50_000).utf8))
+        let path = files.write("cut.gz", Array(whole[..<(whole.count / 2)]))
+        let recorder = Recorder()
+        let error = #expect(throws: DatabaseError.self) { try recorder.run([path]) }
+        #expect(error?.kind == .damaged)
+        let times = recorder.points.map(\.time)
+        #expect(times.count > 10_000 && times == Array(0..<Int64(times.count)))
+        #expect(recorder.committed.last == times.count && recorder.refusals.isEmpty)
+    }
+
     @Test func `an import can be cancelled between batches`() throws {
         var options = ImportOptions()
         options.batchRows = 10
