@@ -16,8 +16,10 @@ struct LayeringTests {
         "": ["Bytes", "Model", "Encoding", "Files", "Storage", "Query"],
     ]
 
-    /// The part of Storage that Query sees: the immutable view and the values it hands out.
-    private static let openToQuery: Set<String> = ["Snapshot.swift", "ColumnData.swift"]
+    /// What Query sees of the layers between: the immutable view, and what its calls hand out.
+    private static let openToQuery: Set<String> = [
+        "Snapshot.swift", "RowCursor.swift", "ColumnData.swift", "BlockStatistics.swift",
+    ]
 
     private struct Home {
         var file: SourceFile
