@@ -83,8 +83,4 @@ extension Database {
 }
 
 extension Database {
-    func query<Sink: QueryResultSink>(
-        _ text: String, options: QueryOptions, into sink: inout Sink
-    ) throws(DatabaseError) -> QueryCounters { QueryCounters() }
-    static func changesData(_ text: String, options: QueryOptions) -> Bool { false }
 }

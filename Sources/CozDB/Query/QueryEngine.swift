@@ -58,8 +58,9 @@ struct QueryEngine {
     }
 
     /// The statements of a text that would change data, so that callers know how to open.
-    static func changesData(_ text: String, options: QueryOptions) throws(DatabaseError) -> Bool {
-        try Parser.parse(text, options: options).contains {
+    static func changesData(_ text: String, options: QueryOptions) -> Bool {
+        guard let statements = try? Parser.parse(text, options: options) else { return false }
+        return statements.contains {
             switch $0 {
             case .select, .show, .explain, .administration: false
             case .delete, .dropSeries, .dropMeasurement, .alter: true
