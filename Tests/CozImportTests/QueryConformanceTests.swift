@@ -19,7 +19,8 @@ internal import Testing
     /// Cases that pass at least; DELETE and DROP are not built yet.
     static let passedAtLeast = 370
 
-    @Test(.enabled(if: !cases.isEmpty)) func `queries are answered as InfluxDB answers them`() throws
+    @Test(.enabled(if: !cases.isEmpty)) func `queries are answered as InfluxDB answers them`()
+        throws
     {
         var failures: [String] = []
         for test in Self.cases {

@@ -160,7 +160,8 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin {
+        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin
+        {
             return try scan(view, series, plan.sources[input.source])
         }
         let arguments = plan.calls.map(\.argument)
@@ -217,7 +218,8 @@ struct GroupAggregation {
             var collector = collectors[index]
             let type = plan.references[reference].type
             let counters = executor.counters
-            try view.scan(column, of: series, in: collector.range, summarize: { _, _ in false }) {
+            let noSummary = { (_: Int64, _: Int64) in false }
+            try view.scan(column, of: series, in: collector.range, summarize: noSummary) {
                 piece throws(DatabaseError) -> Bool in
                 guard case .values(let slice) = piece else { return true }
                 try counters.read(slice)
@@ -240,10 +242,11 @@ struct GroupAggregation {
         // Copied so that the closure that asks does not hold the one that is being filled.
         let asked = field
         let takesSummaries = !needsTimes && storedType == field.type
-        try view.scan(
-            column, of: series, in: field.range,
-            summarize: { takesSummaries && asked.isInOneBucket($0, $1) }
-        ) { piece throws(DatabaseError) -> Bool in
+        let summarize = { (first: Int64, last: Int64) in
+            takesSummaries && asked.isInOneBucket(first, last)
+        }
+        try view.scan(column, of: series, in: field.range, summarize: summarize) {
+            piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary(let summary):
                 counters.value.blocksRead += 1

@@ -159,6 +159,8 @@ struct BlockReader {
         switch (recipe, input.origin) {
         case (.column(let index, let type), _):
             let column = rows.columns[index]
+            // Where no row has a value storage leaves the vectors out.
+            guard !column.isEmpty else { return .constant(nil, count: count) }
             let vector = ResultVector(
                 type: column.type, bits: column.bits, isPresent: column.isPresent,
                 strings: column.strings)

@@ -64,7 +64,7 @@ final class Executor {
 
     // MARK: Series
 
-    /// Every series that can have rows of the answer, its condition settled as far as tags settle it.
+    /// Every series that can have rows of the answer, its condition settled as far as tags do that.
     private func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
         var inputs: [InputSeries] = []
         for index in plan.sources.indices where isOfUse(plan, index) {

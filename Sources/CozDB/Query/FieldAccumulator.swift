@@ -259,12 +259,14 @@ struct FieldAccumulator {
             (state.maximum, state.maximumTime) = (part.maximum, part.maximumTime)
         }
         if part.firstTime < state.firstTime
-            || (part.firstTime == state.firstTime && wins(part.first, over: state.first, isFirst: true))
+            || (part.firstTime == state.firstTime
+                && wins(part.first, over: state.first, isFirst: true))
         {
             (state.first, state.firstTime) = (part.first, part.firstTime)
         }
         if part.lastTime > state.lastTime
-            || (part.lastTime == state.lastTime && wins(part.last, over: state.last, isFirst: false))
+            || (part.lastTime == state.lastTime
+                && wins(part.last, over: state.last, isFirst: false))
         {
             (state.last, state.lastTime) = (part.last, part.lastTime)
         }

@@ -27,8 +27,8 @@ struct QueryEngine {
 
     /// Runs every statement of the text; the first that fails ends the run.
     ///
-    /// - Throws: `usage` before anything is run where the text does not parse; else what the failing
-    ///   statement threw, after the sink was told.
+    /// - Throws: `usage` before anything is run where the text does not parse; else what the
+    ///   failing statement threw, after the sink was told.
     @discardableResult
     func run(
         _ text: String, into sink: inout some QueryResultSink
