@@ -216,6 +216,8 @@ struct GroupAggregation {
                 try view.mayHave(column, series)
             else { continue }
             var collector = collectors[index]
+            collectors[index] = collector.emptied
+            defer { collectors[index] = collector }
             let type = plan.references[reference].type
             let counters = executor.counters
             let noSummary = { (_: Int64, _: Int64) in false }
@@ -228,7 +230,6 @@ struct GroupAggregation {
                 collector.add(times: slice.times, vector, [])
                 return true
             }
-            collectors[index] = collector
         }
     }
 
@@ -236,14 +237,16 @@ struct GroupAggregation {
         _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series
     ) throws(DatabaseError) {
         let needsTimes = needsPointTimes(index)
+        // Taken out while it is filled: a second reference would make every change a copy.
         var field = fields[index]
+        fields[index] = field.emptied
+        defer { fields[index] = field }
         let storedType = view.schema.columns[column].type
         let counters = executor.counters
-        // Copied so that the closure that asks does not hold the one that is being filled.
-        let asked = field
+        let window = field.summaryWindow
         let takesSummaries = !needsTimes && storedType == field.type
         let summarize = { (first: Int64, last: Int64) in
-            takesSummaries && asked.isInOneBucket(first, last)
+            takesSummaries && window.accepts(first, last)
         }
         try view.scan(column, of: series, in: field.range, summarize: summarize) {
             piece throws(DatabaseError) -> Bool in
@@ -263,7 +266,6 @@ struct GroupAggregation {
             }
             return true
         }
-        fields[index] = field
     }
 
     /// Outside buckets a single min or max is dated with its point, which no summary knows.

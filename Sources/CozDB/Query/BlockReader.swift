@@ -86,7 +86,7 @@ struct BlockReader {
     ///   nil, every row with any column counts.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, in range: TimeRange,
-        descending: Bool, counters: CounterBox
+        descending: Bool, blockRows: Int = 4096, counters: CounterBox
     ) {
         self.plan = plan
         self.input = input
@@ -121,7 +121,9 @@ struct BlockReader {
             }
         }
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
-            cursor = view.rows(of: series, columns: wanted, in: range, descending: descending)
+            cursor = view.rows(
+                of: series, columns: wanted, in: range, descending: descending,
+                blockRows: blockRows)
         }
     }
 

@@ -28,7 +28,8 @@ struct QueryScript: CustomTestStringConvertible {
     init(name: String, text: String) {
         self.name = name
         var isLoading = false
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let all = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in all.enumerated() {
             if line.hasPrefix("#") { continue }
             if line.hasPrefix("identity ") { setIdentity(String(line.dropFirst(9))) }
             if line == "influx" { isCompatible = true }
@@ -36,7 +37,8 @@ struct QueryScript: CustomTestStringConvertible {
                 isLoading = true
             } else if line.hasPrefix("> ") {
                 isLoading = false
-                steps.append(Step(line: index + 1, statement: String(line.dropFirst(2)), expected: []))
+                let statement = String(line.dropFirst(2))
+                steps.append(Step(line: index + 1, statement: statement, expected: []))
             } else if line.hasPrefix("  ") {
                 if isLoading {
                     lines.append(String(line.dropFirst(2)))
