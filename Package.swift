@@ -45,7 +45,8 @@ let package = Package(
             name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
             swiftSettings: settings),
         .testTarget(
-            name: "CozDBTests", dependencies: ["CozDB", "CozTestSupport"],
+            name: "CozDBTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
+            exclude: ["Queries"],
             swiftSettings: settings),
         .testTarget(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],

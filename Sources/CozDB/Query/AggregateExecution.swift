@@ -160,7 +160,8 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin {
+        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin
+        {
             return try scan(view, series, plan.sources[input.source])
         }
         let arguments = plan.calls.map(\.argument)
@@ -215,9 +216,12 @@ struct GroupAggregation {
                 try view.mayHave(column, series)
             else { continue }
             var collector = collectors[index]
+            collectors[index] = collector.emptied
+            defer { collectors[index] = collector }
             let type = plan.references[reference].type
             let counters = executor.counters
-            try view.scan(column, of: series, in: collector.range, summarize: { _, _ in false }) {
+            let noSummary = { (_: Int64, _: Int64) in false }
+            try view.scan(column, of: series, in: collector.range, summarize: noSummary) {
                 piece throws(DatabaseError) -> Bool in
                 guard case .values(let slice) = piece else { return true }
                 try counters.read(slice)
@@ -226,7 +230,6 @@ struct GroupAggregation {
                 collector.add(times: slice.times, vector, [])
                 return true
             }
-            collectors[index] = collector
         }
     }
 
@@ -234,16 +237,19 @@ struct GroupAggregation {
         _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series
     ) throws(DatabaseError) {
         let needsTimes = needsPointTimes(index)
+        // Taken out while it is filled: a second reference would make every change a copy.
         var field = fields[index]
+        fields[index] = field.emptied
+        defer { fields[index] = field }
         let storedType = view.schema.columns[column].type
         let counters = executor.counters
-        // Copied so that the closure that asks does not hold the one that is being filled.
-        let asked = field
+        let window = field.summaryWindow
         let takesSummaries = !needsTimes && storedType == field.type
-        try view.scan(
-            column, of: series, in: field.range,
-            summarize: { takesSummaries && asked.isInOneBucket($0, $1) }
-        ) { piece throws(DatabaseError) -> Bool in
+        let summarize = { (first: Int64, last: Int64) in
+            takesSummaries && window.accepts(first, last)
+        }
+        try view.scan(column, of: series, in: field.range, summarize: summarize) {
+            piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary(let summary):
                 counters.value.blocksRead += 1
@@ -260,7 +266,6 @@ struct GroupAggregation {
             }
             return true
         }
-        fields[index] = field
     }
 
     /// Outside buckets a single min or max is dated with its point, which no summary knows.

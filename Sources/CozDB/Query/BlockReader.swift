@@ -86,7 +86,7 @@ struct BlockReader {
     ///   nil, every row with any column counts.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, in range: TimeRange,
-        descending: Bool, counters: CounterBox
+        descending: Bool, blockRows: Int = 4096, counters: CounterBox
     ) {
         self.plan = plan
         self.input = input
@@ -121,7 +121,9 @@ struct BlockReader {
             }
         }
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
-            cursor = view.rows(of: series, columns: wanted, in: range, descending: descending)
+            cursor = view.rows(
+                of: series, columns: wanted, in: range, descending: descending,
+                blockRows: blockRows)
         }
     }
 
@@ -159,6 +161,8 @@ struct BlockReader {
         switch (recipe, input.origin) {
         case (.column(let index, let type), _):
             let column = rows.columns[index]
+            // Where no row has a value storage leaves the vectors out.
+            guard !column.isEmpty else { return .constant(nil, count: count) }
             let vector = ResultVector(
                 type: column.type, bits: column.bits, isPresent: column.isPresent,
                 strings: column.strings)

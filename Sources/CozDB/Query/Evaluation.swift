@@ -108,10 +108,13 @@ struct Evaluator {
 extension Evaluation {
     /// The same with the tags of a series put in and everything folded that does not depend on
     /// rows: `.constant(true)` accepts the whole series, any other constant none of it.
-    func specialized(_ tag: (String) -> String) -> Evaluation {
+    ///
+    /// - Parameter tag: the value of a tag; a missing one is empty, or nil where that is to be
+    ///   like a missing field, which fulfils nothing.
+    func specialized(_ tag: (String) -> String?) -> Evaluation {
         switch self {
         case .column, .call, .constant: return self
-        case .seriesTag(let name): return .constant(.string(tag(name)))
+        case .seriesTag(let name): return .constant(tag(name).map { .string($0) })
         case .binary(let symbol, let left, let right):
             let left = left.specialized(tag)
             let right = right.specialized(tag)

@@ -64,7 +64,7 @@ final class Executor {
 
     // MARK: Series
 
-    /// Every series that can have rows of the answer, its condition settled as far as tags settle it.
+    /// Every series that can have rows of the answer, its condition settled as far as tags do that.
     private func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
         var inputs: [InputSeries] = []
         for index in plan.sources.indices where isOfUse(plan, index) {
@@ -236,7 +236,8 @@ struct RowWriter {
         var columns: [ResultVector] = []
         for column in plan.columns {
             var vector = evaluator.evaluate(column.evaluation, inputs, count: times.count)
-            RowWriter.dropNaN(&vector)
+            // What was stored is shown as it is; a computed NaN has no place in an answer.
+            if case .column = column.evaluation {} else { RowWriter.dropNaN(&vector) }
             columns.append(kept.count == times.count ? vector : vector.filtered(Array(kept)))
         }
         if !isBegun {
@@ -253,7 +254,6 @@ struct RowWriter {
         if isBegun { try output.endSeries() }
     }
 
-    /// A computed NaN has no place in an answer.
     private static func dropNaN(_ vector: inout ResultVector) {
         guard vector.type == .float else { return }
         for row in vector.bits.indices where Double(bitPattern: vector.bits[row]).isNaN {

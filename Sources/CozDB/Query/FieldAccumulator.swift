@@ -22,6 +22,20 @@ struct BucketState {
     var squares = 0.0
 }
 
+/// Which runs of values an accumulator can take in as summaries.
+struct SummaryWindow {
+    let range: TimeRange
+    let buckets: TimeBuckets?
+    let isPossible: Bool
+
+    /// Whether a run from first to last lies in one bucket, so that its summary suffices.
+    func accepts(_ first: Int64, _ last: Int64) -> Bool {
+        guard isPossible, range.covers(first: first, last: last) else { return false }
+        guard let buckets else { return true }
+        return last < buckets.bounds(first).end
+    }
+}
+
 /// Gathers one field of one group.
 struct FieldAccumulator {
     let type: FieldType
@@ -44,13 +58,14 @@ struct FieldAccumulator {
 
     // MARK: Input, by ascending time within a series
 
-    /// Whether a run from first to last lies in one bucket, so that its summary suffices.
-    func isInOneBucket(_ first: Int64, _ last: Int64) -> Bool {
-        guard !needsMoments, type != .string, range.covers(first: first, last: last) else {
-            return false
-        }
-        guard let buckets else { return true }
-        return last < buckets.bounds(first).end
+    var summaryWindow: SummaryWindow {
+        SummaryWindow(
+            range: range, buckets: buckets, isPossible: !needsMoments && type != .string)
+    }
+
+    /// The same without anything gathered yet.
+    var emptied: FieldAccumulator {
+        FieldAccumulator(type: type, range: range, buckets: buckets, needsMoments: needsMoments)
     }
 
     mutating func add(_ summary: ColumnSummary) {
@@ -95,7 +110,11 @@ struct FieldAccumulator {
             let index = bucket(at: times[row])
             let end = min(currentRange.end, range.upper)
             let start = row
-            while row < times.count, times[row] < end { row += 1 }
+            if times[times.count - 1] < end {
+                row = times.count
+            } else {
+                while row < times.count, times[row] < end { row += 1 }
+            }
             merge(part(times, bits, start..<row, table), into: index)
         }
     }
@@ -259,12 +278,14 @@ struct FieldAccumulator {
             (state.maximum, state.maximumTime) = (part.maximum, part.maximumTime)
         }
         if part.firstTime < state.firstTime
-            || (part.firstTime == state.firstTime && wins(part.first, over: state.first, isFirst: true))
+            || (part.firstTime == state.firstTime
+                && wins(part.first, over: state.first, isFirst: true))
         {
             (state.first, state.firstTime) = (part.first, part.firstTime)
         }
         if part.lastTime > state.lastTime
-            || (part.lastTime == state.lastTime && wins(part.last, over: state.last, isFirst: false))
+            || (part.lastTime == state.lastTime
+                && wins(part.last, over: state.last, isFirst: false))
         {
             (state.last, state.lastTime) = (part.last, part.lastTime)
         }

@@ -81,7 +81,7 @@ enum Transformation: Sendable {
     var extraBuckets: Int64 {
         switch self {
         case .cumulativeSum: 0
-        case .movingAverage(let count): Int64(count)
+        // One also for a moving average, whatever its window: so does InfluxDB.
         default: 1
         }
     }

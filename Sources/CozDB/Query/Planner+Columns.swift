@@ -88,7 +88,8 @@ extension Planner {
             !aggregate.accepts(type)
         {
             throw DatabaseError(
-                .usage, "unsupported \(aggregate.rawValue) iterator type: \(type.name); "
+                .usage,
+                "unsupported \(aggregate.rawValue) iterator type: \(type.name); "
                     + "\(aggregate.rawValue)() takes numbers", offset: expression.offset)
         }
         call.type = call.aggregate.map { $0.resultType(of: type) } ?? type
@@ -96,7 +97,8 @@ extension Planner {
             if call.aggregate == nil, let type, type == .string || type == .boolean {
                 guard case .elapsed = transformation else {
                     throw DatabaseError(
-                        .usage, "\(expression.columnName)() takes numbers; "
+                        .usage,
+                        "\(expression.columnName)() takes numbers; "
                             + "\"\(plan.references[call.argument].name)\" is \(type.name)",
                         offset: expression.offset)
                 }

@@ -119,10 +119,10 @@ extension Planner {
                 places.append("the subquery")
             }
         }
-        let where_ = places.count == 1 ? places[0] : "any of \(places.count) experiments"
+        let place = places.count == 1 ? places[0] : "any of \(places.count) experiments"
         throw DatabaseError(
             .usage,
-            "there is no field or tag \"\(reference.name)\" in \(where_)"
+            "there is no field or tag \"\(reference.name)\" in \(place)"
                 + NameSuggestion.text(reference.name, among: names))
     }
 

@@ -38,6 +38,11 @@ struct PointCollector {
         auxiliary = auxiliaryTypes.map { VectorBuilder(type: $0) }
     }
 
+    /// The same without anything collected yet.
+    var emptied: PointCollector {
+        PointCollector(type: values.type, auxiliaryTypes: auxiliary.map(\.type), range: range)
+    }
+
     /// Adds the rows in which the value is there.
     mutating func add(times newTimes: [Int64], _ vector: ResultVector, _ others: [ResultVector]) {
         for row in 0..<newTimes.count where vector.isPresent[row] {

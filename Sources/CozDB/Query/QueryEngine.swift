@@ -27,8 +27,8 @@ struct QueryEngine {
 
     /// Runs every statement of the text; the first that fails ends the run.
     ///
-    /// - Throws: `usage` before anything is run where the text does not parse; else what the failing
-    ///   statement threw, after the sink was told.
+    /// - Throws: `usage` before anything is run where the text does not parse; else what the
+    ///   failing statement threw, after the sink was told.
     @discardableResult
     func run(
         _ text: String, into sink: inout some QueryResultSink
@@ -58,8 +58,9 @@ struct QueryEngine {
     }
 
     /// The statements of a text that would change data, so that callers know how to open.
-    static func changesData(_ text: String, options: QueryOptions) throws(DatabaseError) -> Bool {
-        try Parser.parse(text, options: options).contains {
+    static func changesData(_ text: String, options: QueryOptions) -> Bool {
+        guard let statements = try? Parser.parse(text, options: options) else { return false }
+        return statements.contains {
             switch $0 {
             case .select, .show, .explain, .administration: false
             case .delete, .dropSeries, .dropMeasurement, .alter: true

@@ -40,7 +40,7 @@ struct RowMerge {
         for input in inputs {
             var reader = BlockReader(
                 plan, input, driving: plan.auxiliary, in: range, descending: !plan.isAscending,
-                counters: counters)
+                blockRows: blockRows, counters: counters)
             var block = Block()
             if try reader.next(into: &block) {
                 heads.append(Head(reader: reader, block: block))

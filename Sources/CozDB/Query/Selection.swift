@@ -177,7 +177,12 @@ struct Selection {
             candidates = bestByTags.values.sorted()
         }
         let ordered = candidates.sorted { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
-        return ordered.prefix(Int(min(parameter, 1e9))).sorted()
+        let chosen = ordered.prefix(Int(min(parameter, 1e9)))
+        // By time; at one time in the order of their rank.
+        return chosen.enumerated().sorted {
+            let (a, b) = (points.times[$0.element], points.times[$1.element])
+            return a == b ? $0.offset < $1.offset : a < b
+        }.map(\.element)
     }
 
     // MARK: Integral

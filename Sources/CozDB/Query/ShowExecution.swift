@@ -160,7 +160,7 @@ extension ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var counts: [(name: String, count: Int)] = []
         for view in try views(show) {
-            let scan = try TagScan(view, split, &planner, counters)
+            var scan = try TagScan(view, split, &planner, counters)
             let count: Int
             switch show.subject {
             case .measurementCardinality:
@@ -168,6 +168,7 @@ extension ShowExecution {
             case .fieldKeyCardinality: count = view.schema.fields.count
             case .tagKeyCardinality: count = try scan.names().count
             case .tagValuesCardinality:
+                scan.missingFulfilsNothing = true
                 var values = 0
                 for name in try planner.tagNames(view)
                 where show.key?.accepts(name.text) ?? true {
@@ -190,7 +191,8 @@ extension ShowExecution {
         case .measurementCardinality(let exact):
             let isPlain = !exact && show.sources.isEmpty && show.condition == nil
             if total == 0, !isPlain { return }
-            try emit("", [isPlain ? "cardinality estimation" : "count"],
+            try emit(
+                "", [isPlain ? "cardinality estimation" : "count"],
                 [[.integer(Int64(total))]], output)
         case .seriesCardinality(exact: false) where show.sources.isEmpty && show.condition == nil:
             try emit("", ["cardinality estimation"], [[.integer(Int64(total))]], output)
@@ -260,7 +262,9 @@ struct TagScan {
     private let range: TimeRange
     private let plan = SelectPlan()
     private let source: PlannedSource
-    private let identity: Set<Name>
+    /// Whether a tag that a series does not have fulfils no condition: InfluxDB's SHOW TAG VALUES
+    /// CARDINALITY counts so, while everything else takes it for empty.
+    var missingFulfilsNothing = false
 
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
@@ -271,7 +275,6 @@ struct TagScan {
         range = TimeRange(
             lower: max(split.first ?? .min, TimeRange.all.lower),
             upper: min((split.last ?? .max).addingSaturating(1), TimeRange.all.upper))
-        identity = try planner.identityTags(view)
         plan.sources = [PlannedSource(.experiment(view))]
         var lenient = planner.options
         lenient.influxCompatible = true
@@ -283,10 +286,11 @@ struct TagScan {
     /// Series whose tags can fulfil the condition; conditions on attributes are left open.
     func matchingSeries() throws(DatabaseError) -> [Series] {
         guard let condition = source.condition else { return try view.series(in: range) }
+        let missing: String? = missingFulfilsNothing ? nil : ""
         return try view.series(in: range) { key in
             let tags = key.tags
             return !condition.specialized { name in
-                tags.first { Name($0.name) == Name(name) }?.value ?? ""
+                tags.first { Name($0.name) == Name(name) }?.value ?? missing
             }.isNever
         }
     }

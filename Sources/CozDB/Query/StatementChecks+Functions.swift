@@ -182,14 +182,16 @@ extension StatementChecks {
             try checkCount(call, 1...2)
             if call.arguments.count == 2 {
                 try checkUnit(
-                    call, "second argument to \(call.name) must be a duration, got "
+                    call,
+                    "second argument to \(call.name) must be a duration, got "
                         + call.arguments[1].influxTypeName)
             }
         case "elapsed":
             try checkCount(call, 1...2)
             if call.arguments.count == 2 {
                 try checkUnit(
-                    call, "second argument to elapsed must be a duration, got "
+                    call,
+                    "second argument to elapsed must be a duration, got "
                         + call.arguments[1].influxTypeName)
             }
         case "moving_average":

@@ -24,7 +24,9 @@ struct TimeBuckets: Sendable {
         let shift = zoneOffset(zone, time)
         var start = aligned(time, shift: shift)
         let startShift = shift - zoneOffset(zone, start)
-        if startShift != 0, abs(startShift) < interval { start = start.addingSaturating(startShift) }
+        if startShift != 0, abs(startShift) < interval {
+            start = start.addingSaturating(startShift)
+        }
         var end = aligned(time, shift: shift).addingSaturating(interval)
         let endOffset = zoneOffset(zone, end)
         let endShift = shift - endOffset

@@ -105,12 +105,16 @@ struct BucketFiller {
         var previous: Int?
         for start in starts {
             // Buckets before the range, which transformations ask for, are among the starts.
-            while row < points.count, isAscending ? points.times[row] < start : points.times[row] > start {
+            while row < points.count,
+                isAscending ? points.times[row] < start : points.times[row] > start
+            {
                 row += 1
             }
             if row < points.count, points.times[row] == start {
                 values.append(points.values, row: row)
-                for index in others.indices { others[index].append(points.auxiliary[index], row: row) }
+                for index in others.indices {
+                    others[index].append(points.auxiliary[index], row: row)
+                }
                 previous = row
                 row += 1
                 continue
@@ -144,7 +148,8 @@ struct BucketFiller {
                 / (Double(points.times[next] / interval) - from)
             let value = slope * (Double(start / interval) - from) + points.number(previous)
             values.append(
-                type, type == .integer
+                type,
+                type == .integer
                     ? UInt64(bitPattern: Int64(saturating: value)) : value.bitPattern)
         }
     }

@@ -218,9 +218,8 @@ enum VectorArithmetic {
     ) -> ResultVector {
         let left = arguments[0].cast(to: .float)
         let right = arguments[1].cast(to: .float)
-        return compute(left, right, .float, { Double(bitPattern: $0) }) {
-            operation($0, $1).bitPattern
-        }
+        let read = { (bits: UInt64) in Double(bitPattern: bits) }
+        return compute(left, right, .float, read) { operation($0, $1).bitPattern }
     }
 
     private static func coalesce(_ arguments: [ResultVector], count: Int) -> ResultVector {

@@ -63,7 +63,8 @@ struct VectorBuilder {
 
     mutating func append(_ vector: ResultVector, row: Int) {
         guard let type = vector.type, vector.isPresent[row] else { return appendNull() }
-        append(type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
+        append(
+            type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
     }
 
     /// The code under which a string of another table is known here.

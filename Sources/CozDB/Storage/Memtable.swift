@@ -14,15 +14,12 @@ final class MemtableTable: Sendable {
         var cellEnd: UInt32
     }
 
-    struct Cell: BitwiseCopyable {
-        var column: UInt32
-        /// As in `ColumnSlice`; strings by their number in the memtable.
-        var bits: UInt64
-    }
-
     let experiment: Int
     let rows = ChunkedArray<Row>()
-    let cells = ChunkedArray<Cell>()
+    /// Column of each cell, and its value as in `ColumnSlice`; strings by their number in the
+    /// memtable. Two arrays, because a struct of both would be a third padding.
+    let cellColumns = ChunkedArray<UInt32>()
+    let cellBits = ChunkedArray<UInt64>()
     let keys = ByteArena()
     /// Each set is a list of (column, string) pairs of four bytes each.
     let attributeSets = ByteArena()
@@ -32,7 +29,8 @@ final class MemtableTable: Sendable {
     }
 
     var sizeBytes: Int {
-        rows.sizeBytes + cells.sizeBytes + keys.sizeBytes + attributeSets.sizeBytes
+        rows.sizeBytes + cellColumns.sizeBytes + cellBits.sizeBytes + keys.sizeBytes
+            + attributeSets.sizeBytes
     }
 }
 
@@ -150,16 +148,17 @@ private struct MemtableReceiver: CommitReceiver {
         row.time = time
         row.series = tagSets[tagSet].series
         row.attributes = tagSets[tagSet].attributes
-        row.cellStart = UInt32(truncatingIfNeeded: table?.cells.count ?? 0)
+        row.cellStart = UInt32(truncatingIfNeeded: table?.cellBits.count ?? 0)
     }
 
     mutating func receiveCell(column: Int, bits: UInt64) {
         let stored = isString[column] ? UInt64(strings[Int(bits)]) : bits
-        table?.cells.append(MemtableTable.Cell(column: columns[column], bits: stored))
+        table?.cellColumns.append(columns[column])
+        table?.cellBits.append(stored)
     }
 
     mutating func endRow() {
-        row.cellEnd = UInt32(truncatingIfNeeded: table?.cells.count ?? 0)
+        row.cellEnd = UInt32(truncatingIfNeeded: table?.cellBits.count ?? 0)
         table?.rows.append(row)
     }
 }
