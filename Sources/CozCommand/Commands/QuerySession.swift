@@ -65,7 +65,11 @@ struct QuerySession {
             outcome.error = sink.firstError
             format.end()
         } catch {
-            if sink.statements == 0, error.kind == .usage { format.parseError(error.message) }
+            if sink.statements > 0 {
+                format.end()
+            } else if error.kind == .usage {
+                format.parseError(error.message)
+            }
             if !output.isClosed { outcome.error = error }
         }
         outcome.formatting = sink.formatting - (output.writing - writing)

@@ -8,6 +8,7 @@ struct FormatSink: QueryResultSink {
     private let output: OutputWriter
     private let schemas: [ExperimentSchema]
     private let needsIdentity: Bool
+    private var isInSeries = false
     /// The experiment of the statement's first series.
     private var firstName: String?
     private var header = ResultHeader()
@@ -56,6 +57,7 @@ struct FormatSink: QueryResultSink {
         }
         isTime = series.columns.map(\.isTime)
         cells = [ResultCell](repeating: .null, count: series.columns.count)
+        isInSeries = true
         format.beginSeries(header)
     }
 
@@ -114,10 +116,13 @@ struct FormatSink: QueryResultSink {
     }
 
     mutating func endSeries() throws(DatabaseError) {
+        isInSeries = false
         format.endSeries()
     }
 
+    /// A statement that fails in the middle of a series ends there.
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
+        if isInSeries { try endSeries() }
         if firstError == nil { firstError = error }
         format.endStatement(error: error?.message)
     }
