@@ -38,6 +38,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "ReadmeProgram", dependencies: ["CozDB"], path: "Examples/ReadmeProgram",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .target(
             name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
             swiftSettings: settings),

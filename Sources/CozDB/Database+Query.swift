@@ -1,34 +1,50 @@
-// Queries on an open database.
+// Running statements: streamed into a sink, or collected.
+
+internal import Glibc
 
 extension Database {
-    /// Runs statements on what is committed now and hands their answers to a sink as they come.
-    /// All statements see one snapshot; after one that changes data, the next.
+    /// Runs every statement of a text on one snapshot; the first that fails ends the run. After a
+    /// statement that changed data the next ones see the change.
     ///
-    /// - Throws: `usage` before anything is run where the text does not parse; otherwise what the
-    ///   first failing statement threw, after the sink was told. Later statements are not run.
-    /// - Returns: what the run read and how long its parts took.
-    @discardableResult
-    public func query<Sink: QueryResultSink>(
-        _ text: String, options: QueryOptions, into sink: inout Sink
-    ) throws(DatabaseError) -> QueryCounters {
-        let engine = QueryEngine(snapshot: try snapshot(), options: options)
-        return try engine.run(text, into: &sink)
-    }
-
-    /// Runs statements and collects their answers in memory.
-    ///
-    /// - Throws: as `query(_:options:into:)`.
-    public func query(_ text: String, options: QueryOptions) throws(DatabaseError) -> QueryResult {
+    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
+    /// - Throws: `usage` with the place in the text where it does not parse or fails its checks;
+    ///   `limitExceeded` with the limit's name; `cancelled`; `damaged` where a block that the
+    ///   statement needs cannot be read.
+    public func query(
+        _ text: String, options: QueryOptions? = nil
+    ) throws(DatabaseError) -> QueryResult {
         var collector = QueryResultCollector()
-        let counters = try query(text, options: options, into: &collector)
+        let counters = try query(text, options: options ?? Database.options, into: &collector)
         var result = collector.result
         result.counters = counters
         return result
     }
 
-    /// Whether a text has a statement that changes data, for which the database must be open for
-    /// writing. False where the text does not parse: running it says why.
-    public static func changesData(_ text: String, options: QueryOptions) -> Bool {
-        QueryEngine.changesData(text, options: options)
+    /// The same, handing rows over as they are computed; memory is a few blocks.
+    @discardableResult
+    public func query<Sink: QueryResultSink>(
+        _ text: String, options: QueryOptions, into sink: inout Sink
+    ) throws(DatabaseError) -> QueryCounters {
+        let engine = QueryEngine(snapshot: try snapshot(), options: options) {
+            change throws(DatabaseError) in
+            switch change {
+            case .alter(let experiment, let field, let type):
+                try self.alter(experiment: experiment, field: field, type: type)
+            case .delete(let words):
+                throw DatabaseError(.usage, "\(words) is not supported yet")
+            }
+            return try self.snapshot()
+        }
+        return try engine.run(text, into: &sink)
+    }
+
+    /// Whether a text has a statement that needs a database open for writing; false where it does
+    /// not parse.
+    public static func changesData(_ text: String, options: QueryOptions? = nil) -> Bool {
+        (try? QueryEngine.changesData(text, options: options ?? Database.options)) ?? false
+    }
+
+    private static var options: QueryOptions {
+        QueryOptions(now: Timestamp(nanoseconds: Recovery.now()))
     }
 }

@@ -72,6 +72,9 @@
 
         var count: Int { entries.count }
 
+        /// Tells views of one arena from those of another.
+        var identity: ObjectIdentifier { ObjectIdentifier(arena) }
+
         func withBytes<Result>(_ number: Int, _ body: (Span<UInt8>) -> Result) -> Result {
             entries[number].withBytes(body)
         }

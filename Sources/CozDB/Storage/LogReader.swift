@@ -24,6 +24,7 @@ struct LogReader {
     private var windowOffset = 0
 
     private static let windowSizeBytes = 1 << 20
+    private static let zeros = [UInt8](repeating: 0, count: 1024)
 
     /// - Parameter sealedSizeBytes: the size the manifest names for a log that is complete.
     /// - Throws: `damaged` where the header or the sealed size does not fit.
@@ -87,6 +88,10 @@ struct LogReader {
         var hasBytes = false
         var place = offset
         while place < sizeBytes {
+            if try isZero(at: place) {
+                place += LogReader.zeros.count
+                continue
+            }
             try load(place, count: LogFormat.frameHeaderSizeBytes)
             let header = bytes(at: place, count: LogFormat.frameHeaderSizeBytes)
             hasBytes = hasBytes || header.contains { $0 != 0 }
@@ -102,6 +107,18 @@ struct LogReader {
             place += LogFormat.alignment
         }
         end = hasBytes ? .torn(discardedBytes: sizeBytes - offset) : .clean
+    }
+
+    /// Whether a stretch of reserved space begins here, without the beginning of any frame: the
+    /// size that a frame begins with is not 0.
+    private mutating func isZero(at offset: Int) throws(DatabaseError) -> Bool {
+        let count = LogReader.zeros.count
+        guard offset + count <= sizeBytes else { return false }
+        try load(offset, count: count)
+        let start = offset - windowOffset
+        guard start + count <= window.count else { return false }
+        let window = window
+        return window.span.extracting(start..<(start + count)).equals(LogReader.zeros.span)
     }
 
     private mutating func frame(

@@ -13,7 +13,7 @@ final class LogWriter {
     private var buffer = ByteWriter()
 
     /// Blocks that were written before are overwritten faster than fresh ones, so zeros go ahead.
-    private static let reserveSizeBytes = 256 << 10
+    private static let reserve = [UInt8](repeating: 0, count: 256 << 10)
 
     /// Makes the file and its name durable.
     init(in directory: any Directory, identity: LogIdentity) throws(FileError) {
@@ -50,7 +50,7 @@ final class LogWriter {
         let frameSize = LogFormat.frameSizeBytes(payload: payload.count)
         frame.appendZeros(frameSize - frame.count)
         if sizeBytes + frameSize > reservedSizeBytes {
-            frame.appendZeros(LogWriter.reserveSizeBytes)
+            frame.append(LogWriter.reserve)
             try file.allocate(size: sizeBytes + frame.count)
             reservedSizeBytes = sizeBytes + frame.count
         }

@@ -7,6 +7,7 @@ internal import Synchronization
 final class SegmentReader: Sendable {
     let info: Manifest.Segment
     let footer: SegmentFooter
+    let footerSizeBytes: Int
     let path: String
 
     private let mapping: FileMapping
@@ -41,7 +42,7 @@ final class SegmentReader: Sendable {
             let size = try file.size()
             return try file.map(size: min(size, info.sizeBytes))
         }
-        footer = try SegmentReader.readFooter(
+        (footer, footerSizeBytes) = try SegmentReader.readFooter(
             mapping, info: info, databaseID: databaseID, path: path)
         var fieldByColumn: [Int] = []
         for (index, field) in footer.fields.enumerated() {
@@ -200,7 +201,7 @@ final class SegmentReader: Sendable {
 
     private static func readFooter(
         _ mapping: FileMapping, info: Manifest.Segment, databaseID: UInt64, path: String
-    ) throws(DatabaseError) -> SegmentFooter {
+    ) throws(DatabaseError) -> (footer: SegmentFooter, sizeBytes: Int) {
         let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard mapping.count == info.sizeBytes, info.sizeBytes >= minimum else {
             throw DatabaseError(
@@ -220,7 +221,7 @@ final class SegmentReader: Sendable {
                 try readTrailer(bytes, info: info)
             }
         }
-        return try read(
+        let footer = try read(
             mapping, place, databaseID: databaseID, number: info.number, path: path
         ) { bytes throws(FormatError) in
             var reader = ByteReader(bytes)
@@ -230,6 +231,7 @@ final class SegmentReader: Sendable {
             }
             return footer
         }
+        return (footer, place.sizeBytes)
     }
 
     private static func checkHeader(

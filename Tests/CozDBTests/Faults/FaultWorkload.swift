@@ -1,0 +1,213 @@
+// The workload that the fault tests run: a short life of a database, with everything in it that
+// touches files, and what must be found at its end wherever it broke off.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+/// All that a database holds, in a form that can be compared.
+struct Contents: Equatable {
+    struct Cell: Hashable {
+        var experiment: String
+        var series: [String]
+        var time: Int64
+        var column: String
+    }
+
+    var cells: [Cell: FieldValue] = [:]
+    var refusals: Set<Refusal> = []
+
+    init() {}
+
+    /// Reads everything by rows.
+    init(_ database: Database) throws {
+        let snapshot = try database.snapshot()
+        for view in snapshot.experiments {
+            for series in try view.series() { try add(view, series) }
+        }
+        refusals = try Contents.refusals(database)
+    }
+
+    private mutating func add(_ view: ExperimentView, _ series: Series) throws {
+        let key = series.key.tags.flatMap { [$0.name, $0.value] }
+        var cursor = view.rows(of: series, columns: view.schema.columns.map(\.id), in: .all)
+        var block = RowBlock()
+        while try cursor.next(into: &block) {
+            for (index, column) in block.columns.enumerated() {
+                for row in 0..<block.count {
+                    guard let value = column.value(row) else { continue }
+                    let cell = Cell(
+                        experiment: view.schema.name, series: key, time: block.times[row],
+                        column: view.schema.columns[index].name)
+                    cells[cell] = value
+                }
+            }
+        }
+    }
+
+    /// Refusals in files and in memory.
+    private static func refusals(_ database: Database) throws -> Set<Refusal> {
+        var found: Set<Refusal> = []
+        switch database.store {
+        case .writer(let engine):
+            for info in engine.state.withLock({ $0.manifest.rejects }) {
+                found.formUnion(try engine.rejects(info))
+            }
+            found.formUnion(
+                engine.state.withLock { ($0.frozen?.refusals ?? []) + $0.memtable.refusals })
+        case .reader(let reader):
+            let parts = try reader.read { manifest, _, replay throws(DatabaseError) in
+                (manifest, replay.memtable.refusals)
+            }
+            for info in parts.0.rejects {
+                let folder = try reader.directory.openDirectory("rejects", create: false)
+                found.formUnion(
+                    try RejectsFile.read(info, in: folder, databaseID: parts.0.databaseID))
+            }
+            found.formUnion(parts.1)
+        }
+        return found
+    }
+}
+
+/// A short life of a database: writes, flushes, merges, closing and opening again.
+struct FaultWorkload {
+    static let path = "db"
+    static let batchCount = 12
+
+    var options = DatabaseOptions()
+
+    /// How far a run came before something failed.
+    struct Progress {
+        /// Batches whose commit was reported.
+        var acknowledged = 0
+        /// Batches whose commit was begun.
+        var begun = 0
+        var failure: DatabaseError?
+    }
+
+    init() {
+        options.compactsInBackground = false
+        options.retireSeconds = 0
+    }
+
+    enum Step {
+        case write, flush, compact, reopen
+    }
+
+    static let steps: [Step] = [
+        .write, .write, .flush, .write, .write, .flush, .write, .compact, .write, .write, .reopen,
+        .write, .write, .reopen, .flush, .write, .write, .compact, .write, .reopen,
+    ]
+
+    /// Two experiments, overwritten cells, refused values and points, new fields as it goes on.
+    static func batch(_ number: Int) throws -> WriteBatch {
+        var batch = WriteBatch()
+        batch.source = "file \(number)"
+        for experiment in ["dev", "öther"] {
+            for participant in 0..<3 {
+                let tags = ["id_participant": "p\(participant)", "device": "d\(number % 2)"]
+                let time = Timestamp(nanoseconds: Int64((number % 5) * 10 + participant))
+                try batch.add(
+                    experiment: experiment, tags: tags, time: time,
+                    fields: [
+                        "number": .integer(Int64(number)), "heart": .float(Double(number) / 4),
+                        "new \(number / 3)": .string("text \(number) \(participant)"),
+                    ])
+            }
+        }
+        if number % 3 == 1 {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p1"], time: Timestamp(nanoseconds: 7),
+                fields: ["number": .string("not a number \(number)"), "heart": .float(1)])
+            try batch.add(
+                experiment: "dev", tags: ["device": "nobody's"], time: Timestamp(nanoseconds: 8),
+                fields: ["heart": .float(Double(number))])
+        }
+        return batch
+    }
+
+    func open(
+        _ system: FaultyFileSystem, _ access: DatabaseAccess = .readWrite
+    ) throws(DatabaseError) -> Database {
+        try Database.open(FaultWorkload.path, access: access, options: options, on: system)
+    }
+
+    /// Runs until the end or the first failure.
+    func run(on system: FaultyFileSystem) throws -> Progress {
+        var progress = Progress()
+        do {
+            var database = try open(system)
+            for step in FaultWorkload.steps {
+                switch step {
+                case .write:
+                    progress.begun += 1
+                    try database.write(FaultWorkload.batch(progress.begun))
+                    progress.acknowledged += 1
+                case .flush: try database.flush()
+                case .compact: try database.compact()
+                case .reopen:
+                    try database.close()
+                    database = try open(system)
+                }
+            }
+            try database.close()
+        } catch let error as DatabaseError {
+            progress.failure = error
+        }
+        return progress
+    }
+
+    /// What the database holds after each number of commits.
+    static func prefixes() throws -> [Contents] {
+        let system = FaultyFileSystem()
+        let database = try FaultWorkload().open(system)
+        var prefixes = [Contents()]
+        for number in 1...(batchCount + 1) {
+            try database.write(batch(number))
+            prefixes.append(try Contents(database))
+        }
+        try database.close()
+        return prefixes
+    }
+
+    /// Opens what a run left and checks that it is a prefix of the commits with all that were
+    /// acknowledged, that the next write works, and that closing does.
+    func check(
+        _ system: FaultyFileSystem, _ progress: Progress, _ prefixes: [Contents], _ what: String
+    ) throws {
+        let context: Comment = "\(what), of \(progress)"
+        do {
+            var readable: Contents?
+            if progress.acknowledged > 0 {
+                readable = try Contents(open(system, .readOnly))
+            }
+            var database = try open(system)
+            let found = try Contents(database)
+            if let readable { #expect(readable == found, context) }
+            let kept = prefixes.lastIndex(of: found)
+            guard let kept, kept >= progress.acknowledged, kept <= progress.begun else {
+                Issue.record("\(what): found \(kept ?? -1) commits of \(progress)")
+                return
+            }
+            try database.write(FaultWorkload.batch(kept + 1))
+            #expect(try Contents(database) == prefixes[kept + 1], context)
+            try database.close()
+            database = try open(system)
+            #expect(try Contents(database) == prefixes[kept + 1], context)
+            try database.close()
+            try expectNothingUnnamed(system, context)
+        } catch {
+            Issue.record("\(what): \(error), of \(progress)")
+        }
+    }
+
+    private func expectNothingUnnamed(_ system: FaultyFileSystem, _ context: Comment) throws {
+        let manifest = try Manifest(decoding: system["db/MANIFEST"])
+        var named = ["db/LOCK", "db/MANIFEST"]
+        named += manifest.segments.map { "db/" + FileName.segment($0.number).text }
+        named += manifest.rejects.map { "db/rejects/" + FileName.rejects($0.number).text }
+        #expect(system.files == named.sorted(), context)
+    }
+}
