@@ -41,7 +41,7 @@ extension Database {
     /// Whether a text has a statement that needs a database open for writing; false where it does
     /// not parse.
     public static func changesData(_ text: String, options: QueryOptions? = nil) -> Bool {
-        (try? QueryEngine.changesData(text, options: options ?? Database.options)) ?? false
+        QueryEngine.changesData(text, options: options ?? Database.options)
     }
 
     private static var options: QueryOptions {
