@@ -42,7 +42,7 @@ internal import Testing
 
     private func mutated(_ text: String, _ random: inout SeededRandom) -> String {
         var bytes = Array(text.utf8)
-        for _ in 0..<Int.random(in: 1...4, using: &random) {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
             let place = Int.random(in: 0...bytes.count, using: &random)
             switch Int.random(in: 0..<5, using: &random) {
             case 0 where place < bytes.count:
@@ -74,7 +74,7 @@ internal import Testing
         options.bucketCountMax = 10_000
         options.rowCountMax = 100_000
         var answers = 0
-        for _ in 0..<4000 {
+        for _ in 0..<2000 {
             let test = QueryConformanceTests.cases.randomElement(using: &random)
             let text = mutated(test?["query"]?.text ?? "", &random)
             do {
@@ -85,6 +85,6 @@ internal import Testing
                 #expect(kinds.contains(error.kind), "seed \(seed): \(text): \(error)")
             }
         }
-        #expect(answers > 100, "seed \(seed)")
+        #expect(answers > 20, "seed \(seed)")
     }
 }

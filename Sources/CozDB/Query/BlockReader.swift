@@ -112,7 +112,12 @@ struct BlockReader {
             }
         }
         for (index, reference) in plan.references.enumerated() {
-            recipes.append(recipe(source.bindings[index], reference.type))
+            // A cast that no value survives.
+            if case .type = reference.kind, reference.type == nil {
+                recipes.append(.constant(nil))
+            } else {
+                recipes.append(recipe(source.bindings[index], reference.type))
+            }
         }
         for dimension in source.dimensions {
             switch dimension {

@@ -122,28 +122,25 @@ struct RegexParser {
         return node
     }
 
-    /// `{2}`, `{2,}`, `{2,5}`; anything else is a brace.
+    /// `{2}`, `{2,}`, `{2,5}`; nil for a brace that counts nothing and is an ordinary character.
     private mutating func counts() throws(DatabaseError) -> (Int, Int?)? {
         let start = index
         index += 1
         guard let minimum = number() else {
             index = start
-            return try brace()
+            return nil
         }
         var maximum: Int? = minimum
         if take(",") { maximum = number() }
         guard take("}") else {
             index = start
-            return try brace()
+            return nil
         }
         guard minimum <= RegexParser.repetitionMax, (maximum ?? 0) <= RegexParser.repetitionMax,
             maximum ?? minimum >= minimum
         else { throw failure("invalid repeat count", text(start..<index)) }
         return (minimum, maximum)
     }
-
-    /// A brace that counts nothing is an ordinary character: the caller goes on with it.
-    private func brace() throws(DatabaseError) -> (Int, Int?)? { nil }
 
     private mutating func number() -> Int? {
         var value: Int?

@@ -91,27 +91,73 @@ extension Executor {
             counters: counters)
         var block = Block()
         while try reader.next(into: &block) {
-            var rowsByKey: [GroupKey: [Int]] = [:]
-            var last: (codes: [UInt64], key: GroupKey)?
-            for row in 0..<block.count {
-                // Neighbouring rows mostly share their group: compare codes before texts.
-                let codes = block.dimensions.map { $0.isPresent[row] ? $0.bits[row] : .max }
-                if last?.codes != codes {
-                    var key = shared
-                    for (place, index) in changing.enumerated() {
-                        key.values[index] = Name(block.dimensions[place].groupText(row))
-                    }
-                    last = (codes, key)
-                }
-                if let last { rowsByKey[last.key, default: []].append(row) }
-            }
-            for (key, rows) in rowsByKey {
+            var grouping = BlockGrouping(shared: shared, changing: changing)
+            grouping.add(block)
+            for (key, rows) in zip(grouping.keys, grouping.rows) {
                 let part = Block(
                     times: rows.map { block.times[$0] },
                     references: block.references.map { $0.filtered(rows) })
                 try body(key, part)
             }
         }
+    }
+}
+
+/// The rows of one block by group. Codes are compared before texts: a text is looked at once for
+/// each combination of codes.
+private struct BlockGrouping {
+    private let shared: GroupKey
+    /// Which values of the key differ from row to row.
+    private let changing: [Int]
+    private(set) var keys: [GroupKey] = []
+    private(set) var rows: [[Int]] = []
+    /// Equal texts can have different codes: places are found by key, then remembered by codes.
+    private var placeByKey: [GroupKey: Int] = [:]
+
+    init(shared: GroupKey, changing: [Int]) {
+        self.shared = shared
+        self.changing = changing
+    }
+
+    mutating func add(_ block: Block) {
+        if block.dimensions.count == 1, block.dimensions[0].type == .string {
+            addByCode(block, block.dimensions[0])
+        } else {
+            addByCodes(block)
+        }
+    }
+
+    /// One attribute: its code is an index.
+    private mutating func addByCode(_ block: Block, _ dimension: ResultVector) {
+        var places = [Int](repeating: -1, count: dimension.strings.count + 1)
+        for row in 0..<block.count {
+            let code = dimension.isPresent[row] ? Int(dimension.bits[row]) + 1 : 0
+            if places[code] < 0 { places[code] = place(block, row) }
+            rows[places[code]].append(row)
+        }
+    }
+
+    private mutating func addByCodes(_ block: Block) {
+        var places: [[UInt64]: Int] = [:]
+        for row in 0..<block.count {
+            let codes = block.dimensions.map { $0.isPresent[row] ? $0.bits[row] : .max }
+            let known = places[codes]
+            let place = known ?? place(block, row)
+            if known == nil { places[codes] = place }
+            rows[place].append(row)
+        }
+    }
+
+    private mutating func place(_ block: Block, _ row: Int) -> Int {
+        var key = shared
+        for (place, index) in changing.enumerated() {
+            key.values[index] = Name(block.dimensions[place].groupText(row))
+        }
+        if let known = placeByKey[key] { return known }
+        placeByKey[key] = keys.count
+        keys.append(key)
+        rows.append([])
+        return keys.count - 1
     }
 }
 

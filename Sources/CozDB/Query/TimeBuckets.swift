@@ -27,6 +27,7 @@ struct TimeBuckets: Sendable {
         if startShift != 0, abs(startShift) < interval {
             start = start.addingSaturating(startShift)
         }
+        start = earliest(start, zone)
         var end = aligned(time, shift: shift).addingSaturating(interval)
         let endOffset = zoneOffset(zone, end)
         let endShift = shift - endOffset
@@ -35,6 +36,16 @@ struct TimeBuckets: Sendable {
             if endShift > 0 || zoneOffset(zone, moved) == endOffset { end = moved }
         }
         return (max(start, TimeBuckets.minimum), min(end, TimeBuckets.maximum + 1))
+    }
+
+    /// Where clocks put back show a bucket's first moment twice, the bucket begins at the first.
+    private func earliest(_ start: Int64, _ zone: TimeZoneRules) -> Int64 {
+        let threeHours: Int64 = 10_800_000_000_000
+        let before = zoneOffset(zone, start.addingSaturating(-threeHours))
+        let gained = before - zoneOffset(zone, start)
+        guard gained > 0, gained < interval else { return start }
+        let candidate = start.addingSaturating(-gained)
+        return zoneOffset(zone, candidate) == before ? candidate : start
     }
 
     private func aligned(_ time: Int64, shift: Int64) -> Int64 {

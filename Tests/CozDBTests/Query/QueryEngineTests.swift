@@ -112,6 +112,21 @@ private struct CallLog: QueryResultSink {
         #expect(message("SELECT v FROM m") { $0.textSizeBytesMax = 5 }.contains("textSizeBytesMax"))
     }
 
+    @Test func `the deepest statements allowed run`() throws {
+        let parentheses = String(repeating: "(", count: 240)
+        let closing = String(repeating: ")", count: 240)
+        _ = try database.query(
+            "SELECT v FROM m WHERE \(parentheses)v = 1\(closing)", options: options)
+        let chain = Array(repeating: "v = 1", count: 480).joined(separator: " OR ")
+        let chained = try database.query("SELECT v FROM m WHERE \(chain)", options: options)
+        #expect(chained.series[0].rowCount == 2)
+        let heads = String(repeating: "SELECT v FROM (", count: 200)
+        let tails = String(repeating: ")", count: 200)
+        let nested = try database.query(
+            "\(heads)SELECT v FROM m WHERE time < 3s\(tails)", options: options)
+        #expect(nested.series[0].rowCount == 6)
+    }
+
     @Test func `a query can be cancelled`() {
         var options = options
         options.isCancelled = { true }
