@@ -13,10 +13,11 @@ package struct PosixFileSystem: FileSystem {
         if create {
             if unsafe mkdir(path, mode) == 0 {
                 try PosixFileSystem.setMode(path, mode)
-                try PosixFileSystem.syncParent(of: path)
             } else if errno != EEXIST {
                 throw FileError(call: "mkdir", path: path, code: errno)
             }
+            // Also where it was there: whoever made it may have ended before this.
+            try PosixFileSystem.syncParent(of: path)
         }
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(call: "open", path: path, code: errno) }
@@ -40,6 +41,7 @@ package struct PosixFileSystem: FileSystem {
             parent = "."
         }
         let descriptor = unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0, errno == EACCES { return }
         guard descriptor >= 0 else { throw FileError(call: "open", path: parent, code: errno) }
         let directory = Descriptor(descriptor, path: parent)
         try directory.check("fsync", fsync(directory.number))
@@ -58,8 +60,11 @@ private final class Descriptor: Sendable {
 
     deinit { _ = close(number) }
 
-    func check(_ call: String, _ result: Int32) throws(FileError) {
-        guard result == 0 else { throw FileError(call: call, path: path, code: errno) }
+    /// Runs a call that gives 0 or -1; one that a signal interrupts runs again.
+    func check(_ call: String, _ body: @autoclosure () -> Int32) throws(FileError) {
+        while body() != 0 {
+            guard errno == EINTR else { throw FileError(call: call, path: path, code: errno) }
+        }
     }
 }
 
@@ -197,7 +202,8 @@ private final class PosixFile: File {
     }
 
     func allocate(size: Int) throws(FileError) {
-        let code = posix_fallocate(descriptor.number, 0, size)
+        var code = EINTR
+        while code == EINTR { code = posix_fallocate(descriptor.number, 0, size) }
         // Not every file system can; the writes then allocate as they go.
         guard code == 0 || code == EOPNOTSUPP || code == EINVAL else {
             throw FileError(call: "posix_fallocate", path: path, code: code)

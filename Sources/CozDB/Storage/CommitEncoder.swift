@@ -78,6 +78,8 @@ struct CommitEncoder {
     ///
     /// - Throws: `usage` where settings contradict those stored; then nothing is changed.
     mutating func encode(_ batch: borrowing WriteBatch) throws(DatabaseError) -> [UInt8]? {
+        try checkNames(batch)
+        try checkStrings(batch)
         try checkSettings(batch)
         report.points = batch.rowCount + batch.refusals.count
         for refusal in batch.refusals { refuse(refusal, wholePoint: true) }
@@ -93,6 +95,44 @@ struct CommitEncoder {
     }
 
     // MARK: Settings and schemas
+
+    /// What the numbered form of a batch takes unseen must not reach the log: no reader accepts it.
+    private func checkNames(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        func check(_ size: Int, _ what: String) throws(DatabaseError) {
+            guard (1...DatabaseOptions.nameSizeBytesMax).contains(size) else {
+                throw DatabaseError(
+                    .usage,
+                    "\(what) name of \(size) bytes; expected 1 to "
+                        + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
+            }
+        }
+        for index in 0..<batch.experiments.count {
+            // Bytes that are not UTF-8 grow when they are repaired.
+            try check(batch.experiments.text(index).utf8.count, "experiment")
+        }
+        for index in 0..<batch.columns.count {
+            try check(batch.receivedColumn(index).name.utf8.count, "field")
+        }
+        for index in 0..<batch.tagSets.count {
+            for tag in batch.receivedTagSet(index).tags { try check(tag.name.utf8.count, "tag") }
+        }
+    }
+
+    private func checkStrings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        let heap = batch.strings.heap
+        for index in 0..<batch.strings.count {
+            let range = batch.strings.range(index)
+            guard range.count <= options.stringSizeBytesMax else {
+                throw DatabaseError(
+                    .limitExceeded,
+                    "a string of \(range.count) bytes exceeds stringSizeBytesMax "
+                        + "(\(options.stringSizeBytesMax))")
+            }
+            guard (try? UTF8Span(validating: heap.span.extracting(range))) != nil else {
+                throw DatabaseError(.usage, "a string value that is not valid UTF-8")
+            }
+        }
+    }
 
     private func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         for index in 0..<batch.experiments.count {

@@ -19,16 +19,16 @@
 
 /// Receives the parts of a commit record in order.
 protocol CommitReceiver {
-    mutating func receive(_ change: SchemaChange)
+    mutating func receive(_ change: SchemaChange) throws(FormatError)
     mutating func receive(_ entry: JournalEntry)
     /// The next string; strings are numbered from 0 in the order they come.
     mutating func receiveString(_ bytes: Span<UInt8>)
-    mutating func beginTable(experiment: Int)
+    mutating func beginTable(experiment: Int) throws(FormatError)
     /// The next tag set of the table.
     mutating func receiveTagSet(
-        key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])])
+        key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]) throws(FormatError)
     /// The next column of the table.
-    mutating func receiveColumn(_ column: ColumnID, type: FieldType)
+    mutating func receiveColumn(_ column: ColumnID, type: FieldType) throws(FormatError)
     /// A row; its cells follow, then `endRow`.
     mutating func beginRow(tagSet: Int, time: Int64)
     /// Column: an index into the columns received; strings: the number of the string.
@@ -48,7 +48,7 @@ enum CommitRecord {
             throw FormatError(.unsupported, "commit record of a newer version", at: 0)
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            receiver.receive(try reader.readSchemaChange())
+            try receiver.receive(reader.readSchemaChange())
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             receiver.receive(try reader.readJournalEntry())
@@ -68,7 +68,7 @@ enum CommitRecord {
     private static func readTable(
         _ reader: inout ByteReader, stringCount: Int, into receiver: inout some CommitReceiver
     ) throws(FormatError) {
-        receiver.beginTable(experiment: try reader.readCount(limit: Int(UInt32.max)))
+        try receiver.beginTable(experiment: reader.readCount(limit: Int(UInt32.max)))
         let tagSetCount = try reader.readCount(limit: reader.remaining)
         for _ in 0..<tagSetCount {
             let key = try [UInt8](copying: reader.readBlob(limit: reader.remaining))
@@ -78,7 +78,7 @@ enum CommitRecord {
                 let value = try [UInt8](copying: reader.readBlob(limit: reader.remaining))
                 attributes.append((column, value))
             }
-            receiver.receiveTagSet(key: key.span, attributes: attributes)
+            try receiver.receiveTagSet(key: key.span, attributes: attributes)
         }
         var types: [FieldType] = []
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
@@ -87,7 +87,7 @@ enum CommitRecord {
                 throw FormatError(.unsupported, "unknown type", at: reader.offset)
             }
             types.append(type)
-            receiver.receiveColumn(column, type: type)
+            try receiver.receiveColumn(column, type: type)
         }
         let rowCount = try reader.readCount(limit: reader.remaining)
         _ = try reader.readCount(limit: reader.remaining)

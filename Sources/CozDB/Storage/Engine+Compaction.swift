@@ -6,19 +6,19 @@ extension Engine {
     /// Lets the background look for segments to merge.
     func scheduleCompaction() {
         guard options.compactsInBackground else { return }
+        mergeInBackground(countMin: options.compactionSegmentCount)
+    }
+
+    /// Merges the newest segments of similar size of each experiment, repeatedly.
+    func mergeInBackground(countMin: Int) {
         compactionQueue.async {
             do throws(DatabaseError) {
-                try self.compactNow(countMin: self.options.compactionSegmentCount)
+                try self.compactNow(countMin: countMin)
             } catch {
                 // The inputs are untouched and the database is whole: only space is lost.
                 self.options.log?("a merge failed: \(error)")
             }
         }
-    }
-
-    /// Merges the newest segments of similar size of each experiment, repeatedly.
-    func compact(countMin: Int) throws(DatabaseError) {
-        try onCompactionQueue { () throws(DatabaseError) in try compactNow(countMin: countMin) }
     }
 
     /// Merges all segments of each experiment into one.

@@ -66,14 +66,22 @@ extension Engine {
         _ schema: ExperimentSchema, _ fill: (SegmentWriter) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader {
         let number = try reserveFileNumber()
-        let writer = try calling("making a segment") { () throws(FileError) in
-            try SegmentWriter(
-                directory.create(FileName.segment(number).text), number: number,
-                databaseID: databaseID, schema: schema)
+        let name = FileName.segment(number).text
+        do throws(DatabaseError) {
+            let writer = try calling("making a segment") { () throws(FileError) in
+                try SegmentWriter(
+                    directory.create(name), number: number, databaseID: databaseID, schema: schema)
+            }
+            try fill(writer)
+            let info = try calling("writing a segment") { () throws(FileError) in
+                try writer.finish()
+            }
+            return try SegmentReader(in: directory, info, databaseID: databaseID)
+        } catch {
+            // Nothing names it; it only takes space, which may be what is missing.
+            try? directory.remove(name)
+            throw error
         }
-        try fill(writer)
-        let info = try calling("writing a segment") { () throws(FileError) in try writer.finish() }
-        return try SegmentReader(in: directory, info, databaseID: databaseID)
     }
 
     private func writeRejects(
@@ -129,19 +137,24 @@ extension Engine {
     }
 
     /// Flushes, merges what is worth it, removes retired files. The database is sealed: its
-    /// manifest names no log.
+    /// manifest names no log. The lock is free afterwards, also where this fails.
     func close() throws(DatabaseError) {
         let isOpen = state.withLock { !$0.isClosed && $0.failure == nil }
         if isOpen {
-            try flush()
-            if options.compactsInBackground { try compact(countMin: 2) }
-            compactionQueue.sync {}
+            // A failure is remembered in the state and thrown below.
+            try? flush()
+            if options.compactsInBackground { mergeInBackground(countMin: 2) }
         }
-        if isOpen { removeRetired(all: true) }
+        // Nothing of ours may touch the files once another writer can have the lock.
+        flushQueue.sync {}
+        compactionQueue.sync {}
+        let failure = state.withLock { $0.failure }
+        if isOpen, failure == nil { removeRetired(all: true) }
         state.withLock { state in
             state.isClosed = true
             state.lockFile = nil
         }
+        if isOpen, let failure { throw failure }
     }
 
     // MARK: Retired files

@@ -15,6 +15,8 @@ final class Engine: Sendable {
     /// Only one thread replaces the manifest.
     private let manifestTurn = Monitor(())
     let flushQueue = DispatchQueue(label: "cozdb.flush")
+    /// Apart from flushes: a sync waits for the leader, and the leader may wait for a flush.
+    private let syncQueue = DispatchQueue(label: "cozdb.sync")
     let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
     private let presets: @Sendable (String) -> [Column]
 
@@ -111,11 +113,12 @@ final class Engine: Sendable {
                 known: state.knownRefusals, marks: marks)
             guard let record = try encoder.encode(batch) else { return encoder.report }
             if !encoder.refusals.isEmpty, state.knownRefusals == nil { return nil }
-            guard record.count <= options.batchSizeBytesMax else {
+            let limit = min(options.batchSizeBytesMax, LogFormat.commitSizeBytesMax)
+            guard record.count <= limit else {
                 throw DatabaseError(
                     .limitExceeded,
                     "a batch of \(record.count) bytes exceeds batchSizeBytesMax "
-                        + "(\(options.batchSizeBytesMax)); write it in parts")
+                        + "(\(limit)); write it in parts")
             }
             for refusal in encoder.refusals {
                 state.knownRefusals?.insert(refusal.journalID)
@@ -160,8 +163,9 @@ final class Engine: Sendable {
                 if state.durableSequence >= sequence { return nil }
                 if let failure = state.failure { throw failure }
                 state.isLeading = true
-                let group = state.pending
-                state.pending = []
+                let count = Engine.groupCount(state.pending.map(\.record.count))
+                let group = Array(state.pending[..<count])
+                state.pending.removeFirst(count)
                 return group
             }
             guard let group else { return }
@@ -171,6 +175,17 @@ final class Engine: Sendable {
                 throw fail(error)
             }
         }
+    }
+
+    /// How many of the pending commits one frame takes: one at least, and no more than a reader
+    /// accepts.
+    static func groupCount(_ sizes: [Int]) -> Int {
+        var total = 0
+        for (index, size) in sizes.enumerated() {
+            total += size
+            if index > 0, total > LogFormat.groupSizeBytesMax { return index }
+        }
+        return sizes.count
     }
 
     /// Writes a group of commits to the log and applies them. Only the leading thread is here.
@@ -216,7 +231,7 @@ final class Engine: Sendable {
             return !state.isSyncScheduled
         }
         guard isFirst else { return }
-        flushQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.syncLog() }
+        syncQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.syncLog() }
     }
 
     /// Makes acknowledged commits of relaxed durability durable.
@@ -296,7 +311,8 @@ final class Engine: Sendable {
         _ edit: (inout Manifest) -> Void, install: (inout State) -> Void = { _ in }
     ) throws(DatabaseError) {
         try manifestTurn.withLock { _ throws(DatabaseError) in
-            var manifest = state.withLock { state in
+            var manifest = try state.withLock { state throws(DatabaseError) in
+                try checkUsable(state)
                 var manifest = state.manifest
                 manifest.schemas = state.schemas
                 return manifest
@@ -304,8 +320,11 @@ final class Engine: Sendable {
             edit(&manifest)
             manifest.generation += 1
             let edited = manifest
-            try calling("replacing the manifest") { () throws(FileError) in
+            do throws(FileError) {
                 try edited.write(in: directory)
+            } catch {
+                // Which manifest the disk has is not known any more.
+                throw fail(DatabaseError(error, while: "replacing the manifest"))
             }
             state.withLock { state in
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)

@@ -56,18 +56,20 @@ struct FieldWriter {
         translation.begin(strings)
         var start = 0
         while start < newRows.count {
-            let end = min(newRows.count, start + SegmentFormat.blockCountMax - rows.count)
+            var end = min(newRows.count, start + SegmentFormat.blockCountMax - rows.count)
+            switch column.type {
+            case .string: end = append(codes: newBits, start..<end, strings)
+            default: for index in start..<end { bits.append(newBits[index]) }
+            }
             for index in start..<end {
                 let row = Int(newRows[index])
                 rows.append(UInt32(truncatingIfNeeded: base + row))
                 times.append(rowTimes[row])
             }
-            switch column.type {
-            case .string: for index in start..<end { append(string: newBits[index], strings) }
-            default: for index in start..<end { bits.append(newBits[index]) }
-            }
             start = end
-            if rows.count == SegmentFormat.blockCountMax { try flush(to: &output) }
+            if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
+                try flush(to: &output)
+            }
         }
         valueCount += newRows.count
     }
@@ -86,6 +88,23 @@ struct FieldWriter {
         }
         field.directory = try output.append(table: directory)
         return (field, presence.finish(rowCount: rowCount))
+    }
+
+    /// Whether the strings of the pending block would make it, or the dictionary, too large.
+    private var hasManyBytes: Bool {
+        plainHeap.count > SegmentFormat.dictionarySizeBytesMax
+            || !isDictionaryFull && dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
+    }
+
+    /// Appends strings until the block has many bytes; how far it came.
+    private mutating func append(
+        codes: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
+    ) -> Int {
+        for index in range {
+            append(string: codes[index], strings)
+            if hasManyBytes { return index + 1 }
+        }
+        return range.upperBound
     }
 
     private mutating func append(string code: UInt64, _ strings: StringSource) {

@@ -28,6 +28,10 @@ enum LogFormat {
     static let frameHeaderSizeBytes = 32
     /// Largest payload that a reader accepts; `batchSizeBytesMax` stays below it.
     static let payloadSizeBytesMax = 1 << 30
+    /// Largest commit: with its size before it, it fits into a payload.
+    static let commitSizeBytesMax = payloadSizeBytesMax - 16
+    /// Commits share a frame up to this size.
+    static let groupSizeBytesMax = 64 << 20
     static let alignment = 8
 
     /// Size of a frame on disk, padding included.

@@ -92,6 +92,7 @@ private struct MemtableReceiver: CommitReceiver {
 
     private var strings: [UInt32] = []
     private var table: MemtableTable?
+    private var schema: ExperimentSchema?
     private var tagSets: [(series: UInt32, attributes: UInt32)] = []
     private var columns: [UInt32] = []
     private var isString: [Bool] = []
@@ -103,8 +104,12 @@ private struct MemtableReceiver: CommitReceiver {
         self.schemas = schemas
     }
 
-    mutating func receive(_ change: SchemaChange) {
+    mutating func receive(_ change: SchemaChange) throws(FormatError) {
         schemas.apply(change)
+        guard case .column(let experiment, let column) = change else { return }
+        guard let known = schemas[experiment], column.id < known.columns.count else {
+            throw FormatError(.invalid, "a column that does not follow those known", at: 0)
+        }
     }
 
     mutating func receive(_ entry: JournalEntry) {
@@ -115,7 +120,11 @@ private struct MemtableReceiver: CommitReceiver {
         strings.append(UInt32(truncatingIfNeeded: memtable.strings.intern(bytes)))
     }
 
-    mutating func beginTable(experiment: Int) {
+    mutating func beginTable(experiment: Int) throws(FormatError) {
+        guard let known = schemas[experiment] else {
+            throw FormatError(.invalid, "rows of an unknown experiment \(experiment)", at: 0)
+        }
+        schema = known
         table = memtable.table(experiment)
         tagSets.removeAll(keepingCapacity: true)
         columns.removeAll(keepingCapacity: true)
@@ -124,7 +133,8 @@ private struct MemtableReceiver: CommitReceiver {
 
     mutating func receiveTagSet(
         key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]
-    ) {
+    ) throws(FormatError) {
+        for attribute in attributes { try check(attribute.column, .string, .attribute) }
         guard let table else { return }
         var set = ByteWriter()
         for attribute in attributes {
@@ -139,9 +149,19 @@ private struct MemtableReceiver: CommitReceiver {
             ))
     }
 
-    mutating func receiveColumn(_ column: ColumnID, type: FieldType) {
+    mutating func receiveColumn(_ column: ColumnID, type: FieldType) throws(FormatError) {
+        try check(column, type, .field)
         columns.append(UInt32(truncatingIfNeeded: column))
         isString.append(type == .string)
+    }
+
+    /// Rows are put away by column without looking again, so the columns must be there.
+    private func check(
+        _ column: ColumnID, _ type: FieldType, _ kind: Column.Kind
+    ) throws(FormatError) {
+        guard let known = schema?.columns, column < known.count, known[column].type == type,
+            known[column].kind == kind
+        else { throw FormatError(.invalid, "values of an unknown column \(column)", at: 0) }
     }
 
     mutating func beginRow(tagSet: Int, time: Int64) {

@@ -33,6 +33,8 @@ enum SegmentFormat {
     static let pageCount = 65_536
     /// Largest block, directory or footer that a reader accepts.
     static let blockSizeBytesMax = 1 << 30
+    /// Columns have numbers below this, so that they can be looked up in an array.
+    static let columnCountMax = 1_000_000
 
     /// Whether a series that begins with this many values starts a block of its own behind a
     /// block with `pending` values of others.
@@ -142,7 +144,9 @@ extension ByteReader {
         }
         for _ in 0..<(try readCount(limit: remaining)) {
             let start = offset
-            guard case .column(_, let column) = try readSchemaChange() else {
+            guard case .column(_, let column) = try readSchemaChange(),
+                column.id < SegmentFormat.columnCountMax
+            else {
                 throw FormatError(.invalid, "a field table without a field", at: start)
             }
             footer.fields.append(
@@ -207,6 +211,29 @@ struct IntegerTable: Sendable {
         }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the directory", at: reader.offset)
+        }
+    }
+}
+
+extension IntegerTable {
+    /// Checks a directory of blocks: rows ascend, and each block has no more values than rows.
+    ///
+    /// - Parameter valueCount: what the blocks have together.
+    func checkBlocks(rowCount: Int, valueCount: Int) throws(FormatError) {
+        var nextRow = 0
+        var total = 0
+        for block in 0..<count {
+            let first = int(BlockColumn.firstRow, block)
+            let last = int(BlockColumn.lastRow, block)
+            let count = int(BlockColumn.count, block)
+            guard first >= nextRow, first <= last, last < rowCount, count > 0,
+                count <= SegmentFormat.blockCountMax, count <= last - first + 1
+            else { throw FormatError(.invalid, "a block of impossible rows", at: 0) }
+            nextRow = last + 1
+            total += count
+        }
+        guard total == valueCount else {
+            throw FormatError(.invalid, "\(total) values in blocks, expected \(valueCount)", at: 0)
         }
     }
 }

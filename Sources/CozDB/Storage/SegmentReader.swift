@@ -64,9 +64,12 @@ final class SegmentReader: Sendable {
         if let known = cache.withLock({ $0.fields[field] }) { return known }
         let place = footer.fields[field].directory
         let valueCount = footer.fields[field].valueCount
+        let rowCount = footer.rowCount
         let table = try read(place) { bytes throws(FormatError) in
-            try IntegerTable(
+            let table = try IntegerTable(
                 decoding: bytes, columnCount: BlockColumn.fieldColumnCount, countMax: valueCount)
+            try table.checkBlocks(rowCount: rowCount, valueCount: valueCount)
+            return table
         }
         let directory = FieldDirectory(table)
         cache.withLock { $0.fields[field] = directory }
@@ -100,8 +103,10 @@ final class SegmentReader: Sendable {
         if let known = cache.withLock({ $0.timeDirectory }) { return known }
         let rowCount = footer.rowCount
         let table = try read(footer.timeDirectory) { bytes throws(FormatError) in
-            try IntegerTable(
+            let table = try IntegerTable(
                 decoding: bytes, columnCount: BlockColumn.timeColumnCount, countMax: rowCount)
+            try table.checkBlocks(rowCount: rowCount, valueCount: rowCount)
+            return table
         }
         cache.withLock { $0.timeDirectory = table }
         return table

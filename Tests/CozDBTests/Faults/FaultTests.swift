@@ -41,7 +41,7 @@ struct FaultTests {
         let progress = try workload.run(on: system)
         #expect(progress.failure == nil)
         #expect(progress.acknowledged == FaultWorkload.batchCount)
-        #expect(system.callCount > 200)
+        #expect(system.callCount > 150)
         try workload.check(system.survivor(.everything), progress, Self.prefixes.get(), "end")
     }
 

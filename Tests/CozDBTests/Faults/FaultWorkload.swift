@@ -60,7 +60,7 @@ struct Contents: Equatable {
 /// A short life of a database: writes, flushes, merges, closing and opening again.
 struct FaultWorkload {
     static let path = "db"
-    static let batchCount = 12
+    static let batchCount = 8
 
     var options = DatabaseOptions()
 
@@ -83,23 +83,23 @@ struct FaultWorkload {
     }
 
     static let steps: [Step] = [
-        .write, .write, .flush, .write, .write, .flush, .write, .compact, .write, .write, .reopen,
-        .write, .write, .reopen, .flush, .write, .write, .compact, .write, .reopen,
+        .write, .write, .flush, .write, .flush, .compact, .write, .reopen, .write, .write,
+        .flush, .compact, .write, .write, .reopen,
     ]
 
     /// Two experiments, overwritten cells, refused values and points, new fields as it goes on.
     static func batch(_ number: Int) throws -> WriteBatch {
         var batch = WriteBatch()
         batch.source = "file \(number)"
-        for experiment in ["dev", "öther"] {
-            for participant in 0..<3 {
+        for (experiment, participants) in [("dev", 2), ("öther", 1)] {
+            for participant in 0..<participants {
                 let tags = ["id_participant": "p\(participant)", "device": "d\(number % 2)"]
                 let time = Timestamp(nanoseconds: Int64((number % 5) * 10 + participant))
                 try batch.add(
                     experiment: experiment, tags: tags, time: time,
                     fields: [
                         "number": .integer(Int64(number)), "heart": .float(Double(number) / 4),
-                        "new \(number / 3)": .string("text \(number) \(participant)"),
+                        "new \(number / 6)": .string("text \(number) \(participant)"),
                     ])
             }
         }
