@@ -51,7 +51,9 @@ private struct DatabaseCheck {
                 let names = (try? directory.list()) ?? []
                 isMissing = !names.contains { FileName($0) != nil }
                 if !isMissing {
-                    add(.damage, FileName.manifest.text, nil, "the manifest is missing", "everything")
+                    add(
+                        .damage, FileName.manifest.text, nil, "the manifest is missing",
+                        "everything")
                 }
                 return nil
             }
@@ -154,7 +156,8 @@ private struct DatabaseCheck {
             case .segment(let number) where !segments.contains(number),
                 .log(let number) where !logs.contains(number):
                 add(
-                    .note, name, nil, "a file that the manifest does not name; the next writer "
+                    .note, name, nil,
+                    "a file that the manifest does not name; the next writer "
                         + "removes it", "nothing")
             case nil:
                 add(.note, name, nil, "not a file of the database", "nothing")

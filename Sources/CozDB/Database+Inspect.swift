@@ -42,7 +42,8 @@ extension Database {
 
     private static func unnamed(_ path: String) -> DatabaseError {
         DatabaseError(
-            .notFound, "the manifest does not name this file; nothing in it is part of the database",
+            .notFound,
+            "the manifest does not name this file; nothing in it is part of the database",
             file: path)
     }
 
@@ -125,7 +126,8 @@ extension Database {
             var text = "\(field.column.kind) \(field.column.id) \"\(field.column.name)\" "
             text += "\(field.column.type.name), \(field.valueCount) values, presence \(field.group)"
             if field.dictionaryCount > 0 {
-                text += ", dictionary \(field.dictionaryCount) in \(field.dictionary.sizeBytes) bytes"
+                text +=
+                    ", dictionary \(field.dictionaryCount) in \(field.dictionary.sizeBytes) bytes"
             }
             try body(text + "\n")
             for block in 0..<directory.table.count {

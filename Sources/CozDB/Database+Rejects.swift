@@ -37,8 +37,9 @@ extension Database {
         var marks: [JournalEntry] = []
         try rejects { entry throws(DatabaseError) in
             if entry.state == .done { return true }
-            guard case .value(let experiment, let key, let time, let field, let value, _) =
-                entry.refusal.subject
+            guard
+                case .value(let experiment, let key, let time, let field, let value, _) =
+                    entry.refusal.subject
             else {
                 report.lines += 1
                 return true

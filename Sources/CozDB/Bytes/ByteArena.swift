@@ -29,7 +29,7 @@
     init() {}
 
     deinit {
-        for unsafe block in unsafe blocks { unsafe block.deallocate() }
+        for unsafeblock in unsafe blocks { unsafe block.deallocate() }
     }
 
     var count: Int { entries.count }

@@ -180,7 +180,9 @@ struct CommitEncoder {
     // MARK: Tag sets
 
     /// Whether points with this tag set can be stored; creates nothing.
-    private func refusalReason(_ tagSet: WriteBatch.TagSet, in batch: borrowing WriteBatch) -> String? {
+    private func refusalReason(_ tagSet: WriteBatch.TagSet, in batch: borrowing WriteBatch)
+        -> String?
+    {
         let schema = schemas.named(batch.experiments.text(tagSet.experiment))
         let identity = schema?.identity ?? batch.settings.identity ?? .standard
         let required: [String]
@@ -227,7 +229,8 @@ struct CommitEncoder {
         let id = schemas[experiment]?.columns.count ?? 0
         add(
             .column(
-                experiment: experiment, Column(id: id, name: name, kind: .attribute, type: .string)))
+                experiment: experiment, Column(id: id, name: name, kind: .attribute, type: .string))
+        )
         return id
     }
 
@@ -293,7 +296,8 @@ struct CommitEncoder {
         let tagSet = Int(row.tagSet)
         let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
         if !range.contains(row.time) {
-            refuseLine(row, cells, of: batch, reason: "time outside of the range that can be stored")
+            refuseLine(
+                row, cells, of: batch, reason: "time outside of the range that can be stored")
             return
         }
         if let reason = strictConflict(row, cells, of: batch) {

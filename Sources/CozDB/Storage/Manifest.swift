@@ -138,7 +138,8 @@ extension Manifest {
         let size = try header.readUInt64()
         guard size == UInt64(header.remaining) else {
             throw FormatError(
-                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16)
+                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16
+            )
         }
         guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
             throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)

@@ -84,7 +84,8 @@ extension ByteReader {
             throw FormatError(.unsupported, "unknown kind of refusal", at: start)
         }
         return try Refusal(
-            subject: subject, reason: readText(limit: remaining), source: readText(limit: remaining),
+            subject: subject, reason: readText(limit: remaining),
+            source: readText(limit: remaining),
             line: readCount(limit: Int.max), column: readCount(limit: Int.max))
     }
 

@@ -90,7 +90,8 @@ struct SegmentCheck {
             let last = Int64(bitPattern: table.columns[BlockColumn.lastTime][block])
             note(
                 SegmentReader.place(table, block),
-                lost: "all fields, \(table.int(BlockColumn.count, block)) rows, \(span(first, last))"
+                lost:
+                    "all fields, \(table.int(BlockColumn.count, block)) rows, \(span(first, last))"
             ) { _ in }
             check(block: block, of: table, type: .integer, name: "times")
         }

@@ -249,7 +249,8 @@ final class SegmentReader: Sendable {
         let version = try reader.readUInt32()
         guard version == SegmentFormat.version else {
             throw FormatError(
-                .unsupported, "segment version \(version), expected \(SegmentFormat.version)", at: 8)
+                .unsupported, "segment version \(version), expected \(SegmentFormat.version)", at: 8
+            )
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {

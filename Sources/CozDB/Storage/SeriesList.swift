@@ -117,7 +117,8 @@ extension SegmentReader {
                 reader.readBytes(reader.remaining), count: count,
                 sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap, ends: &ends)
             guard entries.count == count else {
-                throw FormatError(.invalid, "found \(entries.count) series, expected \(count)", at: 0)
+                throw FormatError(
+                    .invalid, "found \(entries.count) series, expected \(count)", at: 0)
             }
             var row = directory.int(SeriesColumn.firstRow, block)
             var start = 0
