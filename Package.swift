@@ -38,11 +38,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "ReadmeProgram", dependencies: ["CozDB"], path: "Examples/ReadmeProgram",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .target(
             name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
             swiftSettings: settings),
         .testTarget(
-            name: "CozDBTests", dependencies: ["CozDB", "CozTestSupport"],
+            name: "CozDBTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
+            exclude: ["Queries"],
             swiftSettings: settings),
         .testTarget(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],

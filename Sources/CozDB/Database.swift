@@ -52,7 +52,8 @@ public final class Database: Sendable {
         case .readWrite:
             Database(
                 .writer(
-                    try Recovery.open(path, on: fileSystem, options: options, presets: { _ in [] })))
+                    try Recovery.open(path, on: fileSystem, options: options, presets: { _ in [] }))
+            )
         case .readOnly:
             Database(.reader(try LiveReader(path, on: fileSystem)))
         }

@@ -73,14 +73,17 @@ final class CommitPipeline: Sendable {
         let next = state.withLock { $0.failure == nil ? $0.waiting.removeFirst() : nil }
         guard var batch = next else { return }
         do {
-            let report = try commit(batch)
+            var report = try commit(batch)
+            // The database counts refused lines among the refused points.
+            report.refusedPoints = Swift.max(0, report.refusedPoints - batch.refusals.count)
             let points = batch.rowCount + batch.refusals.count
+            let counts = report
             let total = state.withLock { state in
                 state.report.points += batch.rowCount
                 state.report.refusedLines += batch.refusals.count
                 state.report.add(
                     examples: Array(batch.refusals.prefix(WriteReport.exampleCountMax)))
-                state.report.add(report)
+                state.report.add(counts)
                 state.committedPoints += points
                 return state.committedPoints
             }

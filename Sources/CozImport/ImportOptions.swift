@@ -56,6 +56,20 @@ public struct ImportOptions: Sendable {
     public init() {}
 }
 
+/// What became of points that InfluxDB kept apart by a tag and the identity does not.
+public struct MergedTagSets: Hashable, Sendable {
+    /// Rows in which such points met.
+    public var rows = 0
+    /// Values that were replaced by a different one there.
+    public var replacedValues = 0
+    /// One of the rows, in words.
+    public var example = ""
+    /// The identity that would keep the points apart.
+    public var identity = Identity.allTags
+
+    public init() {}
+}
+
 /// What an import did.
 public struct ImportReport: Sendable {
     /// Points read and not refused as lines.
@@ -74,6 +88,9 @@ public struct ImportReport: Sendable {
     public var examples: [Refusal] = []
     /// Fields whose values met a locked type.
     public var conflicts: [TypeConflict] = []
+    /// Rows in which points met whose tags differ outside the identity; nil until the database
+    /// counts them.
+    public var mergedTagSets: MergedTagSets?
     /// Points of other databases or policies that were passed over.
     public var skippedOtherDatabases = 0
     /// Fields named `time` that were dropped, as InfluxDB does.

@@ -18,20 +18,22 @@ internal import Glibc
 /// - Parameter paths: files, plain or gzip; `-` is standard input. None: nothing happens.
 /// - Throws: `notFound`, `io` or `damaged` for files; `usage` for several databases in the input
 ///   and for settings that differ from those stored; `cancelled`; and what `Database.write`
-///   throws. Batches reported as committed stay; importing the files again completes them.
+///   throws. Batches reported as committed stay, and the points read before a file broke off are
+///   committed; importing the files again completes them.
 @discardableResult
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {
-    try checkSettings(options.settings, against: database)
-    return try importFiles(paths, options: options) { (batch) throws(DatabaseError) in
+    let conflicts = try settingsConflicts(options.settings, with: database)
+    return try importFiles(paths, options: options, conflicts: conflicts) {
+        (batch) throws(DatabaseError) in
         try database.write(batch)
     }
 }
 
 /// The same with another destination, for tests.
 func importFiles(
-    _ paths: [String], options: ImportOptions,
+    _ paths: [String], options: ImportOptions, conflicts: [String: DatabaseError] = [:],
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
 ) throws(DatabaseError) -> ImportReport {
     let start = secondsOfClock()
@@ -39,6 +41,7 @@ func importFiles(
     for path in paths { files.append(try InputFile(path: path)) }
     for file in files { try checkFormat(of: file, options.format) }
     try checkContexts(files, options)
+    try checkConflicts(files, options, conflicts)
 
     let pipeline = CommitPipeline(commit: commit, committed: options.committed)
     var importer = Importer(options: options, files: files, start: start)
@@ -53,13 +56,44 @@ func importFiles(
     return report
 }
 
-/// Refuses settings that differ from those of an experiment stored already.
-///
-/// Nothing to compare yet: `Database` does not list the schemas of its experiments so far. Until
-/// it does, the write of the first batch refuses them.
-func checkSettings(
-    _ settings: ExperimentSettings, against database: Database
+/// The stored experiments whose settings differ from those named, with the reason for refusing
+/// points of them.
+private func settingsConflicts(
+    _ settings: ExperimentSettings, with database: Database
+) throws(DatabaseError) -> [String: DatabaseError] {
+    if settings == ExperimentSettings() { return [:] }
+    var conflicts: [String: DatabaseError] = [:]
+    for schema in try database.schemas() {
+        do {
+            try schema.check(settings)
+        } catch {
+            conflicts[schema.name] = error
+        }
+    }
+    return conflicts
+}
+
+/// Refuses the import before anything is stored when it has points of an experiment with other
+/// settings. The files are read once more for that, which only happens where there is such an
+/// experiment; a pipe cannot be, there the first batch concerned is refused.
+private func checkConflicts(
+    _ files: [InputFile], _ options: ImportOptions, _ conflicts: [String: DatabaseError]
 ) throws(DatabaseError) {
+    if conflicts.isEmpty { return }
+    var importer = Importer(options: options, files: files, start: 0)
+    for file in files where file.isRepeatable {
+        var batch = WriteBatch()
+        importer.parser.beginFile()
+        var isFinished = false
+        while !isFinished {
+            isFinished = try importer.fill(&batch, from: file)
+            for name in batch.experimentNames {
+                if let conflict = conflicts[name] { throw conflict }
+            }
+            batch.removeAll()
+        }
+        try file.rewind()
+    }
 }
 
 /// Refuses input that is plainly something other than line protocol.
@@ -105,9 +139,10 @@ private func secondsOfClock() -> Double {
 
 /// The state of one import on the caller's thread.
 private struct Importer: ~Copyable {
-    /// Input after which a batch ends whatever its points, and bytes asked for in one read.
+    /// Input after which a batch ends whatever its points.
     static let batchSizeBytesMax = 32 << 20
-    static let chunkSizeBytes = 1 << 20
+    /// Bytes asked for in one read: few enough to be in the processor's cache when parsed.
+    static let chunkSizeBytes = 1 << 18
 
     let options: ImportOptions
     let start: Double
@@ -161,16 +196,25 @@ private struct Importer: ~Copyable {
             var batch = pipeline.emptyBatch()
             batch.source = file.name
             batch.settings = options.settings
-            isFinished = try fill(&batch, from: file)
+            var failure: DatabaseError?
+            do {
+                isFinished = try fill(&batch, from: file)
+            } catch {
+                // What was read before the file broke off is worth keeping; what was read
+                // before a second database turned up belongs to an import that was refused.
+                if error.kind != .io && error.kind != .damaged { throw error }
+                failure = error
+            }
             points += batch.rowCount + batch.refusals.count
             if !batch.isEmpty { try pipeline.submit(batch) }
+            if let failure { throw failure }
             report(file)
         }
         doneBytes += file.readBytes
     }
 
     /// Reads points until the batch is full; true at the end of the file.
-    private mutating func fill(
+    mutating func fill(
         _ batch: inout WriteBatch, from file: InputFile
     ) throws(DatabaseError) -> Bool {
         var size = 0

@@ -287,9 +287,7 @@ extension LineProtocolParser {
         var index = skipBlanks(text, start)
         if isLineEnd(text, index) {
             let unit = options.precision.nanoseconds
-            let rest = options.now.nanoseconds % unit
-            // Towards zero, as InfluxDB's Truncate does for times after 1970.
-            pointTime = options.now.nanoseconds - rest
+            pointTime = now.nanoseconds - now.nanoseconds % unit
             return text[index] == newline ? index : index + 1
         }
         let isNegative = text[index] == NumberParsing.minus

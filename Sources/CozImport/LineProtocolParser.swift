@@ -22,7 +22,8 @@ public struct LineProtocolParser: ~Copyable {
     /// What lines leave open, and limits.
     public struct Options: Sendable {
         public var precision = TimestampPrecision.nanoseconds
-        /// The time of points without a timestamp, cut to the precision.
+        /// The time of points without a timestamp, cut to the precision; `LineProtocolParser.now`
+        /// changes it later.
         public var now = Timestamp(nanoseconds: 0)
         /// Added as a tag to lines that lack it, where `participant` is set.
         public var participantTag = "id_participant"
@@ -53,6 +54,9 @@ public struct LineProtocolParser: ~Copyable {
     public private(set) var skippedPoints = 0
     /// Fields named `time` that were dropped, as InfluxDB does.
     public private(set) var droppedTimeFields = 0
+
+    /// The time of points without a timestamp that are read from now on, cut to the precision.
+    public var now: Timestamp
 
     let options: Options
     /// Nanoseconds in one unit of the timestamps.
@@ -97,6 +101,7 @@ public struct LineProtocolParser: ~Copyable {
 
     public init(options: Options = Options()) {
         self.options = options
+        now = options.now
         timeFactor = UInt64(options.precision.nanoseconds)
         export = ExportReader(database: options.database, policy: options.policy)
     }

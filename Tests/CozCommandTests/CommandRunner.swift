@@ -1,6 +1,8 @@
 // Runs the built command, as a shell would.
 
+internal import Dispatch
 internal import Foundation
+internal import Glibc
 
 /// One run of `cozdb` that has ended.
 struct CommandRun {
@@ -18,6 +20,9 @@ enum Command {
 
     static let packageRoot = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// A command that takes longer hangs, and is killed.
+    private static let patience = DispatchTimeInterval.seconds(60)
 
     /// Runs `cozdb` and waits for its end.
     static func cozdb(
@@ -52,7 +57,12 @@ enum Command {
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
         try process.run()
+        if ended.wait(timeout: .now() + Command.patience) == .timedOut {
+            kill(process.processIdentifier, SIGKILL)
+        }
         process.waitUntilExit()
         return CommandRun(
             status: process.terminationStatus,

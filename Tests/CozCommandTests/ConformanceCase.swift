@@ -164,7 +164,11 @@ struct CaseDatabases {
 
     private mutating func database(_ name: String) throws(DatabaseError) -> Database {
         if let database = open[name] { return database }
-        let database = try Database.open(folder.path(name))
+        // Hundreds of databases that live for a moment: none of them needs to survive a crash.
+        var options = DatabaseOptions()
+        options.durability = .relaxed(milliseconds: 1_000)
+        options.compactsInBackground = false
+        let database = try Database.open(folder.path(name), options: options)
         open[name] = database
         return database
     }

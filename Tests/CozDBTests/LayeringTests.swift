@@ -17,7 +17,9 @@ struct LayeringTests {
     ]
 
     /// The part of Storage that Query sees: the immutable view and the values it hands out.
-    private static let openToQuery: Set<String> = ["Snapshot.swift", "ColumnData.swift"]
+    private static let openToQuery: Set<String> = [
+        "Snapshot.swift", "ColumnData.swift", "RowCursor.swift", "BlockStatistics.swift",
+    ]
 
     private struct Home {
         var file: SourceFile

@@ -110,6 +110,17 @@ final class Recorder: Sendable {
         #expect(error?.kind == .io && recorder.committed == [10, 20, 30])
     }
 
+    @Test func `what stands before the end of a cut file is stored`() throws {
+        let whole = gzip(Array(lines(0..<50_000).utf8))
+        let path = files.write("cut.gz", Array(whole[..<(whole.count / 2)]))
+        let recorder = Recorder()
+        let error = #expect(throws: DatabaseError.self) { try recorder.run([path]) }
+        #expect(error?.kind == .damaged)
+        let times = recorder.points.map(\.time)
+        #expect(times.count > 10_000 && times == Array(0..<Int64(times.count)))
+        #expect(recorder.committed.last == times.count && recorder.refusals.isEmpty)
+    }
+
     @Test func `an import can be cancelled between batches`() throws {
         var options = ImportOptions()
         options.batchRows = 10
@@ -212,7 +223,7 @@ final class Recorder: Sendable {
     @Test func `a notice glued in front of a line is taken off`() throws {
         let text = """
             skipped missing file: /data/db/autogen/1/000000001-000000001.tsmm v=1 1
-            skipped missing file: /a/000000001-000000002.tsmskipped missing file: /b/_00001.walm v=2 2
+            skipped missing file: /a/01-02.tsmskipped missing file: /b/_00001.walm v=2 2
             skipped missing file: /a/000000001-000000002.tsm# writing wal data
             skipped missing file: /somewhere/else
             skipped v=3 3

@@ -1,6 +1,7 @@
 // Plain and gzip input: members, damage, rewinding.
 
 internal import CZlib
+internal import CozTestSupport
 internal import Glibc
 internal import Testing
 
@@ -8,27 +9,16 @@ internal import Testing
 @testable internal import CozImport
 
 /// Files that are removed when the test ends.
-final class TemporaryFiles {
-    let directory: String
-
-    init() {
-        var template = Array("/tmp/cozimport-XXXXXX".utf8CString)
-        directory = unsafe String(cString: mkdtemp(&template))
-    }
-
-    deinit {
-        for name in names { unsafe unlink("\(directory)/\(name)") }
-        unsafe rmdir(directory)
-    }
-
-    private var names: [String] = []
+struct TemporaryFiles {
+    private let temporary = TemporaryDirectory()
+    var directory: String { temporary.path }
 
     func write(_ name: String, _ bytes: [UInt8]) -> String {
+        unsafe mkdir(directory, 0o700)
         let path = "\(directory)/\(name)"
         let file = unsafe fopen(path, "w")!
         unsafe fwrite(bytes, 1, bytes.count, file)
         unsafe fclose(file)
-        names.append(name)
         return path
     }
 
@@ -123,9 +113,11 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
             try InputFile(path: "\(files.directory)/missing")
         }
         #expect(missing?.kind == .notFound)
+        _ = files.write("x", "")
         let directory = #expect(throws: DatabaseError.self) {
             try InputFile(path: files.directory)
         }
         #expect(directory?.kind == .notFound)
+        #expect(directory?.message.contains("directory") == true)
     }
 }

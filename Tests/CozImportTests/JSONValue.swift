@@ -1,7 +1,7 @@
 // As much of JSON as the conformance cases need.
 
 /// One JSON value; numbers keep their text, so that 64-bit integers stay exact.
-enum JSONValue {
+enum JSONValue: Sendable {
     case null
     case boolean(Bool)
     case number(String)

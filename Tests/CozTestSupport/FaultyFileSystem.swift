@@ -222,7 +222,9 @@ private final class FileNode: Node {
     private static let zeros = [UInt8](repeating: 0, count: 1 << 18)
 
     private func grow(to size: Int) {
-        while bytes.count < size { bytes.append(contentsOf: FileNode.zeros.prefix(size - bytes.count)) }
+        while bytes.count < size {
+            bytes.append(contentsOf: FileNode.zeros.prefix(size - bytes.count))
+        }
     }
 
     func sync() {

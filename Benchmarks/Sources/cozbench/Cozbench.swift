@@ -7,22 +7,26 @@ internal import Glibc
 struct Cozbench {
     static func main() {
         let arguments = CommandLine.arguments
-        switch arguments.dropFirst().first {
-        case "parse" where arguments.count >= 3:
-            let repeats = arguments.count > 3 ? Int(arguments[3]) ?? 5 : 5
-            do {
+        do {
+            switch arguments.dropFirst().first {
+            case "parse" where arguments.count >= 3:
+                let repeats = arguments.count > 3 ? Int(arguments[3]) ?? 5 : 5
                 try ParseWorkload.run(path: arguments[2], repeats: repeats)
-            } catch {
-                print("cozbench: \(error)")
-                exit(3)
+            case "import" where arguments.count == 4:
+                try ImportWorkload.run(path: arguments[2], directory: arguments[3])
+            default:
+                print(
+                    """
+                    usage: cozbench parse FILE [REPEATS]
+                           cozbench import FILE DIRECTORY
+                      parse   line protocol to batches of 10,000 points; no database
+                      import  a file into a new database
+                    """)
+                exit(64)
             }
-        default:
-            print(
-                """
-                usage: cozbench parse FILE [REPEATS]
-                  parse   line protocol to batches of 10,000 points, no database; MB/s and rows/s
-                """)
-            exit(64)
+        } catch {
+            print("cozbench: \(error)")
+            exit(3)
         }
     }
 }

@@ -47,7 +47,8 @@ extension Database {
     }
 
     private static func options(creates: Bool) -> DatabaseOptions {
-        let options = DatabaseOptions()
+        var options = DatabaseOptions()
+        options.createsDatabase = creates
         return options
     }
 }

@@ -113,36 +113,37 @@ struct ImportCommand: ParsableCommand {
 struct ImportSummary {
     var report = ImportReport()
     private let path: String
-    private var rowsBefore = 0
-    private var rowsAfter = 0
+    private var before = DatabaseInfo()
+    private var after = DatabaseInfo()
 
     init(path: String) {
         self.path = path
     }
 
-    /// Rows are counted from footers; what cannot be counted does not stop an import.
-    private static func rows(_ database: Database) -> Int {
-        let info = try? database.info()
-        return info?.experiments.reduce(0) { $0 + $1.rows } ?? 0
-    }
+    // What cannot be counted does not stop an import.
 
     mutating func begin(_ database: Database) {
-        rowsBefore = ImportSummary.rows(database)
+        before = (try? database.info()) ?? before
     }
 
     mutating func end(_ database: Database) {
-        rowsAfter = ImportSummary.rows(database)
+        after = (try? database.info()) ?? after
+    }
+
+    private func rows(_ info: DatabaseInfo) -> Int {
+        info.experiments.reduce(0) { $0 + $1.rows }
     }
 
     var text: String {
         let speed = Double(report.decodedBytes) / max(report.seconds, 0.001) / 1e6
         var text = """
             points   \(PlainText.grouped(report.points))
-            rows     \(PlainText.grouped(rowsAfter - rowsBefore)) new, \
-            \(PlainText.grouped(rowsAfter)) in the database
+            rows     \(PlainText.grouped(rows(after) - rows(before))) new, \
+            \(PlainText.grouped(rows(after))) in the database
             values   \(PlainText.grouped(report.values))
 
             """
+        text += upserts
         if report.convertedValues > 0 {
             text += "         \(PlainText.grouped(report.convertedValues)) of them converted\n"
         }
@@ -158,6 +159,23 @@ struct ImportSummary {
         text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "
         text += "\(PlainText.fixed(speed, digits: 1)) MB/s\n"
         return text + remedies
+    }
+
+    /// What became of the values: counted when they were written to segments.
+    private var upserts: String {
+        let (old, new) = (before.counters, after.counters)
+        let inserted = new.insertedValues - old.insertedValues
+        let replaced = new.replacedValues - old.replacedValues
+        let identical = new.identicalValues - old.identicalValues
+        let merged = new.mergedRows - old.mergedRows
+        var text = "         \(PlainText.grouped(inserted)) inserted, "
+        text += "\(PlainText.grouped(replaced)) replaced by another value, "
+        text += "\(PlainText.grouped(identical)) the same as before\n"
+        if merged > 0 {
+            text += "merged   \(PlainText.grouped(merged)) rows from points with different tags; "
+            text += "--identity all would keep them apart\n"
+        }
+        return text
     }
 
     private var refusals: String {

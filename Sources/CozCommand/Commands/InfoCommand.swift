@@ -65,7 +65,7 @@ struct InfoCommand: ParsableCommand {
                         "name": .string(experiment.name),
                         "identity": .string(experiment.identity.text),
                         "types": .string(experiment.typeRule.text),
-                        "preset": experiment.preset.isEmpty ? .null : .string(experiment.preset),
+                        "preset": .string(experiment.preset),
                         "series": .count(experiment.series),
                         "rows": .count(experiment.rows),
                         "values": .count(experiment.values),

@@ -53,14 +53,23 @@ struct QuerySession {
         let start = ContinuousClock.now
         let writing = output.writing
         let format = makeFormat(output)
-        var sink = FormatSink(format, output, showsName: false)
+        let isLineProtocol = self.format == .lp
         var outcome = Outcome()
+        var sink = FormatSink(format, output, schemas: [], needsIdentity: false)
         do throws(DatabaseError) {
+            if isLineProtocol {
+                let schemas = try database.schemas()
+                sink = FormatSink(format, output, schemas: schemas, needsIdentity: true)
+            }
             outcome.counters = try database.query(text, options: options, into: &sink)
             outcome.error = sink.firstError
             format.end()
         } catch {
-            if sink.statements == 0, error.kind == .usage { format.parseError(error.message) }
+            if sink.statements > 0 {
+                format.end()
+            } else if error.kind == .usage {
+                format.parseError(error.message)
+            }
             if !output.isClosed { outcome.error = error }
         }
         outcome.formatting = sink.formatting - (output.writing - writing)

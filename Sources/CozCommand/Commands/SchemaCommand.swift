@@ -32,7 +32,7 @@ struct SchemaCommand: ParsableCommand {
             if let experiment {
                 names = [experiment]
             } else {
-                names = try database.info().experiments.map(\.name)
+                names = try database.schemas().map(\.name)
             }
             var parts: [Part] = []
             for name in names {

@@ -70,7 +70,7 @@ struct WriteOptions: ParsableArguments {
         case let tags?: settings.identity = .tags(tags.split(separator: ",").map(String.init))
         }
         settings.typeRule = types.map { $0 == .strict ? .strict : .lossless }
-        settings.preset = preset.map { $0 == .none ? "" : $0.rawValue }
+        settings.preset = preset?.rawValue
         return settings
     }
 

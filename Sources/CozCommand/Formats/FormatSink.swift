@@ -6,7 +6,11 @@ internal import CozDB
 struct FormatSink: QueryResultSink {
     private let format: any ResultFormat
     private let output: OutputWriter
-    private let showsName: Bool
+    private let schemas: [ExperimentSchema]
+    private let needsIdentity: Bool
+    private var isInSeries = false
+    /// The experiment of the statement's first series.
+    private var firstName: String?
     private var header = ResultHeader()
     private var isTime: [Bool] = []
     private var cells: [ResultCell] = []
@@ -17,32 +21,78 @@ struct FormatSink: QueryResultSink {
     /// Time spent in the format, writing included.
     private(set) var formatting = Duration.zero
 
-    init(_ format: any ResultFormat, _ output: OutputWriter, showsName: Bool) {
+    /// - Parameters:
+    ///   - schemas: of all experiments; they tell tags from fields.
+    ///   - needsIdentity: whether rows without their identity tags are useless (line protocol).
+    init(
+        _ format: any ResultFormat, _ output: OutputWriter, schemas: [ExperimentSchema],
+        needsIdentity: Bool
+    ) {
         self.format = format
         self.output = output
-        self.showsName = showsName
+        self.schemas = schemas
+        self.needsIdentity = needsIdentity
     }
 
     mutating func beginStatement(_ index: Int) throws(DatabaseError) {
         statements += 1
+        firstName = nil
         format.beginStatement(index)
     }
 
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
         header = ResultHeader()
         header.name = series.name
-        header.showsName = showsName && !series.name.isEmpty
+        // Answers of SHOW, which have no time, list several experiments as a rule; those of
+        // SELECT only where FROM names several.
+        let isTimed = series.columns.contains { $0.isTime }
+        if firstName == nil { firstName = series.name }
+        header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags
-        header.columns = series.columns.map { column in
-            ResultHeader.Column(
-                title: column.name, kind: column.isTime ? .time : .field(column.type), source: nil)
-        }
+        let schema = schemas.first { $0.name.utf8.elementsEqual(series.name.utf8) }
+        header.columns = series.columns.map { FormatSink.column($0, schema) }
+        if needsIdentity { try checkIdentity(schema) }
         if let zone = series.zone {
             header.zoneOffset = { zone.offsetSeconds(at: Timestamp(nanoseconds: $0)) }
         }
         isTime = series.columns.map(\.isTime)
         cells = [ResultCell](repeating: .null, count: series.columns.count)
+        isInSeries = true
         format.beginSeries(header)
+    }
+
+    /// `SELECT *` calls a tag that a field has the name of `name_1`.
+    private static func column(
+        _ column: ResultColumn, _ schema: ExperimentSchema?
+    ) -> ResultHeader.Column {
+        if column.isTime { return .init(title: column.name, kind: .time, source: nil) }
+        let isField = { (name: String) in schema?.field(name) != nil }
+        let isTag = { (name: String) in schema?.hasTag(name) ?? false }
+        if !isField(column.name), isTag(column.name) {
+            return .init(title: column.name, kind: .tag, source: nil)
+        }
+        let base = String(column.name.dropLast(2))
+        if column.name.hasSuffix("_1"), !isField(column.name), isField(base), isTag(base) {
+            return .init(title: column.name, kind: .tag, source: base)
+        }
+        return .init(title: column.name, kind: .field(column.type), source: nil)
+    }
+
+    /// Rows that lost their identity would be merged when they are imported again.
+    private func checkIdentity(_ schema: ExperimentSchema?) throws(DatabaseError) {
+        guard let schema else {
+            throw DatabaseError(
+                .usage,
+                "--format lp: found an answer that belongs to no experiment, expected rows of one")
+        }
+        let columns = header.columns.filter { if case .tag = $0.kind { true } else { false } }
+        let names = header.tags.map(\.name) + columns.map { $0.source ?? $0.title }
+        for tag in schema.identityTags where !names.contains(tag) {
+            throw DatabaseError(
+                .usage,
+                "--format lp: found rows without \"\(tag)\", which tells them apart; add it to the "
+                    + "SELECT list, or GROUP BY it")
+        }
     }
 
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
@@ -66,14 +116,34 @@ struct FormatSink: QueryResultSink {
     }
 
     mutating func endSeries() throws(DatabaseError) {
+        isInSeries = false
         format.endSeries()
     }
 
+    /// A statement that fails in the middle of a series ends there.
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
+        if isInSeries { try endSeries() }
         if firstError == nil { firstError = error }
         format.endStatement(error: error?.message)
     }
 
     /// Ends a query whose answer nobody reads any more; not an error of the command.
     static let readerLeft = DatabaseError(.cancelled, "standard output was closed")
+}
+
+extension ExperimentSchema {
+    /// Tags that every row has; none where all tags are the identity.
+    fileprivate var identityTags: [String] {
+        switch identity {
+        case .participant(let tag): [tag]
+        case .tags(let names): names
+        case .allTags: []
+        }
+    }
+
+    /// Where all tags are the identity, the schema does not list them.
+    fileprivate func hasTag(_ name: String) -> Bool {
+        if case .allTags = identity { return true }
+        return identityTags.contains(name) || attribute(name) != nil
+    }
 }

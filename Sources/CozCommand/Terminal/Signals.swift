@@ -21,6 +21,11 @@ enum Signals {
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
         fillStandardDescriptors()
+        // Programs with threads of their own often start others with their threads' blocked
+        // signals; Ctrl-C and kill shall work all the same.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigprocmask(SIG_SETMASK, &none, nil)
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in
             // Only calls that are allowed in a handler: load, store, alarm, _exit.

@@ -29,7 +29,7 @@
     init() {}
 
     deinit {
-        for unsafe block in unsafe blocks { unsafe block.deallocate() }
+        for unsafeblock in unsafe blocks { unsafe block.deallocate() }
     }
 
     var count: Int { entries.count }
@@ -71,6 +71,9 @@
         }
 
         var count: Int { entries.count }
+
+        /// Tells views of one arena from those of another.
+        var identity: ObjectIdentifier { ObjectIdentifier(arena) }
 
         func withBytes<Result>(_ number: Int, _ body: (Span<UInt8>) -> Result) -> Result {
             entries[number].withBytes(body)

@@ -18,7 +18,9 @@ struct BytePool: Sendable {
     var heapSizeBytes: Int { heap.count }
 
     /// Memory held, roughly.
-    var sizeBytes: Int { heap.capacity + ends.capacity * 8 + slots.capacity * 4 + hashes.capacity * 4 }
+    var sizeBytes: Int {
+        heap.capacity + ends.capacity * 8 + slots.capacity * 4 + hashes.capacity * 4
+    }
 
     /// The number of a string, new or known.
     mutating func intern(_ bytes: Span<UInt8>) -> Int {

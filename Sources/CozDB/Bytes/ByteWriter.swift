@@ -71,7 +71,8 @@ struct ByteWriter {
     }
 
     mutating func appendZeros(_ count: Int) {
-        bytes.append(contentsOf: repeatElement(0, count: count))
+        // An array: a debug build copies a lazy repetition byte by byte.
+        bytes.append(contentsOf: [UInt8](repeating: 0, count: count))
     }
 
     /// Overwrites four bytes written before, for lengths known only afterwards.

@@ -14,7 +14,7 @@
     init() {}
 
     deinit {
-        for unsafe chunk in unsafe chunks { unsafe chunk.deallocate() }
+        for unsafechunk in unsafe chunks { unsafe chunk.deallocate() }
     }
 
     var sizeBytes: Int { unsafe chunks.count * Self.chunkCount * MemoryLayout<Element>.stride }

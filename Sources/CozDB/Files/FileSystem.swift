@@ -118,7 +118,7 @@ extension File {
                     }
                 }
                 written += try result.get()
-            } catch where error.code == EINTR {
+            } catch  where error.code == EINTR {
                 continue
             }
         }

@@ -79,6 +79,12 @@ public struct WriteBatch: Sendable {
     /// Whether there is nothing to commit.
     public var isEmpty: Bool { rows.isEmpty && refusals.isEmpty }
 
+    /// The names of the experiments that points of the batch belong to.
+    public var experimentNames: [String] {
+        let numbers = Set(Set(rows.map(\.tagSet)).map { receivedTagSet(Int($0)).experiment })
+        return numbers.sorted().map { experiments.text($0) }
+    }
+
     /// Forgets points, numbers and refusals, keeps memory, source and settings.
     public mutating func removeAll() {
         rows.removeAll(keepingCapacity: true)

@@ -46,7 +46,7 @@ extension Parser {
             return .isNull(left, negated: negated)
         }
         let negated = takeWord("NOT")
-        guard take(.in_) else {
+        guard take(.inList) else {
             if negated { throw unexpected(["IN"]) }
             return nil
         }
@@ -81,8 +81,8 @@ extension Parser {
         case .string(let text):
             _ = next()
             return .string(text)
-        case .keyword(.true_), .keyword(.false_):
-            return .boolean(next().token == .keyword(.true_))
+        case .keyword(.trueWord), .keyword(.falseWord):
+            return .boolean(next().token == .keyword(.trueWord))
         case .symbol(.multiply): return try wildcard()
         case .regex(let pattern):
             _ = next()
@@ -191,7 +191,8 @@ extension Parser {
         } else if take(.tag) {
             reference.kind = .tag
         } else if case .identifier(let type) = peek().token,
-            let type = FieldType(name: type.lowercased() == "unsigned" ? "integer" : type.lowercased())
+            let type = FieldType(
+                name: type.lowercased() == "unsigned" ? "integer" : type.lowercased())
         {
             _ = next()
             reference.kind = .type(type)

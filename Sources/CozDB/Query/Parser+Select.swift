@@ -36,7 +36,7 @@ extension Parser {
             expression = try self.expression()
             try checkNoCondition(expression, at: start)
         }
-        return SelectField(expression: expression, alias: take(.as_) ? try identifier() : nil)
+        return SelectField(expression: expression, alias: take(.alias) ? try identifier() : nil)
     }
 
     private func checkNoCondition(_ expression: Expression, at start: Int) throws(DatabaseError) {
@@ -104,7 +104,7 @@ extension Parser {
 
     /// `WHERE ...`, if it is there.
     mutating func condition() throws(DatabaseError) -> Expression? {
-        take(.where_) ? try expression() : nil
+        take(.whereClause) ? try expression() : nil
     }
 
     mutating func dimensions() throws(DatabaseError) -> [Expression] {

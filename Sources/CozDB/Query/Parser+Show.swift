@@ -155,7 +155,7 @@ extension Parser {
     private mutating func keyFilter() throws(DatabaseError) -> KeyFilter {
         try expect(.with)
         try expect(.key)
-        if take(.in_) {
+        if take(.inList) {
             try expect(.leftParenthesis)
             let names = try identifiers()
             try expect(.rightParenthesis)

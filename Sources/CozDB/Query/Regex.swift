@@ -68,8 +68,8 @@ struct RegexMatcher {
                     program.sets[set].contains(scalar)
                 else { continue }
                 if RegexMatcher.follow(
-                    program, from: state + 1, before: scalar, after: after, into: &following, &stack)
-                {
+                    program, from: state + 1, before: scalar, after: after, into: &following, &stack
+                ) {
                     return true
                 }
             }

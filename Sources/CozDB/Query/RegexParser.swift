@@ -122,28 +122,25 @@ struct RegexParser {
         return node
     }
 
-    /// `{2}`, `{2,}`, `{2,5}`; anything else is a brace.
+    /// `{2}`, `{2,}`, `{2,5}`; nil for a brace that counts nothing and is an ordinary character.
     private mutating func counts() throws(DatabaseError) -> (Int, Int?)? {
         let start = index
         index += 1
         guard let minimum = number() else {
             index = start
-            return try brace()
+            return nil
         }
         var maximum: Int? = minimum
         if take(",") { maximum = number() }
         guard take("}") else {
             index = start
-            return try brace()
+            return nil
         }
         guard minimum <= RegexParser.repetitionMax, (maximum ?? 0) <= RegexParser.repetitionMax,
             maximum ?? minimum >= minimum
         else { throw failure("invalid repeat count", text(start..<index)) }
         return (minimum, maximum)
     }
-
-    /// A brace that counts nothing is an ordinary character: the caller goes on with it.
-    private func brace() throws(DatabaseError) -> (Int, Int?)? { nil }
 
     private mutating func number() -> Int? {
         var value: Int?
@@ -209,7 +206,9 @@ struct RegexParser {
     // MARK: Escapes and sets
 
     private mutating func escape() throws(DatabaseError) -> RegexNode {
-        guard index < scalars.count else { throw failure("trailing backslash at end of expression", "") }
+        guard index < scalars.count else {
+            throw failure("trailing backslash at end of expression", "")
+        }
         switch scalars[index] {
         case scalar("A"): return assertion(.textStart)
         case scalar("z"): return assertion(.textEnd)
@@ -261,7 +260,9 @@ struct RegexParser {
                 name += text(index..<(index + 1))
                 index += 1
             }
-            guard take("}") else { throw failure("invalid character class range", text(start..<index)) }
+            guard take("}") else {
+                throw failure("invalid character class range", text(start..<index))
+            }
         } else if index < scalars.count {
             name = text(index..<(index + 1))
             index += 1
@@ -327,7 +328,9 @@ struct RegexParser {
         var set = RegexSet(isNegated: take("^"), ignoresCase: flags.ignoresCase)
         var isFirst = true
         while true {
-            guard index < scalars.count else { throw failure("missing closing ]", text(start..<index)) }
+            guard index < scalars.count else {
+                throw failure("missing closing ]", text(start..<index))
+            }
             if !isFirst, take("]") { return set }
             isFirst = false
             if let ranges = try namedRanges() {
@@ -359,13 +362,16 @@ struct RegexParser {
         guard index < scalars.count else { throw failure("missing closing ]", text(start..<index)) }
         index += 1
         if scalars[index - 1] != scalar("\\") { return scalars[index - 1] }
-        guard index < scalars.count else { throw failure("trailing backslash at end of expression", "") }
+        guard index < scalars.count else {
+            throw failure("trailing backslash at end of expression", "")
+        }
         return try scalarEscape()
     }
 
     private func add(_ inner: RegexSet, to set: inout RegexSet) {
         set.categories += inner.categories.map { ($0.name, $0.negated != inner.isNegated) }
-        set.ranges += inner.isNegated && inner.categories.isEmpty
+        set.ranges +=
+            inner.isNegated && inner.categories.isEmpty
             ? RegexParser.complement(inner.ranges) : inner.ranges
     }
 
@@ -375,7 +381,9 @@ struct RegexParser {
             return nil
         }
         var end = index + 2
-        while end + 1 < scalars.count, scalars[end] != scalar(":") || scalars[end + 1] != scalar("]") {
+        while end + 1 < scalars.count,
+            scalars[end] != scalar(":") || scalars[end + 1] != scalar("]")
+        {
             end += 1
         }
         guard end + 1 < scalars.count else { return nil }

@@ -155,7 +155,8 @@ struct RegexProgram: Sendable {
 
     private static func exactText(_ node: RegexNode) -> String? {
         guard case .sequence(let parts) = node, parts.count >= 2,
-            case .assertion(.textStart) = parts[0], case .assertion(.textEnd) = parts[parts.count - 1]
+            case .assertion(.textStart) = parts[0],
+            case .assertion(.textEnd) = parts[parts.count - 1]
         else { return nil }
         var text = ""
         for part in parts[1..<(parts.count - 1)] {

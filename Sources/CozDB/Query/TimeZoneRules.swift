@@ -88,10 +88,14 @@ public final class TimeZoneRules: Sendable {
 
     private static var directories: [String] {
         var directories: [String] = []
-        if let value = unsafe getenv("TZDIR"), let directory = unsafe String(validatingCString: value) {
+        if let value = unsafe getenv("TZDIR"),
+            let directory = unsafe String(validatingCString: value)
+        {
             directories.append(directory)
         }
-        return directories + ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"]
+        return directories + [
+            "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo",
+        ]
     }
 
     private static func exists(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
@@ -130,7 +134,8 @@ struct TimeZoneFile {
         let typeStart = indexStart + header.timeCount
         func offset(ofType type: Int) -> Int? {
             guard type < header.typeCount else { return nil }
-            return Int(Int32(truncatingIfNeeded: TimeZoneFile.number(bytes, typeStart + type * 6, 4)))
+            return Int(
+                Int32(truncatingIfNeeded: TimeZoneFile.number(bytes, typeStart + type * 6, 4)))
         }
         for index in 0..<header.timeCount {
             let time = TimeZoneFile.number(bytes, header.dataStart + index * timeSize, timeSize)

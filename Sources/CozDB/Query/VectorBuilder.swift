@@ -63,7 +63,8 @@ struct VectorBuilder {
 
     mutating func append(_ vector: ResultVector, row: Int) {
         guard let type = vector.type, vector.isPresent[row] else { return appendNull() }
-        append(type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
+        append(
+            type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
     }
 
     /// The code under which a string of another table is known here.
@@ -86,6 +87,13 @@ struct VectorBuilder {
         ends.append(heap.count)
         codes[Name(text)] = code
         return code
+    }
+
+    /// The string with a code of this builder.
+    func text(_ code: UInt64) -> String {
+        let index = Int(code)
+        let start = index == 0 ? 0 : ends[index - 1]
+        return String(decoding: heap[start..<ends[index]], as: UTF8.self)
     }
 
     func finished() -> ResultVector {

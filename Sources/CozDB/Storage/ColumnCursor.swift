@@ -205,8 +205,8 @@ extension MemtableView {
                 continue
             }
             for index in Int(row.cellStart)..<Int(row.cellEnd) {
-                let cell = cells[index]
-                if Int(cell.column) == column.id { append(row.time, cell.bits) }
+                guard Int(cellColumns[index]) == column.id else { continue }
+                append(row.time, cellBits[index])
             }
         }
         slice.strings = StringTable(heap: heap, ends: ends)

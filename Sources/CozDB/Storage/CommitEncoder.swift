@@ -12,7 +12,8 @@ struct CommitEncoder {
     private let options: DatabaseOptions
     private let hasStrict: Bool
     private let defaultPreset: (String) -> [Column]
-    private let known: Set<RefusalFingerprint>?
+    private let known: Set<UInt64>?
+    private let marks: [JournalEntry]
     private var experiments: [Int?]
     private var tagSets: [TagSetPlan?]
     private var columns: [ColumnPlan?]
@@ -56,16 +57,18 @@ struct CommitEncoder {
 
     /// - Parameters:
     ///   - preset: the columns of a named preset; empty for an unknown one.
-    ///   - known: what the journal has already; equal refusals are not stored again.
+    ///   - known: `journalID` of what is stored already; equal refusals are not stored again.
+    ///   - marks: what a replay has dealt with, stored by the same commit.
     init(
         _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
-        preset: @escaping (String) -> [Column], known: Set<RefusalFingerprint>?
+        preset: @escaping (String) -> [Column], known: Set<UInt64>?, marks: [JournalEntry] = []
     ) {
         self.schemas = schemas
         self.options = options
         hasStrict = schemas.hasStrict
         defaultPreset = preset
         self.known = known
+        self.marks = marks
         experiments = Array(repeating: nil, count: batch.experiments.count)
         tagSets = Array(repeating: nil, count: batch.tagSets.count)
         columns = Array(repeating: nil, count: batch.columns.count)
@@ -86,7 +89,8 @@ struct CommitEncoder {
             encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
         }
-        guard report.values > 0 || !refusals.isEmpty || !changes.isEmpty else { return nil }
+        let isEmpty = report.values == 0 && refusals.isEmpty && changes.isEmpty && marks.isEmpty
+        if isEmpty { return nil }
         return record(of: batch)
     }
 
@@ -176,7 +180,9 @@ struct CommitEncoder {
     // MARK: Tag sets
 
     /// Whether points with this tag set can be stored; creates nothing.
-    private func refusalReason(_ tagSet: WriteBatch.TagSet, in batch: borrowing WriteBatch) -> String? {
+    private func refusalReason(_ tagSet: WriteBatch.TagSet, in batch: borrowing WriteBatch)
+        -> String?
+    {
         let schema = schemas.named(batch.experiments.text(tagSet.experiment))
         let identity = schema?.identity ?? batch.settings.identity ?? .standard
         let required: [String]
@@ -223,7 +229,8 @@ struct CommitEncoder {
         let id = schemas[experiment]?.columns.count ?? 0
         add(
             .column(
-                experiment: experiment, Column(id: id, name: name, kind: .attribute, type: .string)))
+                experiment: experiment, Column(id: id, name: name, kind: .attribute, type: .string))
+        )
         return id
     }
 
@@ -289,7 +296,8 @@ struct CommitEncoder {
         let tagSet = Int(row.tagSet)
         let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
         if !range.contains(row.time) {
-            refuseLine(row, cells, of: batch, reason: "time outside of the range that can be stored")
+            refuseLine(
+                row, cells, of: batch, reason: "time outside of the range that can be stored")
             return
         }
         if let reason = strictConflict(row, cells, of: batch) {
@@ -388,7 +396,7 @@ struct CommitEncoder {
     }
 
     private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
-        if known?.contains(RefusalFingerprint(refusal)) != true { refusals.append(refusal) }
+        if known?.contains(refusal.journalID) != true { refusals.append(refusal) }
         if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
         if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
     }
@@ -433,8 +441,9 @@ struct CommitEncoder {
         writer.append(CommitRecord.version)
         writer.appendVarint(changes.count)
         for change in changes { writer.append(change) }
-        writer.appendVarint(refusals.count)
-        for refusal in refusals { writer.append(refusal) }
+        writer.appendVarint(refusals.count + marks.count)
+        for refusal in refusals { writer.append(JournalEntry.refusal(refusal)) }
+        for mark in marks { writer.append(mark) }
         writer.appendVarint(batch.strings.count)
         for number in 0..<batch.strings.count {
             let range = batch.strings.range(number)

@@ -3,7 +3,7 @@
 //
 //     version (1)
 //     schema changes       count, changes
-//     refusals             count, entries of the rejects journal
+//     journal              count, entries of the rejects journal
 //     strings              count, blobs: the string values of the commit, each once
 //     tables               count, then for each experiment:
 //         experiment       number
@@ -20,7 +20,7 @@
 /// Receives the parts of a commit record in order.
 protocol CommitReceiver {
     mutating func receive(_ change: SchemaChange) throws(FormatError)
-    mutating func receive(_ refusal: Refusal)
+    mutating func receive(_ entry: JournalEntry)
     /// The next string; strings are numbered from 0 in the order they come.
     mutating func receiveString(_ bytes: Span<UInt8>)
     mutating func beginTable(experiment: Int) throws(FormatError)
@@ -51,7 +51,7 @@ enum CommitRecord {
             try receiver.receive(reader.readSchemaChange())
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            receiver.receive(try reader.readRefusal())
+            receiver.receive(try reader.readJournalEntry())
         }
         let stringCount = try reader.readCount(limit: reader.remaining)
         for _ in 0..<stringCount {

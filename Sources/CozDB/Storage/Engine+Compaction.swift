@@ -71,14 +71,16 @@ extension Engine {
     /// Replaces adjacent segments of one experiment by one with the same rows.
     private func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
         guard let first = inputs.first else { return }
-        let view: ExperimentView? = state.withLock { state in
-            guard let schema = state.schemas[first.experiment] else { return nil }
-            let sources = inputs.compactMap { state.segments[$0.number] }
-            return ExperimentView(schema: schema, sources: sources.map { .segment($0) })
+        let work = state.withLock { state in
+            (
+                schema: state.schemas[first.experiment],
+                segments: inputs.compactMap { state.segments[$0.number] }
+            )
         }
-        guard let view else { return }
-        let merged = try writeSegment(view.schema) { writer throws(DatabaseError) in
-            try Compaction.merge(view, to: writer, isCancelled: { false })
+        guard let schema = work.schema else { return }
+        var merge = try SegmentMerge(work.segments, schema: schema)
+        let merged = try writeSegment(schema) { writer throws(DatabaseError) in
+            try merge.write(to: writer, isCancelled: { false })
         }
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
         let numbers = Set(inputs.map(\.number))

@@ -44,7 +44,7 @@ extension Engine {
                 })
             counters.add(flush.counters)
         }
-        let rejects = try writeRejects(memtable.refusals)
+        let rejects = try writeRejects(memtable.journal)
         var obsolete: [FileName] = []
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
         try replaceManifest { manifest in
@@ -84,14 +84,16 @@ extension Engine {
         }
     }
 
-    private func writeRejects(_ refusals: [Refusal]) throws(DatabaseError) -> Manifest.RejectsFile? {
-        guard !refusals.isEmpty else { return nil }
+    private func writeRejects(
+        _ entries: [JournalEntry]
+    ) throws(DatabaseError) -> Manifest.RejectsFile? {
+        guard !entries.isEmpty else { return nil }
         let number = try reserveFileNumber()
         return try calling("writing the rejects journal") { () throws(FileError) in
             let folder = try directory.openDirectory(
                 FileName.rejectsDirectory, create: true)
             let info = try RejectsFile.write(
-                refusals, number: number, in: folder, databaseID: databaseID)
+                entries, number: number, in: folder, databaseID: databaseID)
             try folder.sync()
             return info
         }
@@ -176,14 +178,5 @@ extension Engine {
         }
         for entry in due { try? directory.remove(entry.name.text) }
         if !due.isEmpty { try? directory.sync() }
-    }
-}
-
-extension WriteCounters {
-    mutating func add(_ other: WriteCounters) {
-        insertedValues += other.insertedValues
-        replacedValues += other.replacedValues
-        identicalValues += other.identicalValues
-        mergedRows += other.mergedRows
     }
 }

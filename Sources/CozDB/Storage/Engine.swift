@@ -42,14 +42,15 @@ final class Engine: Sendable {
         /// Whether a thread is writing the log.
         var isLeading = false
         var isSyncScheduled = false
-        var isCompacting = false
+        /// Whether a change of the schemas keeps commits out.
+        var isExclusive = false
         /// Why nothing can be written any more.
         var failure: DatabaseError?
         var isClosed = false
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: DispatchTime)] = []
-        /// Refusals of earlier commits, to keep equal ones once; nil until the first refusal.
-        var knownRefusals: Set<RefusalFingerprint>?
+        /// `journalID` of refusals stored before, to keep equal ones once; nil until the first.
+        var knownRefusals: Set<UInt64>?
     }
 
     struct PendingCommit {
@@ -75,11 +76,15 @@ final class Engine: Sendable {
     // MARK: Writing
 
     /// Commits a batch; durable as the options say when it returns.
-    func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
-        var staged = try stage(batch)
+    ///
+    /// - Parameter marks: entries of the rejects journal that the batch deals with.
+    func write(
+        _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
+    ) throws(DatabaseError) -> WriteReport {
+        var staged = try stage(batch, marks)
         if staged == nil {
             try loadKnownRefusals()
-            staged = try stage(batch)
+            staged = try stage(batch, marks)
         }
         guard let staged else { return WriteReport() }
         if staged.sequence > 0 { try makeDurable(staged.sequence) }
@@ -90,19 +95,22 @@ final class Engine: Sendable {
     /// to write.
     ///
     /// - Returns: nil where the batch has refusals and those stored before must be loaded first.
-    private func stage(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport? {
+    private func stage(
+        _ batch: borrowing WriteBatch, _ marks: [JournalEntry]
+    ) throws(DatabaseError) -> WriteReport? {
         // A borrowed value cannot be captured by the closure below; copying it costs references.
         let batch = copy batch
         let memtableLimit = options.memtableSizeBytesMax
         return try state.withLock(
             when: {
-                $0.frozen == nil || $0.memtable.sizeBytes < memtableLimit || $0.failure != nil
+                !$0.isExclusive && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
+                    || $0.failure != nil
             }
         ) { state throws(DatabaseError) in
             try checkUsable(state)
             var encoder = CommitEncoder(
                 batch, schemas: state.stagedSchemas, options: options, preset: presets,
-                known: state.knownRefusals)
+                known: state.knownRefusals, marks: marks)
             guard let record = try encoder.encode(batch) else { return encoder.report }
             if !encoder.refusals.isEmpty, state.knownRefusals == nil { return nil }
             let limit = min(options.batchSizeBytesMax, LogFormat.commitSizeBytesMax)
@@ -113,7 +121,7 @@ final class Engine: Sendable {
                         + "(\(limit)); write it in parts")
             }
             for refusal in encoder.refusals {
-                state.knownRefusals?.insert(RefusalFingerprint(refusal))
+                state.knownRefusals?.insert(refusal.journalID)
             }
             state.stagedSchemas = encoder.schemas
             state.queuedSequence += 1
@@ -126,16 +134,17 @@ final class Engine: Sendable {
 
     /// Learns which refusals are stored already, so that importing a file again adds none.
     private func loadKnownRefusals() throws(DatabaseError) {
-        let stored = state.withLock { $0.manifest.rejects }
-        var known: Set<RefusalFingerprint> = []
-        for info in stored {
-            known.formUnion(try rejects(info).map { RefusalFingerprint($0) })
+        let (stored, recent) = state.withLock { state in
+            (state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal)
         }
+        var known: Set<UInt64> = []
+        func add(_ entries: [JournalEntry]) {
+            for case .refusal(let refusal) in entries { known.insert(refusal.journalID) }
+        }
+        for info in stored { add(try rejects(info)) }
+        add(recent)
         state.withLock { state in
-            // Anything refused since the database was opened would have brought us here before,
-            // except what recovery or a concurrent commit found.
-            let recent = (state.frozen?.refusals ?? []) + state.memtable.refusals
-            known.formUnion(recent.map { RefusalFingerprint($0) })
+            // Another thread may have loaded and added to them meanwhile.
             state.knownRefusals = known.union(state.knownRefusals ?? [])
         }
     }
@@ -330,19 +339,22 @@ final class Engine: Sendable {
 
     /// Everything durable at this moment.
     func snapshot() throws(DatabaseError) -> Snapshot {
+        try moment().1
+    }
+
+    /// The manifest and everything durable at this moment.
+    func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
         try state.withLock { state throws(DatabaseError) in
             if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
-            return state.segments.snapshot(
+            let snapshot = state.segments.snapshot(
                 state.manifest, schemas: state.schemas,
                 memtables: [state.frozen, state.memtable].compactMap { $0 },
                 sequence: state.durableSequence)
+            return (state.manifest, snapshot)
         }
     }
 
-    func rejects(_ info: Manifest.RejectsFile) throws(DatabaseError) -> [Refusal] {
-        let folder = try calling("opening the rejects journal") { () throws(FileError) in
-            try directory.openDirectory(FileName.rejectsDirectory, create: false)
-        }
-        return try RejectsFile.read(info, in: folder, databaseID: databaseID)
+    func rejects(_ info: Manifest.RejectsFile) throws(DatabaseError) -> [JournalEntry] {
+        try RejectsFile.read(info, under: directory, databaseID: databaseID)
     }
 }

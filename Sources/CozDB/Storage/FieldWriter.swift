@@ -15,8 +15,8 @@ enum StringSource {
     }
 }
 
-/// One field on its way into a segment.
-final class FieldWriter {
+/// One field on its way into a segment. A struct, so that its loops touch memory it owns alone.
+struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
 
@@ -33,9 +33,7 @@ final class FieldWriter {
     private var isDictionaryFull = false
     private var plainHeap: [UInt8] = []
     private var plainEnds: [Int] = []
-    /// The last code translated: runs of one string are the normal case.
-    private var lastSourceCode = UInt64.max
-    private var lastCode: UInt64 = 0
+    private var translation = CodeTranslation()
 
     init(column: Column) {
         self.column = column
@@ -47,24 +45,28 @@ final class FieldWriter {
     ///   - series: number of the series, to keep small ones in one block.
     ///   - base: number of the row that `rows` counts from.
     ///   - rowTimes: times of the rows from `base` on.
-    func append(
+    mutating func append(
         series: Int, rows newRows: Span<UInt32>, base: Int, rowTimes: [Int64],
         bits newBits: Span<UInt64>, strings: StringSource, to output: inout SegmentOutput
     ) throws(FileError) {
-        lastSourceCode = .max
         if series != lastSeries, SegmentFormat.needsNewBlock(rows.count, newRows.count) {
             try flush(to: &output)
         }
         lastSeries = series
-        for index in 0..<newRows.count {
-            let row = Int(newRows[index])
-            rows.append(UInt32(truncatingIfNeeded: base + row))
-            times.append(rowTimes[row])
-            presence.append(base + row)
+        translation.begin(strings)
+        var start = 0
+        while start < newRows.count {
+            var end = min(newRows.count, start + SegmentFormat.blockCountMax - rows.count)
             switch column.type {
-            case .string: append(string: newBits[index], strings)
-            default: bits.append(newBits[index])
+            case .string: end = append(codes: newBits, start..<end, strings)
+            default: for index in start..<end { bits.append(newBits[index]) }
             }
+            for index in start..<end {
+                let row = Int(newRows[index])
+                rows.append(UInt32(truncatingIfNeeded: base + row))
+                times.append(rowTimes[row])
+            }
+            start = end
             if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
                 try flush(to: &output)
             }
@@ -73,7 +75,7 @@ final class FieldWriter {
     }
 
     /// Ends the field; the place of its directory and dictionary, and its presence vector.
-    func finish(
+    mutating func finish(
         to output: inout SegmentOutput, rowCount: Int
     ) throws(FileError) -> (field: SegmentField, presence: [UInt8]) {
         try flush(to: &output)
@@ -94,22 +96,36 @@ final class FieldWriter {
             || !isDictionaryFull && dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
     }
 
-    private func append(string code: UInt64, _ strings: StringSource) {
+    /// Appends strings until the block has many bytes; how far it came.
+    private mutating func append(
+        codes: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
+    ) -> Int {
+        for index in range {
+            append(string: codes[index], strings)
+            if hasManyBytes { return index + 1 }
+        }
+        return range.upperBound
+    }
+
+    private mutating func append(string code: UInt64, _ strings: StringSource) {
         if isDictionaryFull {
             _ = strings.withBytes(code) { plainHeap.append(copying: $0) }
             plainEnds.append(plainHeap.count)
             return
         }
-        if code != lastSourceCode {
-            lastCode = strings.withBytes(code) { UInt64(dictionary.intern($0)) } ?? 0
-            lastSourceCode = code
+        if let known = translation[code] {
+            bits.append(known)
+            return
         }
-        bits.append(lastCode)
+        let new = strings.withBytes(code) { UInt64(dictionary.intern($0)) } ?? 0
+        translation[code] = new
+        bits.append(new)
     }
 
     /// Writes the pending values as one block.
-    private func flush(to output: inout SegmentOutput) throws(FileError) {
+    private mutating func flush(to output: inout SegmentOutput) throws(FileError) {
         guard let firstRow = rows.first, let lastRow = rows.last else { return }
+        presence.append(rows)
         var summary = ColumnSummary(
             type: column.type, count: rows.count, firstTime: times[0],
             lastTime: times[times.count - 1], min: 0, max: 0, sum: 0, first: 0, last: 0)
@@ -141,6 +157,42 @@ final class FieldWriter {
     }
 }
 
+/// Codes of a source and of the segment's dictionary, for the codes met lately. Most strings of a
+/// field come again soon, and hashing them is what a flush would spend most of its time on.
+private struct CodeTranslation {
+    private var sources = [UInt64](repeating: .max, count: CodeTranslation.size)
+    private var targets = [UInt32](repeating: 0, count: CodeTranslation.size)
+    private var table: ObjectIdentifier?
+
+    private static let size = 256
+
+    /// Forgets everything where the source is not the one of the last call.
+    mutating func begin(_ strings: StringSource) {
+        let next: ObjectIdentifier? =
+            switch strings {
+            case .none: nil
+            case .table(let table): ObjectIdentifier(table)
+            case .arena(let view): view.identity
+            }
+        // A table may be gone and another one stand in its place: nothing outlives a call then.
+        if next == table, case .arena = strings { return }
+        table = next
+        for index in sources.indices { sources[index] = .max }
+    }
+
+    subscript(code: UInt64) -> UInt64? {
+        get {
+            let slot = Int(truncatingIfNeeded: code) & (CodeTranslation.size - 1)
+            return sources[slot] == code ? UInt64(targets[slot]) : nil
+        }
+        set {
+            let slot = Int(truncatingIfNeeded: code) & (CodeTranslation.size - 1)
+            sources[slot] = code
+            targets[slot] = UInt32(truncatingIfNeeded: newValue ?? 0)
+        }
+    }
+}
+
 /// The presence vector of one field while its rows come; fields with equal bytes share one.
 struct PresenceWriter {
     private var bytes = ByteWriter()
@@ -148,13 +200,15 @@ struct PresenceWriter {
     private var positions: [UInt16] = []
 
     /// Rows come in ascending order.
-    mutating func append(_ row: Int) {
-        let rowChunk = row / SegmentFormat.presenceChunkRows
-        if rowChunk != chunk {
-            flush(rowCount: SegmentFormat.presenceChunkRows)
-            chunk = rowChunk
+    mutating func append(_ rows: [UInt32]) {
+        for row in rows {
+            let rowChunk = Int(row) / SegmentFormat.presenceChunkRows
+            if rowChunk != chunk {
+                flush(rowCount: SegmentFormat.presenceChunkRows)
+                chunk = rowChunk
+            }
+            positions.append(UInt16(truncatingIfNeeded: row))
         }
-        positions.append(UInt16(truncatingIfNeeded: row % SegmentFormat.presenceChunkRows))
     }
 
     mutating func finish(rowCount: Int) -> [UInt8] {

@@ -61,18 +61,6 @@ struct Manifest: Sendable {
     static let sizeBytesMax = 1 << 30
 }
 
-/// What the flushes since the database was made have found; kept for `info` and import summaries.
-struct WriteCounters: Equatable, Sendable {
-    /// Values for cells that had none in the rows of the same flush.
-    var insertedValues = 0
-    /// Values that replaced a different one of the same flush.
-    var replacedValues = 0
-    /// Values equal to the one they met in the same flush.
-    var identicalValues = 0
-    /// Rows that points of different tag sets met in.
-    var mergedRows = 0
-}
-
 // MARK: Bytes
 
 extension Manifest {
@@ -150,7 +138,8 @@ extension Manifest {
         let size = try header.readUInt64()
         guard size == UInt64(header.remaining) else {
             throw FormatError(
-                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16)
+                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16
+            )
         }
         guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
             throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)

@@ -14,15 +14,12 @@ final class MemtableTable: Sendable {
         var cellEnd: UInt32
     }
 
-    struct Cell: BitwiseCopyable {
-        var column: UInt32
-        /// As in `ColumnSlice`; strings by their number in the memtable.
-        var bits: UInt64
-    }
-
     let experiment: Int
     let rows = ChunkedArray<Row>()
-    let cells = ChunkedArray<Cell>()
+    /// Column of each cell, and its value as in `ColumnSlice`; strings by their number in the
+    /// memtable. Two arrays, because a struct of both would be a third padding.
+    let cellColumns = ChunkedArray<UInt32>()
+    let cellBits = ChunkedArray<UInt64>()
     let keys = ByteArena()
     /// Each set is a list of (column, string) pairs of four bytes each.
     let attributeSets = ByteArena()
@@ -32,28 +29,30 @@ final class MemtableTable: Sendable {
     }
 
     var sizeBytes: Int {
-        rows.sizeBytes + cells.sizeBytes + keys.sizeBytes + attributeSets.sizeBytes
+        rows.sizeBytes + cellColumns.sizeBytes + cellBits.sizeBytes + keys.sizeBytes
+            + attributeSets.sizeBytes
     }
 }
 
-/// Recent rows of all experiments, and refusals not yet in a rejects file.
+/// Recent rows of all experiments, and what is new in the rejects journal.
 ///
 /// Not thread-safe; the engine guards it and hands out views.
 final class Memtable {
     private(set) var tables: [Int: MemtableTable] = [:]
     /// String values and attribute values of all tables.
     let strings = ByteArena()
-    private(set) var refusals: [Refusal] = []
-    private var refusalSizeBytes = 0
+    /// Entries of the rejects journal that no file holds yet.
+    private(set) var journal: [JournalEntry] = []
+    private var journalSizeBytes = 0
     /// Sequence of the last commit applied; 0 for none.
     private(set) var lastSequence: UInt64 = 0
 
     var sizeBytes: Int {
-        tables.values.reduce(strings.sizeBytes + refusalSizeBytes) { $0 + $1.sizeBytes }
+        tables.values.reduce(strings.sizeBytes + journalSizeBytes) { $0 + $1.sizeBytes }
     }
 
     var isEmpty: Bool {
-        refusals.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
+        journal.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
     }
 
     /// Takes in one commit and its schema changes.
@@ -75,9 +74,9 @@ final class Memtable {
         return table
     }
 
-    fileprivate func append(_ refusal: Refusal) {
-        refusals.append(refusal)
-        refusalSizeBytes += refusal.sizeBytes
+    fileprivate func append(_ entry: JournalEntry) {
+        journal.append(entry)
+        journalSizeBytes += entry.sizeBytes
     }
 
     /// Drops the rows of an experiment that is no more.
@@ -113,8 +112,8 @@ private struct MemtableReceiver: CommitReceiver {
         }
     }
 
-    mutating func receive(_ refusal: Refusal) {
-        memtable.append(refusal)
+    mutating func receive(_ entry: JournalEntry) {
+        memtable.append(entry)
     }
 
     mutating func receiveString(_ bytes: Span<UInt8>) {
@@ -169,16 +168,17 @@ private struct MemtableReceiver: CommitReceiver {
         row.time = time
         row.series = tagSets[tagSet].series
         row.attributes = tagSets[tagSet].attributes
-        row.cellStart = UInt32(truncatingIfNeeded: table?.cells.count ?? 0)
+        row.cellStart = UInt32(truncatingIfNeeded: table?.cellBits.count ?? 0)
     }
 
     mutating func receiveCell(column: Int, bits: UInt64) {
         let stored = isString[column] ? UInt64(strings[Int(bits)]) : bits
-        table?.cells.append(MemtableTable.Cell(column: columns[column], bits: stored))
+        table?.cellColumns.append(columns[column])
+        table?.cellBits.append(stored)
     }
 
     mutating func endRow() {
-        row.cellEnd = UInt32(truncatingIfNeeded: table?.cells.count ?? 0)
+        row.cellEnd = UInt32(truncatingIfNeeded: table?.cellBits.count ?? 0)
         table?.rows.append(row)
     }
 }

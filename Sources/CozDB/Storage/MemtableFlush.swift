@@ -78,7 +78,7 @@ struct MemtableFlush {
             lastAttributes = row.attributes
             places.append(UInt32(truncatingIfNeeded: times.count - 1))
             for index in Int(row.cellStart)..<Int(row.cellEnd) {
-                counts[Int(view.cells[index].column)] += 1
+                counts[Int(view.cellColumns[index])] += 1
             }
             view.forEachAttribute(row.attributes) { column, _ in counts[Int(column)] += 1 }
         }
@@ -101,8 +101,8 @@ struct MemtableFlush {
             let row = view.rows[Int(order.rows[place])]
             let target = places[offset]
             for index in Int(row.cellStart)..<Int(row.cellEnd) {
-                let cell = view.cells[index]
-                put(cell.bits, column: Int(cell.column), row: target, counts: true)
+                let column = Int(view.cellColumns[index])
+                put(view.cellBits[index], column: column, row: target, counts: true)
             }
             view.forEachAttribute(row.attributes) { column, string in
                 put(UInt64(string), column: Int(column), row: target, counts: false)

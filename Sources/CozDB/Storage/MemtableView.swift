@@ -5,7 +5,8 @@ internal import Synchronization
 /// What a table held when the view was taken; safe from any thread.
 final class MemtableView: Sendable {
     let rows: ChunkedArray<MemtableTable.Row>.View
-    let cells: ChunkedArray<MemtableTable.Cell>.View
+    let cellColumns: ChunkedArray<UInt32>.View
+    let cellBits: ChunkedArray<UInt64>.View
     let keys: ByteArena.View
     let attributeSets: ByteArena.View
     let strings: ByteArena.View
@@ -15,7 +16,8 @@ final class MemtableView: Sendable {
 
     init(_ table: MemtableTable, strings: ByteArena) {
         rows = table.rows.view()
-        cells = table.cells.view()
+        cellColumns = table.cellColumns.view()
+        cellBits = table.cellBits.view()
         keys = table.keys.view()
         attributeSets = table.attributeSets.view()
         self.strings = strings.view()

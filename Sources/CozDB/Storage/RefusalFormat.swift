@@ -1,8 +1,27 @@
 // Entries of the rejects journal as bytes, in commit records and in rejects files alike.
 // Layout: docs/format/rejects.md.
 
+/// An entry of the rejects journal as it is stored: files are immutable, so what becomes of a
+/// refusal later is an entry of its own.
+enum JournalEntry: Sendable {
+    case refusal(Refusal)
+    /// A replay has dealt with the refusal of this number.
+    case mark(id: UInt64, state: RejectEntry.State)
+}
+
 extension ByteWriter {
-    mutating func append(_ refusal: Refusal) {
+    mutating func append(_ entry: JournalEntry) {
+        switch entry {
+        case .refusal(let refusal):
+            append(refusal)
+        case .mark(let id, let state):
+            append(UInt8(3))
+            append(id)
+            append(UInt8(state == .done ? 1 : 2))
+        }
+    }
+
+    private mutating func append(_ refusal: Refusal) {
         switch refusal.subject {
         case .line(let bytes):
             append(UInt8(1))
@@ -35,10 +54,18 @@ extension ByteWriter {
 
 extension ByteReader {
     @_lifetime(self: copy self)
-    mutating func readRefusal() throws(FormatError) -> Refusal {
+    mutating func readJournalEntry() throws(FormatError) -> JournalEntry {
+        let kind = try readUInt8()
+        guard kind == 3 else { return .refusal(try readRefusal(kind: kind)) }
+        let id = try readUInt64()
+        return .mark(id: id, state: try readUInt8() == 1 ? .done : .superseded)
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func readRefusal(kind: UInt8) throws(FormatError) -> Refusal {
         let start = offset
         let subject: Refusal.Subject
-        switch try readUInt8() {
+        switch kind {
         case 1:
             subject = .line(try [UInt8](copying: readBlob(limit: remaining)))
         case 2:
@@ -57,7 +84,8 @@ extension ByteReader {
             throw FormatError(.unsupported, "unknown kind of refusal", at: start)
         }
         return try Refusal(
-            subject: subject, reason: readText(limit: remaining), source: readText(limit: remaining),
+            subject: subject, reason: readText(limit: remaining),
+            source: readText(limit: remaining),
             line: readCount(limit: Int.max), column: readCount(limit: Int.max))
     }
 
@@ -73,19 +101,15 @@ extension ByteReader {
     }
 }
 
-/// Stands for a refusal where only equality counts; 128 bits, good for one process.
-struct RefusalFingerprint: Hashable {
-    private let first: Int
-    private let second: Int
-
-    init(_ refusal: Refusal) {
-        var hasher = Hasher()
-        hasher.combine(refusal)
-        first = hasher.finalize()
-        hasher = Hasher()
-        hasher.combine(1)
-        hasher.combine(refusal)
-        second = hasher.finalize()
+extension Refusal {
+    /// Stands for the refusal wherever only equality counts: FNV-1a over its stored bytes, so the
+    /// same in every process. Equal refusals are kept once; marks name it.
+    var journalID: UInt64 {
+        var writer = ByteWriter()
+        writer.append(JournalEntry.refusal(self))
+        return writer.bytes.reduce(0xCBF2_9CE4_8422_2325) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+        }
     }
 }
 
@@ -96,5 +120,12 @@ extension Refusal {
         case .line(let bytes): bytes.count + 200
         case .value: 400
         }
+    }
+}
+
+extension JournalEntry {
+    /// Memory it takes, roughly.
+    var sizeBytes: Int {
+        if case .refusal(let refusal) = self { refusal.sizeBytes } else { 24 }
     }
 }

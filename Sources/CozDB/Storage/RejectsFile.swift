@@ -1,4 +1,4 @@
-// Immutable files of refused lines and values; docs/format/rejects.md.
+// Immutable files of the rejects journal; docs/format/rejects.md.
 //
 //      0  magic "COZREJ\r\n"
 //      8  version, 4 bytes
@@ -13,30 +13,33 @@ enum RejectsFile {
 
     /// Writes a file; durable on return, its name is not.
     static func write(
-        _ refusals: [Refusal], number: UInt64, in directory: any Directory, databaseID: UInt64
+        _ entries: [JournalEntry], number: UInt64, in directory: any Directory, databaseID: UInt64
     ) throws(FileError) -> Manifest.RejectsFile {
         var writer = ByteWriter()
         writer.append(magic)
         writer.append(version)
-        writer.append(UInt32(truncatingIfNeeded: refusals.count))
-        for refusal in refusals { writer.append(refusal) }
+        writer.append(UInt32(truncatingIfNeeded: entries.count))
+        for entry in entries { writer.append(entry) }
         let file = try directory.create(FileName.rejects(number).text)
         try file.writeAll(writer.bytes.span, at: 0)
         try file.syncData()
         return Manifest.RejectsFile(
             number: number, sizeBytes: writer.count,
             checksum: checksum(writer.bytes.span, seed: seed(databaseID, number)),
-            entryCount: refusals.count)
+            entryCount: entries.count)
     }
 
     static func read(
-        _ info: Manifest.RejectsFile, in directory: any Directory, databaseID: UInt64
-    ) throws(DatabaseError) -> [Refusal] {
+        _ info: Manifest.RejectsFile, under database: any Directory, databaseID: UInt64
+    ) throws(DatabaseError) -> [JournalEntry] {
+        let folder = try calling("opening the rejects journal") { () throws(FileError) in
+            try database.openDirectory(FileName.rejectsDirectory, create: false)
+        }
         let name = FileName.rejects(info.number).text
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
-            try directory.open(name, writable: false).readAll(count: info.sizeBytes, at: 0)
+            try folder.open(name, writable: false).readAll(count: info.sizeBytes, at: 0)
         }
-        return try decoding(directory.path + "/" + name) { () throws(FormatError) in
+        return try decoding(folder.path + "/" + name) { () throws(FormatError) in
             guard bytes.count == info.sizeBytes,
                 checksum(bytes.span, seed: seed(databaseID, info.number)) == info.checksum
             else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
@@ -44,9 +47,9 @@ enum RejectsFile {
             guard try [UInt8](copying: reader.readBytes(8)) == magic,
                 try reader.readUInt32() == version
             else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
-            var refusals: [Refusal] = []
-            for _ in 0..<(try reader.readUInt32()) { refusals.append(try reader.readRefusal()) }
-            return refusals
+            var entries: [JournalEntry] = []
+            for _ in 0..<(try reader.readUInt32()) { entries.append(try reader.readJournalEntry()) }
+            return entries
         }
     }
 

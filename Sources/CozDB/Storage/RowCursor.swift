@@ -63,7 +63,9 @@ struct RowCursor {
                 view, column: column, series: series, range: range, descending: descending)
             if cursor.isEmpty { continue }
             walks.append(
-                Walk(cursor: cursor, index: index, slice: ColumnSlice(), position: 0, remaining: 0..<0))
+                Walk(
+                    cursor: cursor, index: index, slice: ColumnSlice(), position: 0,
+                    remaining: 0..<0))
         }
     }
 

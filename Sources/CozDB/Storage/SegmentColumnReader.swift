@@ -1,4 +1,17 @@
-// Decodes blocks of one field of a segment together with the times of their rows.
+// Decodes blocks of one field of a segment together with the rows, or times, of the values.
+
+/// Values of one column with the rows they belong to.
+struct RowValues {
+    var rows: [UInt32] = []
+    var bits: [UInt64] = []
+    var strings = StringTable.empty
+
+    mutating func removeAll() {
+        rows.removeAll(keepingCapacity: true)
+        bits.removeAll(keepingCapacity: true)
+        strings = .empty
+    }
+}
 
 struct SegmentColumnReader {
     let directory: FieldDirectory
@@ -11,6 +24,11 @@ struct SegmentColumnReader {
     /// The chunk of the presence vector decoded last, and its rows.
     private var chunk = -1
     private var chunkRows: [UInt32] = []
+    /// The block decoded last: its rows in the segment, values and strings.
+    private var loadedBlock = -1
+    private var loadedRows: [UInt32] = []
+    private var loadedBits: [UInt64] = []
+    private var loadedStrings = StringTable.empty
     private var dictionary: StringTable?
     private var timeDirectory: IntegerTable?
     private var timeBlock = -1
@@ -26,30 +44,59 @@ struct SegmentColumnReader {
 
     /// The values of a block that lie in these rows.
     mutating func values(block: Int, rows: Range<Int>) throws(DatabaseError) -> ColumnSlice {
+        try load(block)
+        let start = loadedRows.partitioningIndex { Int($0) >= rows.lowerBound }
+        let end = max(start, loadedRows.partitioningIndex { Int($0) >= rows.upperBound })
         var slice = ColumnSlice(type: storedType)
+        slice.strings = loadedStrings
+        slice.bits = end - start < loadedBits.count ? Array(loadedBits[start..<end]) : loadedBits
+        slice.times = try times(loadedRows[start..<end])
+        return slice
+    }
+
+    /// Appends all values in these rows, each with its row counted from the first of them.
+    /// Asking for ascending rows reads each block once.
+    mutating func append(rows: Range<Int>, to target: inout RowValues) throws(DatabaseError) {
+        for block in directory.blocks(rows: rows) {
+            try load(block)
+            let start = loadedRows.partitioningIndex { Int($0) >= rows.lowerBound }
+            let end = max(start, loadedRows.partitioningIndex { Int($0) >= rows.upperBound })
+            guard start < end else { continue }
+            var offset: UInt64 = 0
+            if target.bits.isEmpty {
+                target.strings = loadedStrings
+            } else if target.strings !== loadedStrings {
+                offset = UInt64(target.strings.count)
+                target.strings = StringTable(target.strings, loadedStrings)
+            }
+            for index in start..<end {
+                target.rows.append(loadedRows[index] - UInt32(rows.lowerBound))
+                target.bits.append(loadedBits[index] + offset)
+            }
+        }
+    }
+
+    /// Decodes a block, unless it is the one decoded last.
+    private mutating func load(_ block: Int) throws(DatabaseError) {
+        guard block != loadedBlock else { return }
+        loadedBlock = -1
         let table = directory.table
         let count = table.int(BlockColumn.count, block)
         let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
         if encoding == SegmentFormat.plainStrings, storedType == .string {
-            slice.strings = try segment.plainStrings(table, block: block)
-            slice.bits = (0..<count).map { UInt64($0) }
+            loadedStrings = try segment.plainStrings(table, block: block)
+            loadedBits = (0..<count).map { UInt64($0) }
         } else {
-            slice.bits = try segment.words(
+            loadedBits = try segment.words(
                 table, block: block, type: storedType == .string ? .integer : storedType)
             if storedType == .string {
-                slice.strings = try loadDictionary()
-                try check(slice.bits, below: slice.strings.count, block: block)
+                loadedStrings = try loadDictionary()
+                try check(loadedBits, below: loadedStrings.count, block: block)
             }
         }
         let firstOrdinal = directory.ordinals[block]
-        let positions = try positions(firstOrdinal..<(firstOrdinal + count), block: block)
-        let start = positions.partitioningIndex { Int($0) >= rows.lowerBound }
-        let end = positions.partitioningIndex { Int($0) >= rows.upperBound }
-        if end - start < count {
-            slice.bits = Array(slice.bits[start..<max(start, end)])
-        }
-        slice.times = try times(positions[start..<max(start, end)])
-        return slice
+        loadedRows = try positions(firstOrdinal..<(firstOrdinal + count), block: block)
+        loadedBlock = block
     }
 
     /// The rows that have the values with these ordinals.

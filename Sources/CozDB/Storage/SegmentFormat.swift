@@ -25,8 +25,8 @@ enum SegmentFormat {
     /// Series in one block of the series table.
     static let seriesBlockCount = 1024
     /// A field's dictionary grows up to these; later blocks hold their strings themselves.
-    static let dictionaryCountMax = 65_536
-    static let dictionarySizeBytesMax = 1 << 20
+    static let dictionaryCountMax = 8192
+    static let dictionarySizeBytesMax = 128 << 10
     /// In place of a block encoding: the block holds strings, not codes.
     static let plainStrings: UInt8 = 255
     /// Entries in one page of a directory.
@@ -266,4 +266,10 @@ enum SeriesColumn {
     static let checksum = 2
     static let firstRow = 3
     static let count = 4
+
+    static func place(_ directory: IntegerTable, _ block: Int) -> BlockPlace {
+        BlockPlace(
+            offset: directory.int(offset, block), sizeBytes: directory.int(sizeBytes, block),
+            checksum: UInt32(truncatingIfNeeded: directory.int(checksum, block)))
+    }
 }

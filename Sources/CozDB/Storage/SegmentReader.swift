@@ -7,6 +7,7 @@ internal import Synchronization
 final class SegmentReader: Sendable {
     let info: Manifest.Segment
     let footer: SegmentFooter
+    let footerSizeBytes: Int
     let path: String
 
     private let mapping: FileMapping
@@ -41,7 +42,7 @@ final class SegmentReader: Sendable {
             let size = try file.size()
             return try file.map(size: min(size, info.sizeBytes))
         }
-        footer = try SegmentReader.readFooter(
+        (footer, footerSizeBytes) = try SegmentReader.readFooter(
             mapping, info: info, databaseID: databaseID, path: path)
         var fieldByColumn: [Int] = []
         for (index, field) in footer.fields.enumerated() {
@@ -205,7 +206,7 @@ final class SegmentReader: Sendable {
 
     private static func readFooter(
         _ mapping: FileMapping, info: Manifest.Segment, databaseID: UInt64, path: String
-    ) throws(DatabaseError) -> SegmentFooter {
+    ) throws(DatabaseError) -> (footer: SegmentFooter, sizeBytes: Int) {
         let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard mapping.count == info.sizeBytes, info.sizeBytes >= minimum else {
             throw DatabaseError(
@@ -225,7 +226,7 @@ final class SegmentReader: Sendable {
                 try readTrailer(bytes, info: info)
             }
         }
-        return try read(
+        let footer = try read(
             mapping, place, databaseID: databaseID, number: info.number, path: path
         ) { bytes throws(FormatError) in
             var reader = ByteReader(bytes)
@@ -235,6 +236,7 @@ final class SegmentReader: Sendable {
             }
             return footer
         }
+        return (footer, place.sizeBytes)
     }
 
     private static func checkHeader(
@@ -247,7 +249,8 @@ final class SegmentReader: Sendable {
         let version = try reader.readUInt32()
         guard version == SegmentFormat.version else {
             throw FormatError(
-                .unsupported, "segment version \(version), expected \(SegmentFormat.version)", at: 8)
+                .unsupported, "segment version \(version), expected \(SegmentFormat.version)", at: 8
+            )
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {

@@ -73,9 +73,8 @@ final class SegmentWriter {
     ) throws(FileError) {
         guard rows.count > 0 else { return }
         while fields.count <= column.id { fields.append(nil) }
-        let writer = fields[column.id] ?? FieldWriter(column: column)
-        fields[column.id] = writer
-        try writer.append(
+        if fields[column.id] == nil { fields[column.id] = FieldWriter(column: column) }
+        try fields[column.id]?.append(
             series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
             bits: bits, strings: strings, to: &output)
     }
@@ -86,8 +85,9 @@ final class SegmentWriter {
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         var groups = BytePool()
-        for writer in fields {
-            guard let writer else { continue }
+        for index in fields.indices {
+            // Taken out, so that each field's memory goes as soon as it is written.
+            guard var writer = fields[index].take() else { continue }
             var (field, presence) = try writer.finish(
                 to: &output, rowCount: footer.rowCount)
             field.group = groups.intern(presence)

@@ -82,15 +82,20 @@ extension SegmentReader {
     func forEachSeries(
         _ body: (_ key: Span<UInt8>, _ rows: Range<Int>, _ first: Int64, _ last: Int64) -> Void
     ) throws(DatabaseError) {
+        guard footer.seriesCount > 0 else { return }
+        let directory = try seriesDirectory()
+        for block in 0..<directory.count {
+            try forEachSeries(directory, block: block, body)
+        }
+    }
+
+    /// The directory of the blocks of the series table.
+    func seriesDirectory() throws(DatabaseError) -> IntegerTable {
         let seriesCount = footer.seriesCount
-        guard seriesCount > 0 else { return }
-        let directory = try read(footer.seriesDirectory) { bytes throws(FormatError) in
+        return try read(footer.seriesDirectory) { bytes throws(FormatError) in
             var reader = ByteReader(bytes)
             let table = try reader.readBlob(limit: reader.remaining)
             return try IntegerTable(decoding: table, columnCount: 5, countMax: seriesCount)
-        }
-        for block in 0..<directory.count {
-            try forEachSeries(directory, block: block, body)
         }
     }
 
@@ -98,10 +103,7 @@ extension SegmentReader {
         _ directory: IntegerTable, block: Int,
         _ body: (_ key: Span<UInt8>, _ rows: Range<Int>, _ first: Int64, _ last: Int64) -> Void
     ) throws(DatabaseError) {
-        let place = BlockPlace(
-            offset: directory.int(SeriesColumn.offset, block),
-            sizeBytes: directory.int(SeriesColumn.sizeBytes, block),
-            checksum: UInt32(truncatingIfNeeded: directory.int(SeriesColumn.checksum, block)))
+        let place = SeriesColumn.place(directory, block)
         let count = directory.int(SeriesColumn.count, block)
         let rowCount = footer.rowCount
         try read(place) { bytes throws(FormatError) in
@@ -115,7 +117,8 @@ extension SegmentReader {
                 reader.readBytes(reader.remaining), count: count,
                 sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap, ends: &ends)
             guard entries.count == count else {
-                throw FormatError(.invalid, "found \(entries.count) series, expected \(count)", at: 0)
+                throw FormatError(
+                    .invalid, "found \(entries.count) series, expected \(count)", at: 0)
             }
             var row = directory.int(SeriesColumn.firstRow, block)
             var start = 0

@@ -21,7 +21,8 @@ struct FailureTests {
         for number in 1...3 { try database.write(FaultWorkload.batch(number)) }
     }
 
-    @Test func `a failed sync of the log stops all writing, also after a power loss nothing is lost`()
+    @Test
+    func `a failed sync of the log stops all writing, also after a power loss nothing is lost`()
         throws
     {
         let workload = FaultWorkload()
@@ -112,14 +113,16 @@ struct FailureTests {
         let prefixes = try FaultTests.prefixes.get()
         for kind in [FaultyFileSystem.Fault.Kind.interruption, .short] {
             let system = FaultyFileSystem(
-                faults: (0..<2 * whole.callCount).filter { $0 % 3 == 0 }.map { .init(at: $0, kind) })
+                faults: (0..<2 * whole.callCount).filter { $0 % 3 == 0 }.map { .init(at: $0, kind) }
+            )
             let progress = try workload.run(on: system)
             #expect(progress.failure == nil)
             try workload.check(system.survivor(.everything), progress, prefixes, "\(kind)")
         }
     }
 
-    @Test(arguments: 0..<60) func `a second crash while recovering loses nothing`(seed: Int) throws {
+    @Test(arguments: 0..<60) func `a second crash while recovering loses nothing`(seed: Int) throws
+    {
         let workload = FaultWorkload()
         var random = SeededRandom(seed: UInt64(seed))
         let first = FaultyFileSystem(

@@ -49,23 +49,9 @@ struct Contents: Equatable {
     /// Refusals in files and in memory.
     private static func refusals(_ database: Database) throws -> Set<Refusal> {
         var found: Set<Refusal> = []
-        switch database.store {
-        case .writer(let engine):
-            for info in engine.state.withLock({ $0.manifest.rejects }) {
-                found.formUnion(try engine.rejects(info))
-            }
-            found.formUnion(
-                engine.state.withLock { ($0.frozen?.refusals ?? []) + $0.memtable.refusals })
-        case .reader(let reader):
-            let parts = try reader.read { manifest, _, replay throws(DatabaseError) in
-                (manifest, replay.memtable.refusals)
-            }
-            for info in parts.0.rejects {
-                let folder = try reader.directory.openDirectory("rejects", create: false)
-                found.formUnion(
-                    try RejectsFile.read(info, in: folder, databaseID: parts.0.databaseID))
-            }
-            found.formUnion(parts.1)
+        try database.rejects { entry in
+            found.insert(entry.refusal)
+            return true
         }
         return found
     }

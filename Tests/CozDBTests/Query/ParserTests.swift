@@ -40,7 +40,7 @@ internal import Testing
             message("SELECT value > 2 FROM cpu")
                 == "invalid operator > in SELECT clause at line 1, char 8; operator is intended "
                 + "for WHERE clause")
-        #expect(message("SELECT a\nFROM b WHERE") .hasSuffix("at line 2, char 14"))
+        #expect(message("SELECT a\nFROM b WHERE").hasSuffix("at line 2, char 14"))
     }
 
     @Test func `operators bind by precedence and to the left`() throws {
@@ -98,11 +98,13 @@ internal import Testing
 
     @Test func `the extensions are read`() throws {
         let statement = try select(
-            "SELECT coalesce(a, b) FROM m WHERE c IS NOT NULL AND d NOT IN ('x', 'y') AND e IS NULL")
+            "SELECT coalesce(a, b) FROM m WHERE c IS NOT NULL AND d NOT IN ('x', 'y') AND e IS NULL"
+        )
         #expect(
             statement.condition?.text
                 == "c IS NOT NULL AND d NOT IN ('x', 'y') AND e IS NULL")
-        guard case .alter("m", "f", .string) = try parse("ALTER EXPERIMENT m FIELD f TYPE string")[0]
+        guard
+            case .alter("m", "f", .string) = try parse("ALTER EXPERIMENT m FIELD f TYPE string")[0]
         else {
             Issue.record("wrong ALTER")
             return

@@ -50,7 +50,9 @@ internal import Testing
         #expect(offset("2025-10-26T00:59:59Z") == 10_800)
         #expect(offset("2025-10-26T01:00:00Z") == 7200)
         #expect(offset("2100-07-01T00:00:00Z") == 10_800)
-        #expect(try TimeZoneRules(named: "Asia/Singapore").offsetSeconds(at: Timestamp("2025-01-01")!) == 28_800)
+        #expect(
+            try TimeZoneRules(named: "Asia/Singapore").offsetSeconds(at: Timestamp("2025-01-01")!)
+                == 28_800)
         #expect(throws: DatabaseError.self) { try TimeZoneRules(named: "../etc/passwd") }
         #expect(throws: DatabaseError.self) { try TimeZoneRules(named: "Nowhere/Land") }
     }

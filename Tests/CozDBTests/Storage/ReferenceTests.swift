@@ -22,7 +22,9 @@ struct ReferenceTests {
             switch type {
             case .float: .float(Double(Int.random(in: -50...50, using: &random)) / 4)
             case .integer: .integer(Int64.random(in: -5...2000, using: &random))
-            case .string: .string(["Warmer", "None", "", "00", "é\u{301}\n\"\\"].randomElement(using: &random)!)
+            case .string:
+                .string(
+                    ["Warmer", "None", "", "00", "é\u{301}\n\"\\"].randomElement(using: &random)!)
             case .boolean: .boolean(Bool.random(using: &random))
             }
         }
@@ -34,7 +36,8 @@ struct ReferenceTests {
                 let participant = "p\(Int.random(in: 1...4, using: &random))"
                 let time = Int64.random(in: 0..<400, using: &random) * 1_000_000
                 var written: [String: FieldValue] = [:]
-                for field in ReferenceTests.fields where Int.random(in: 0..<4, using: &random) == 0 {
+                for field in ReferenceTests.fields where Int.random(in: 0..<4, using: &random) == 0
+                {
                     written[field.name] = value(field.type)
                 }
                 if written.isEmpty { written["heart"] = .float(1) }

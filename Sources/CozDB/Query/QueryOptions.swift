@@ -17,7 +17,7 @@ public enum QueryParameter: Hashable, Sendable {
         case .value(.float(let value)): .number(value.description)
         case .value(.integer(let value)): .integer(String(value))
         case .value(.string(let text)): .string(text)
-        case .value(.boolean(let flag)): .keyword(flag ? .true_ : .false_)
+        case .value(.boolean(let flag)): .keyword(flag ? .trueWord : .falseWord)
         case .identifier(let name): .identifier(name)
         case .regex(let pattern): .regex(pattern)
         case .duration(let text): .duration(text)

@@ -74,7 +74,9 @@ public struct ResultVector: Sendable {
     var isPresent: [Bool]
     var strings: StringTable
 
-    init(type: FieldType?, bits: [UInt64] = [], isPresent: [Bool] = [], strings: StringTable = .empty) {
+    init(
+        type: FieldType?, bits: [UInt64] = [], isPresent: [Bool] = [], strings: StringTable = .empty
+    ) {
         self.type = type
         self.bits = bits
         self.isPresent = isPresent

@@ -1,0 +1,156 @@
+// What a database says of itself: info, columns of an experiment, the rejects journal.
+
+extension Database {
+    /// Sizes and counts. Rows and values are exact; cost grows with the number of blocks, and
+    /// with the rows where segments overlap in time.
+    public func info() throws(DatabaseError) -> DatabaseInfo {
+        let (manifest, snapshot) = try moment()
+        var info = DatabaseInfo()
+        for view in snapshot.experiments {
+            var experiment = DatabaseInfo.Experiment(view.schema)
+            let segments = manifest.segments(of: view.schema.id)
+            experiment.bytes = segments.reduce(0) { $0 + $1.sizeBytes }
+            try count(view, segments, into: &experiment)
+            info.experiments.append(experiment)
+        }
+        info.segments = manifest.segments.count
+        info.segmentBytes = manifest.segments.reduce(0) { $0 + $1.sizeBytes }
+        info.walFiles = manifest.logs.count
+        info.isSealed = manifest.logs.isEmpty
+        info.sequence = snapshot.sequence
+        info.counters = manifest.counters
+        info.rejects = try rejectCount(manifest)
+        info.rejectBytes = manifest.rejects.reduce(0) { $0 + $1.sizeBytes }
+        try measure(manifest, into: &info)
+        return info
+    }
+
+    private func count(
+        _ view: ExperimentView, _ segments: [Manifest.Segment],
+        into experiment: inout DatabaseInfo.Experiment
+    ) throws(DatabaseError) {
+        let isOneSegment = view.sources.count == 1 && segments.count == 1
+        var first = Int64.max
+        var last = Int64.min
+        for series in try view.series() {
+            experiment.series += 1
+            first = min(first, series.firstTime)
+            last = max(last, series.lastTime)
+            if isOneSegment { continue }
+            experiment.rows += try view.rowCount(of: series)
+            for field in view.schema.columns where field.kind == .field {
+                experiment.values += try view.valueCount(of: field.id, in: series).count
+            }
+        }
+        if isOneSegment {
+            experiment.rows = segments[0].rowCount
+            experiment.values = segments[0].valueCount
+        }
+        if experiment.series > 0 {
+            experiment.firstTime = Timestamp(nanoseconds: first)
+            experiment.lastTime = Timestamp(nanoseconds: last)
+        }
+    }
+
+    private func measure(
+        _ manifest: Manifest, into info: inout DatabaseInfo
+    ) throws(DatabaseError) {
+        let directory = directory
+        let sizes = try calling("measuring the database") { () throws(FileError) in
+            var sizes = (all: 0, logs: 0)
+            for name in try directory.list() where FileName(name) != nil {
+                // A file that a merge has just removed weighs nothing.
+                guard let size = try? directory.open(name, writable: false).size() else { continue }
+                sizes.all += size
+                if case .log = FileName(name) { sizes.logs += size }
+            }
+            return sizes
+        }
+        info.diskBytes = sizes.all + info.rejectBytes
+        info.walBytes = sizes.logs
+    }
+
+    /// The columns of an experiment: fields in byte order of their names, then attributes.
+    ///
+    /// - Throws: `notFound` where there is no such experiment, naming those there are.
+    public func columns(of experiment: String) throws(DatabaseError) -> [ColumnInfo] {
+        let snapshot = try snapshot()
+        guard let view = snapshot.experiment(experiment) else {
+            let names = snapshot.experiments.prefix(10).map { "\"\($0.schema.name)\"" }
+            throw DatabaseError(
+                .notFound,
+                "no experiment \"\(experiment)\"; there "
+                    + (names.isEmpty ? "are none" : "is " + names.joined(separator: ", ")))
+        }
+        let series = try view.series()
+        var columns: [ColumnInfo] = []
+        for column in view.schema.fields + view.schema.attributes {
+            var info = ColumnInfo(column: column)
+            var bounds = (first: Int64.max, last: Int64.min)
+            for one in series {
+                let found = try view.valueCount(of: column.id, in: one)
+                info.count += found.count
+                bounds = (min(bounds.first, found.first), max(bounds.last, found.last))
+            }
+            if info.count > 0 {
+                info.firstTime = Timestamp(nanoseconds: bounds.first)
+                info.lastTime = Timestamp(nanoseconds: bounds.last)
+            }
+            try addStorage(of: column, view, to: &info)
+            columns.append(info)
+        }
+        return columns
+    }
+
+    private func addStorage(
+        of column: Column, _ view: ExperimentView, to info: inout ColumnInfo
+    ) throws(DatabaseError) {
+        var blocks: [String: Int] = [:]
+        for case .segment(let segment) in view.sources {
+            guard let field = segment.field(column.id) else { continue }
+            let directory = try segment.directory(field)
+            let description = segment.footer.fields[field]
+            info.bytes += description.directory.sizeBytes + description.dictionary.sizeBytes
+            for block in 0..<directory.table.count {
+                info.bytes += directory.table.int(BlockColumn.sizeBytes, block)
+                let code = directory.table.int(BlockColumn.encoding, block)
+                blocks[SegmentFormat.encodingName(code), default: 0] += 1
+            }
+        }
+        info.encodings = blocks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { (name: $0.key, blocks: $0.value) }
+    }
+
+    // MARK: Shared with the other parts
+
+    var directory: any Directory {
+        switch store {
+        case .writer(let engine): engine.directory
+        case .reader(let reader): reader.directory
+        }
+    }
+
+    /// A manifest and a snapshot of one moment.
+    func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
+        switch store {
+        case .writer(let engine):
+            return try engine.moment()
+        case .reader(let reader):
+            return try reader.read { manifest, segments, replay in
+                (
+                    manifest,
+                    segments.snapshot(
+                        manifest, schemas: replay.schemas, memtables: [replay.memtable],
+                        sequence: replay.lastSequence)
+                )
+            }
+        }
+    }
+}
+
+extension SegmentFormat {
+    static func encodingName(_ code: Int) -> String {
+        if code == Int(plainStrings) { return "strings" }
+        return BlockEncoding(rawValue: UInt8(truncatingIfNeeded: code)).map { "\($0)" } ?? "unknown"
+    }
+}

@@ -1,0 +1,165 @@
+// Any database file as text, for people who want to see what is on disk.
+
+extension Database {
+    /// Prints a manifest, log, segment or rejects file, a piece at a time. A file is understood
+    /// beside the manifest that names it; its content is checked as it is printed.
+    ///
+    /// - Throws: `notFound` for a file that is none of ours, `damaged` where it cannot be read.
+    public static func inspect(
+        _ path: String, _ body: (String) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let (folder, name) = split(path)
+        let file = FileName(name)
+        let isRejects = if case .rejects = file { true } else { false }
+        let database = isRejects ? folder + "/.." : folder
+        let directory = try calling("opening the directory") { () throws(FileError) in
+            try PosixFileSystem().openDirectory(database, create: false, access: .ownerOnly)
+        }
+        guard let file, let manifest = try Manifest.read(in: directory) else {
+            throw DatabaseError(
+                .notFound,
+                "not a file of a CozDB database; expected MANIFEST, *.wal, *.seg or rejects/*.rej",
+                file: path)
+        }
+        switch file {
+        case .manifest, .manifestDraft: try body(describe(manifest))
+        case .log(let number): try inspectLog(number, manifest, directory, path, body)
+        case .segment(let number): try inspectSegment(number, manifest, directory, path, body)
+        case .rejects(let number): try inspectRejects(number, manifest, directory, path, body)
+        case .lock:
+            let text = try calling("reading the lock") { () throws(FileError) in
+                try directory.open(name, writable: false).readAll(count: 1000, at: 0)
+            }
+            try body("lock, last taken by \(String(decoding: text, as: UTF8.self))\n")
+        }
+    }
+
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let folder = String(path[..<slash])
+        return (folder.isEmpty ? "/" : folder, String(path[path.index(after: slash)...]))
+    }
+
+    private static func unnamed(_ path: String) -> DatabaseError {
+        DatabaseError(
+            .notFound,
+            "the manifest does not name this file; nothing in it is part of the database",
+            file: path)
+    }
+
+    private static func describe(_ manifest: Manifest) -> String {
+        var text = """
+            manifest, generation \(manifest.generation), database \
+            \(String(manifest.databaseID, radix: 16))
+            next file number \(manifest.nextFileNumber), commits in segments \
+            \(manifest.lastSequence)
+
+            """
+        for schema in manifest.schemas.all {
+            text += "experiment \(schema.id) \"\(schema.name)\", identity \(schema.identity), "
+            text += "types \(schema.typeRule), preset \(schema.preset)\n"
+            for column in schema.columns {
+                text += "  \(column.kind) \(column.id) \"\(column.name)\" \(column.type.name)\n"
+            }
+        }
+        for info in manifest.segments {
+            text += "segment \(FileName.segment(info.number).text) experiment \(info.experiment), "
+            text += "\(info.rowCount) rows, \(info.valueCount) values, \(info.sizeBytes) bytes, "
+            text += "\(Timestamp(nanoseconds: info.firstTime)) to "
+            text += "\(Timestamp(nanoseconds: info.lastTime))\n"
+        }
+        for log in manifest.logs {
+            text += "log \(FileName.log(log.number).text) from commit \(log.firstSequence), "
+            text += log.sealedSizeBytes.map { "sealed at \($0) bytes\n" } ?? "open\n"
+        }
+        for info in manifest.rejects {
+            text += "rejects \(FileName.rejects(info.number).text), \(info.entryCount) entries\n"
+        }
+        return text
+    }
+
+    private static func inspectLog(
+        _ number: UInt64, _ manifest: Manifest, _ directory: any Directory, _ path: String,
+        _ body: (String) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        guard let log = manifest.logs.first(where: { $0.number == number }) else {
+            throw unnamed(path)
+        }
+        let file = try calling("opening the log") { () throws(FileError) in
+            try directory.open(FileName.log(number).text, writable: false)
+        }
+        let identity = LogIdentity(
+            databaseID: manifest.databaseID, number: number, firstSequence: log.firstSequence)
+        var reader = try LogReader(file, expecting: identity, sealedSizeBytes: log.sealedSizeBytes)
+        try body("write-ahead log \(number), from commit \(log.firstSequence)\n")
+        var offset = reader.validSizeBytes
+        while let frame = try reader.next() {
+            let sizes = frame.commits.map { "\($0.count)" }.joined(separator: ", ")
+            try body(
+                "\(offset)  commits \(frame.firstSequence) to "
+                    + "\(frame.firstSequence + UInt64(frame.commits.count) - 1), bytes \(sizes)\n")
+            offset = reader.validSizeBytes
+        }
+        try body("\(offset)  end, \(reader.end)\n")
+    }
+
+    private static func inspectSegment(
+        _ number: UInt64, _ manifest: Manifest, _ directory: any Directory, _ path: String,
+        _ body: (String) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        guard let info = manifest.segments.first(where: { $0.number == number }) else {
+            throw unnamed(path)
+        }
+        let segment = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
+        let footer = segment.footer
+        try body(
+            """
+            segment \(number), experiment \(footer.experiment) "\(footer.experimentName)"
+            \(footer.seriesCount) series, \(footer.rowCount) rows, \
+            \(try segment.timeDirectory().count) blocks of times, \
+            \(footer.groups.count) presence vectors
+
+            """)
+        try segment.forEachSeries { _, _, _, _ in }
+        for (index, field) in footer.fields.enumerated() {
+            let directory = try segment.directory(index)
+            var text = "\(field.column.kind) \(field.column.id) \"\(field.column.name)\" "
+            text += "\(field.column.type.name), \(field.valueCount) values, presence \(field.group)"
+            if field.dictionaryCount > 0 {
+                text +=
+                    ", dictionary \(field.dictionaryCount) in \(field.dictionary.sizeBytes) bytes"
+            }
+            try body(text + "\n")
+            for block in 0..<directory.table.count {
+                let place = SegmentReader.place(directory.table, block)
+                let summary = directory.summary(block, type: field.column.type)
+                let code = directory.table.int(BlockColumn.encoding, block)
+                try body(
+                    "  \(place.offset)  \(place.sizeBytes) bytes, \(summary.count) values, "
+                        + "\(SegmentFormat.encodingName(code)), rows from "
+                        + "\(directory.table.int(BlockColumn.firstRow, block)), "
+                        + "\(Timestamp(nanoseconds: summary.firstTime)) to "
+                        + "\(Timestamp(nanoseconds: summary.lastTime))\n")
+            }
+        }
+    }
+
+    private static func inspectRejects(
+        _ number: UInt64, _ manifest: Manifest, _ directory: any Directory, _ path: String,
+        _ body: (String) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        guard let info = manifest.rejects.first(where: { $0.number == number }) else {
+            throw unnamed(path)
+        }
+        let entries = try RejectsFile.read(info, under: directory, databaseID: manifest.databaseID)
+        try body("rejects \(number), \(entries.count) entries\n")
+        for entry in entries {
+            switch entry {
+            case .refusal(let refusal):
+                try body("\(refusal.source):\(refusal.line)  \(refusal.reason)\n")
+            case .mark(let id, let state):
+                try body("entry \(String(id, radix: 16)) is \(state.rawValue)\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// Running statements: streamed into a sink, or collected.
+
+internal import Glibc
+
+extension Database {
+    /// Runs every statement of a text on one snapshot; the first that fails ends the run. After a
+    /// statement that changed data the next ones see the change.
+    ///
+    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
+    /// - Throws: `usage` with the place in the text where it does not parse or fails its checks;
+    ///   `limitExceeded` with the limit's name; `cancelled`; `damaged` where a block that the
+    ///   statement needs cannot be read.
+    public func query(
+        _ text: String, options: QueryOptions? = nil
+    ) throws(DatabaseError) -> QueryResult {
+        var collector = QueryResultCollector()
+        let counters = try query(text, options: options ?? Database.options, into: &collector)
+        var result = collector.result
+        result.counters = counters
+        return result
+    }
+
+    /// The same, handing rows over as they are computed; memory is a few blocks.
+    @discardableResult
+    public func query<Sink: QueryResultSink>(
+        _ text: String, options: QueryOptions, into sink: inout Sink
+    ) throws(DatabaseError) -> QueryCounters {
+        let engine = QueryEngine(snapshot: try snapshot(), options: options) {
+            change throws(DatabaseError) in
+            switch change {
+            case .alter(let experiment, let field, let type):
+                try self.alter(experiment: experiment, field: field, type: type)
+            case .delete(let words):
+                throw DatabaseError(.usage, "\(words) is not supported yet")
+            }
+            return try self.snapshot()
+        }
+        return try engine.run(text, into: &sink)
+    }
+
+    /// Whether a text has a statement that needs a database open for writing; false where it does
+    /// not parse.
+    public static func changesData(_ text: String, options: QueryOptions? = nil) -> Bool {
+        QueryEngine.changesData(text, options: options ?? Database.options)
+    }
+
+    private static var options: QueryOptions {
+        QueryOptions(now: Timestamp(nanoseconds: Recovery.now()))
+    }
+}

@@ -1,0 +1,134 @@
+// The rejects journal: listing what was refused, and writing it again when the schema has changed.
+
+extension Database {
+    /// Calls the body with every entry in the order of commits, each refusal once, with what has
+    /// become of it. Return false to stop.
+    public func rejects(
+        _ body: (RejectEntry) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) {
+        let entries = try journal()
+        var states: [UInt64: RejectEntry.State] = [:]
+        for case .mark(let id, let state) in entries { states[id] = state }
+        for case .refusal(let refusal) in entries {
+            let state = states.isEmpty ? .waiting : states[refusal.journalID] ?? .waiting
+            guard try body(RejectEntry(refusal: refusal, state: state)) else { return }
+        }
+    }
+
+    /// Widens the type of a field: integer to float, anything to string. Durable on return.
+    ///
+    /// - Throws: `notFound`, or `usage` where a stored value would not stay the same number.
+    public func alter(
+        experiment: String, field: String, type: FieldType
+    ) throws(DatabaseError) {
+        try writer().alter(experiment: experiment, field: field, type: type)
+    }
+
+    /// Writes refused values again that fit their field's type now, into empty cells only.
+    /// Values and what became of them are one commit.
+    ///
+    /// - Parameter overwrite: also where the cell has a value meanwhile.
+    public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
+        let engine = try writer()
+        let snapshot = try snapshot()
+        var report = ReplayReport()
+        var batch = WriteBatch()
+        batch.source = "replay"
+        var marks: [JournalEntry] = []
+        try rejects { entry throws(DatabaseError) in
+            if entry.state == .done { return true }
+            guard
+                case .value(let experiment, let key, let time, let field, let value, _) =
+                    entry.refusal.subject
+            else {
+                report.lines += 1
+                return true
+            }
+            let id = entry.refusal.journalID
+            guard let view = snapshot.experiment(experiment),
+                let column = view.schema.field(field), let fitting = value.cast(to: column.type)
+            else {
+                report.refused += 1
+                return true
+            }
+            if !overwrite, try view.hasValue(column.id, key, time) {
+                report.superseded += 1
+                if entry.state != .superseded { marks.append(.mark(id: id, state: .superseded)) }
+                return true
+            }
+            try batch.add(
+                experiment: experiment,
+                tags: Dictionary(uniqueKeysWithValues: key.tags.map { ($0.name, $0.value) }),
+                time: time, fields: [field: fitting])
+            marks.append(.mark(id: id, state: .done))
+            report.replayed += 1
+            return true
+        }
+        if !marks.isEmpty { _ = try engine.write(batch, marks: marks) }
+        return report
+    }
+
+    /// Entries of the journal: files first, then what only the log has.
+    func journal() throws(DatabaseError) -> [JournalEntry] {
+        switch store {
+        case .writer(let engine):
+            return try engine.journal()
+        case .reader(let reader):
+            return try reader.read { manifest, _, replay throws(DatabaseError) in
+                var entries: [JournalEntry] = []
+                for info in manifest.rejects {
+                    entries += try RejectsFile.read(
+                        info, under: reader.directory, databaseID: manifest.databaseID)
+                }
+                return entries + replay.memtable.journal
+            }
+        }
+    }
+
+    func rejectCount(_ manifest: Manifest) throws(DatabaseError) -> Int {
+        try journal().reduce(0) { count, entry in
+            if case .refusal = entry { count + 1 } else { count }
+        }
+    }
+}
+
+extension Engine {
+    /// Every entry of the journal, in the order of commits.
+    func journal() throws(DatabaseError) -> [JournalEntry] {
+        let (stored, recent) = state.withLock { state in
+            (state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal)
+        }
+        var entries: [JournalEntry] = []
+        for info in stored { entries += try rejects(info) }
+        return entries + recent
+    }
+}
+
+extension ExperimentView {
+    /// Whether one cell has a value.
+    func hasValue(
+        _ column: ColumnID, _ key: SeriesKey, _ time: Timestamp
+    ) throws(DatabaseError) -> Bool {
+        let range = TimeRange(lower: time.nanoseconds, upper: time.nanoseconds + 1)
+        guard let series = try series(in: range, where: { $0 == key }).first else { return false }
+        return try last(column, of: series, in: range) != nil
+    }
+}
+
+extension FieldValue {
+    /// The value as a field of this type takes it; nil where it would not be the same.
+    func cast(to type: FieldType) -> FieldValue? {
+        switch (self, type) {
+        case _ where self.type == type:
+            return self
+        case (_, .string):
+            return .string(plainText)
+        case (.integer(let number), .float) where number.magnitude <= 1 << 53:
+            return .float(Double(number))
+        case (.float(let number), .integer) where number.sign == .plus || number != 0:
+            return Int64(exactly: number).map { .integer($0) }
+        default:
+            return nil
+        }
+    }
+}

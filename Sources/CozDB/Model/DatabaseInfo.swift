@@ -1,0 +1,144 @@
+// What a database says of itself: sizes, counts, columns, the state of its files.
+
+/// Sizes and counts of a database at one moment.
+public struct DatabaseInfo: Sendable {
+    /// One experiment.
+    public struct Experiment: Sendable {
+        public var name: String
+        public var identity: Identity
+        public var typeRule: TypeRule
+        public var preset: String
+        public var series = 0
+        /// Distinct (series, time), whatever number of points made them.
+        public var rows = 0
+        /// Field values, each cell once; attributes are not counted.
+        public var values = 0
+        public var fields = 0
+        public var attributes = 0
+        /// On disk, in segments.
+        public var bytes = 0
+        /// nil while it has no rows.
+        public var firstTime: Timestamp?
+        public var lastTime: Timestamp?
+
+        init(_ schema: ExperimentSchema) {
+            name = schema.name
+            identity = schema.identity
+            typeRule = schema.typeRule
+            preset = schema.preset
+            fields = schema.fields.count
+            attributes = schema.attributes.count
+        }
+    }
+
+    /// In byte order of the names.
+    public var experiments: [Experiment] = []
+    public var segments = 0
+    public var segmentBytes = 0
+    /// Logs that a crash now would be recovered from; none after a clean close.
+    public var walFiles = 0
+    public var walBytes = 0
+    /// Entries of the rejects journal.
+    public var rejects = 0
+    public var rejectBytes = 0
+    /// Everything in the directory.
+    public var diskBytes = 0
+    /// Commits so far.
+    public var sequence: UInt64 = 0
+    /// Whether the last writer closed the database.
+    public var isSealed = false
+    public var counters = WriteCounters()
+
+    public init() {}
+}
+
+/// What flushes found about the values they wrote, since the database was made. A value is
+/// compared with those of the same flush only: blind appends read nothing that is stored.
+public struct WriteCounters: Equatable, Sendable {
+    /// Values for cells that had none yet in the flush.
+    public var insertedValues = 0
+    /// Values that replaced a different one.
+    public var replacedValues = 0
+    /// Values equal to the one they met.
+    public var identicalValues = 0
+    /// Rows that points of different tag sets (outside the identity) met in.
+    public var mergedRows = 0
+
+    mutating func add(_ other: WriteCounters) {
+        insertedValues += other.insertedValues
+        replacedValues += other.replacedValues
+        identicalValues += other.identicalValues
+        mergedRows += other.mergedRows
+    }
+}
+
+/// One column with what is stored of it.
+public struct ColumnInfo: Sendable {
+    public var column: Column
+    /// Values, each cell once.
+    public var count = 0
+    public var firstTime: Timestamp?
+    public var lastTime: Timestamp?
+    /// On disk, in segments: blocks, directory and dictionary. Row index and presence are shared.
+    public var bytes = 0
+    /// Encodings of its blocks, most used first.
+    public var encodings: [(name: String, blocks: Int)] = []
+}
+
+/// Something that `Database.check` found.
+public struct CheckFinding: Sendable {
+    public enum Severity: String, Sendable {
+        /// Stored bytes are not what was written.
+        case damage
+        /// Worth knowing; nothing is lost.
+        case note
+    }
+
+    public var severity: Severity
+    /// Path of the file inside the database directory.
+    public var file: String
+    public var offset: Int?
+    /// What is wrong.
+    public var found: String
+    /// Which data cannot be read because of it.
+    public var lost: String
+}
+
+/// How much `Database.check` looked at.
+public struct CheckSummary: Sendable {
+    public var files = 0
+    public var bytes = 0
+    /// Commits in logs and entries of rejects files.
+    public var records = 0
+    /// Blocks of segments.
+    public var blocks = 0
+    /// Findings of severity damage.
+    public var damaged = 0
+}
+
+/// One entry of the rejects journal.
+public struct RejectEntry: Sendable {
+    public enum State: String, Sendable {
+        /// Not stored.
+        case waiting
+        /// Not stored: the cell had another value when it was replayed.
+        case superseded
+        /// Stored by a replay.
+        case done
+    }
+
+    public var refusal: Refusal
+    public var state: State
+}
+
+/// What a replay of the rejects journal did.
+public struct ReplayReport: Sendable {
+    /// Values written and marked done.
+    public var replayed = 0
+    /// Values left alone because their cell has a value.
+    public var superseded = 0
+    /// Values whose type still does not fit.
+    public var refused = 0
+    /// Entries of whole lines, which only an importer can read.
+    public var lines = 0
+}

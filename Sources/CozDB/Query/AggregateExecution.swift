@@ -1,0 +1,337 @@
+// SELECT with calls: one accumulator for each field and range, fed from column scans where WHERE
+// asks nothing of the rows and from row blocks where it does, then fill, transformations, columns.
+
+extension Executor {
+    func runAggregate(
+        _ plan: SelectPlan, _ group: InputGroup, into output: any SeriesOutput
+    ) throws(DatabaseError) {
+        var aggregation = GroupAggregation(plan, self)
+        for input in group.inputs {
+            try counters.checkCancelled()
+            try aggregation.add(input)
+        }
+        try write(plan, group.key, aggregation, into: output)
+    }
+
+    /// Answers a group whose values are all in.
+    func write(
+        _ plan: SelectPlan, _ key: GroupKey, _ aggregation: GroupAggregation,
+        into output: any SeriesOutput
+    ) throws(DatabaseError) {
+        var lists: [PointList] = []
+        for index in plan.calls.indices {
+            lists.append(try finished(plan, plan.calls[index], aggregation.points(index)))
+        }
+        var writer = RowWriter(plan, key, output)
+        if lists.count == 1 {
+            if lists[0].count > 0 {
+                try writer.write(times: lists[0].times, inputs(plan, lists[0]))
+            }
+        } else {
+            let (times, vectors) = joined(plan, lists)
+            let nothing = ResultVector.constant(nil, count: times.count)
+            let references = plan.references.map { _ in nothing }
+            if !times.isEmpty { try writer.write(times: times, references + vectors) }
+        }
+        try writer.finish()
+    }
+
+    /// Puts points into the order of the answer, fills empty buckets, and transforms.
+    private func finished(
+        _ plan: SelectPlan, _ call: PlannedCall, _ points: PointList
+    ) throws(DatabaseError) -> PointList {
+        var list = plan.isAscending ? points : points.reversed
+        if let buckets = plan.buckets, let aggregate = call.aggregate, !aggregate.hasManyRows,
+            aggregate != .integral, plan.fill != .none, let first = points.times.first
+        {
+            let range = self.range(of: call, plan)
+            let lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
+            var starts = try buckets.starts(
+                first: lower, last: max(range.upper - 1, first),
+                countMax: options.bucketCountMax)
+            if !plan.isAscending { starts.reverse() }
+            let isCount = aggregate == .count || aggregate == .countDistinct
+            let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
+            list = BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
+                .apply(to: list)
+        }
+        for transformation in call.transformations {
+            list = transformation.apply(to: list, isAscending: plan.isAscending)
+        }
+        return list
+    }
+
+    private func inputs(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
+        var inputs = plan.references.map { _ in ResultVector.constant(nil, count: list.count) }
+        for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
+            inputs[reference] = list.auxiliary[place]
+        }
+        return inputs + [list.values]
+    }
+
+    /// Rows of several calls: those with one time are one row.
+    private func joined(
+        _ plan: SelectPlan, _ lists: [PointList]
+    ) -> (times: [Int64], vectors: [ResultVector]) {
+        var times: [Int64] = []
+        var rows = lists.map { _ in 0 }
+        var builders = lists.indices.map { VectorBuilder(type: plan.calls[$0].type) }
+        while true {
+            var next: Int64?
+            for (list, row) in zip(lists, rows) where row < list.count {
+                let time = list.times[row]
+                if let known = next, plan.isAscending ? known <= time : known >= time { continue }
+                next = time
+            }
+            guard let next else { break }
+            times.append(next)
+            for index in lists.indices {
+                let row = rows[index]
+                if row < lists[index].count, lists[index].times[row] == next {
+                    builders[index].append(lists[index].values, row: row)
+                    rows[index] += 1
+                } else if case .number(let number) = plan.fill {
+                    builders[index].append(BucketFiller.cast(number, to: plan.calls[index].type))
+                } else {
+                    builders[index].appendNull()
+                }
+            }
+        }
+        return (times, builders.map { $0.finished() })
+    }
+}
+
+/// What the calls of a statement gather of one group.
+struct GroupAggregation {
+    private let plan: SelectPlan
+    private let executor: Executor
+    private var fields: [FieldAccumulator] = []
+    private var collectors: [PointCollector] = []
+    /// For each call, where its values go.
+    private var places: [Place] = []
+    /// References that fields and collectors read.
+    private var fieldReferences: [Int] = []
+    private var collectorReferences: [Int] = []
+    private let hasAuxiliary: Bool
+
+    private enum Place {
+        case field(Int)
+        case collector(Int)
+        case nowhere
+    }
+
+    init(_ plan: SelectPlan, _ executor: Executor) {
+        self.plan = plan
+        self.executor = executor
+        hasAuxiliary = !plan.auxiliary.isEmpty
+        for call in plan.calls {
+            places.append(place(for: call))
+        }
+    }
+
+    private mutating func place(for call: PlannedCall) -> Place {
+        guard let type = plan.references[call.argument].type else { return .nowhere }
+        let range = executor.range(of: call, plan)
+        if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
+            let known = fields.indices.first {
+                fieldReferences[$0] == call.argument && fields[$0].range == range
+                    && aggregate != .stddev
+            }
+            if let known { return .field(known) }
+            fields.append(
+                FieldAccumulator(
+                    type: type, range: range, buckets: plan.buckets,
+                    needsMoments: aggregate == .stddev))
+            fieldReferences.append(call.argument)
+            return .field(fields.count - 1)
+        }
+        let known = collectors.indices.first {
+            collectorReferences[$0] == call.argument && collectors[$0].range == range
+        }
+        if let known { return .collector(known) }
+        collectors.append(
+            PointCollector(
+                type: type, auxiliaryTypes: plan.auxiliary.map { plan.references[$0].type },
+                range: range))
+        collectorReferences.append(call.argument)
+        return .collector(collectors.count - 1)
+    }
+
+    // MARK: Input
+
+    mutating func add(_ input: InputSeries) throws(DatabaseError) {
+        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin
+        {
+            return try scan(view, series, plan.sources[input.source])
+        }
+        let arguments = plan.calls.map(\.argument)
+        var reader = BlockReader(
+            plan, input, driving: arguments, in: executor.extended(plan), descending: false,
+            counters: executor.counters)
+        var block = Block()
+        while try reader.next(into: &block) { add(block, plan.sources[input.source]) }
+        endSeries()
+    }
+
+    mutating func add(_ block: Block, _ source: PlannedSource) {
+        let others = plan.auxiliary.map { block.references[$0] }
+        for index in fields.indices where isField(fieldReferences[index], source) {
+            fields[index].add(times: block.times, block.references[fieldReferences[index]])
+        }
+        for index in collectors.indices where isField(collectorReferences[index], source) {
+            collectors[index].add(
+                times: block.times, block.references[collectorReferences[index]], others)
+        }
+    }
+
+    mutating func endSeries() {
+        for index in fields.indices { fields[index].endSeries() }
+    }
+
+    /// Aggregates are of fields; a tag has no points of its own, except as a subquery's column.
+    private func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
+        switch (source.bindings[reference], source.origin) {
+        case (.column(_, let isTag), _): !isTag
+        case (.output, _), (.tag, .subquery): true
+        default: false
+        }
+    }
+
+    // MARK: Scans
+
+    private mutating func scan(
+        _ view: ExperimentView, _ series: Series, _ source: PlannedSource
+    ) throws(DatabaseError) {
+        for index in fields.indices {
+            guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]],
+                try view.mayHave(column, series)
+            else { continue }
+            if try takeLast(index, view, column, series) { continue }
+            try scan(index, view, column, series)
+            fields[index].endSeries()
+        }
+        for index in collectors.indices {
+            let reference = collectorReferences[index]
+            guard case .column(let column, isTag: false) = source.bindings[reference],
+                try view.mayHave(column, series)
+            else { continue }
+            var collector = collectors[index]
+            collectors[index] = collector.emptied
+            defer { collectors[index] = collector }
+            let type = plan.references[reference].type
+            let counters = executor.counters
+            let noSummary = { (_: Int64, _: Int64) in false }
+            try view.scan(column, of: series, in: collector.range, summarize: noSummary) {
+                piece throws(DatabaseError) -> Bool in
+                guard case .values(let slice) = piece else { return true }
+                try counters.read(slice)
+                var vector = ResultVector(slice)
+                if let type { vector = vector.cast(to: type) }
+                collector.add(times: slice.times, vector, [])
+                return true
+            }
+        }
+    }
+
+    private mutating func scan(
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series
+    ) throws(DatabaseError) {
+        let needsTimes = needsPointTimes(index)
+        // Taken out while it is filled: a second reference would make every change a copy.
+        var field = fields[index]
+        fields[index] = field.emptied
+        defer { fields[index] = field }
+        let storedType = view.schema.columns[column].type
+        let counters = executor.counters
+        let window = field.summaryWindow
+        let takesSummaries = !needsTimes && storedType == field.type
+        let summarize = { (first: Int64, last: Int64) in
+            takesSummaries && window.accepts(first, last)
+        }
+        try view.scan(column, of: series, in: field.range, summarize: summarize) {
+            piece throws(DatabaseError) -> Bool in
+            switch piece {
+            case .summary(let summary):
+                counters.value.blocksRead += 1
+                counters.value.blocksSummarized += 1
+                field.add(summary)
+            case .values(let slice):
+                try counters.read(slice)
+                if slice.type == field.type {
+                    field.add(slice)
+                } else {
+                    field.add(
+                        times: slice.times, ResultVector(slice).cast(to: field.type))
+                }
+            }
+            return true
+        }
+    }
+
+    /// Outside buckets a single min or max is dated with its point, which no summary knows.
+    private func needsPointTimes(_ index: Int) -> Bool {
+        guard plan.buckets == nil, plan.singleSelector else { return false }
+        let aggregate = plan.calls[0].aggregate
+        return aggregate == .min || aggregate == .max
+    }
+
+    /// A last() outside buckets is found from the end.
+    private mutating func takeLast(
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series
+    ) throws(DatabaseError) -> Bool {
+        guard plan.buckets == nil, plan.calls.count == 1, plan.calls[0].aggregate == .last,
+            view.schema.columns[column].type == fields[index].type
+        else { return false }
+        guard let (time, value) = try view.last(column, of: series, in: fields[index].range) else {
+            return true
+        }
+        executor.counters.value.rowsRead += 1
+        fields[index].add(times: [time], .constant(value, count: 1))
+        fields[index].endSeries()
+        return true
+    }
+
+    // MARK: Output
+
+    /// The points of one call before fill and transformations, by ascending time.
+    func points(_ call: Int) -> PointList {
+        let planned = plan.calls[call]
+        // A row that is no single point is dated with the lower bound.
+        let bound = plan.hasLowerBound ? plan.range.lower : 0
+        let time: Int64? = plan.singleSelector ? nil : bound
+        switch (places[call], planned.aggregate) {
+        case (.nowhere, _): return PointList()
+        case (.field(let index), let aggregate?):
+            return fields[index].points(aggregate, time: time)
+        case (.collector(let index), let aggregate?):
+            let list = collectors[index].finished()
+            guard list.count > 0 else { return PointList() }
+            let selection = Selection(
+                aggregate: aggregate, parameter: planned.parameter, buckets: plan.buckets,
+                time: time,
+                distinguishing: planned.distinguishing.compactMap {
+                    plan.auxiliary.firstIndex(of: $0)
+                })
+            return selection.apply(to: list)
+        case (.collector(let index), nil): return collectors[index].finished()
+        case (.field, nil): return PointList()
+        }
+    }
+}
+
+extension CounterBox {
+    func read(_ slice: ColumnSlice) throws(DatabaseError) {
+        value.rowsRead += slice.count
+        value.blocksRead += 1
+        value.bytesRead += slice.count * 16
+        try checkCancelled()
+    }
+}
+
+extension ResultVector {
+    init(_ slice: ColumnSlice) {
+        self.init(
+            type: slice.type, bits: slice.bits,
+            isPresent: Array(repeating: true, count: slice.count), strings: slice.strings)
+    }
+}

@@ -1,0 +1,222 @@
+// Rows of one input series, block by block: columns in the order of the plan's references, types as
+// the plan wants them, rows that WHERE refuses already gone.
+
+/// Rows of a subquery's series, kept whole, by ascending time.
+final class MaterialSeries {
+    let name: String
+    let tags: [(name: String, value: String)]
+    let times: [Int64]
+    let columns: [ResultVector]
+
+    init(
+        name: String, tags: [(name: String, value: String)], times: [Int64],
+        columns: [ResultVector]
+    ) {
+        self.name = name
+        self.tags = tags
+        self.times = times
+        self.columns = columns
+    }
+}
+
+/// One series that a statement reads.
+struct InputSeries {
+    enum Origin {
+        case stored(ExperimentView, Series)
+        case material(MaterialSeries)
+    }
+
+    var origin: Origin
+    /// Index into the plan's sources.
+    var source: Int
+    /// WHERE with the tags of this series put in; nil accepts every row.
+    var condition: Evaluation?
+
+    var name: String {
+        switch origin {
+        case .stored(let view, _): view.schema.name
+        case .material(let series): series.name
+        }
+    }
+
+    /// The value of a tag; empty where the series does not have it.
+    func tag(_ name: String) -> String {
+        let tags =
+            switch origin {
+            case .stored(_, let series): series.key.tags
+            case .material(let series): series.tags
+            }
+        return tags.first { Name($0.name) == Name(name) }?.value ?? ""
+    }
+}
+
+/// Some rows, as the plan names their columns.
+struct Block {
+    var times: [Int64] = []
+    /// One for each reference of the plan.
+    var references: [ResultVector] = []
+    /// One for each dimension whose value differs from row to row.
+    var dimensions: [ResultVector] = []
+
+    var count: Int { times.count }
+}
+
+struct BlockReader {
+    private let plan: SelectPlan
+    private let input: InputSeries
+    private let counters: CounterBox
+    private let descending: Bool
+    /// What each reference, then each dimension, is made of.
+    private var recipes: [Recipe] = []
+    private var cursor: RowCursor?
+    private var rows = RowBlock()
+    /// Position in a material series.
+    private var nextRow = 0
+    /// Positions among the references of those of which a row must have one.
+    private let driving: [Int]
+    private let referenceCount: Int
+
+    private enum Recipe {
+        case column(Int, FieldType?)
+        case output(Int, FieldType?)
+        case constant(FieldValue?)
+    }
+
+    /// - Parameter driving: references of which a row must have at least one to count at all; with
+    ///   nil, every row with any column counts.
+    init(
+        _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, in range: TimeRange,
+        descending: Bool, blockRows: Int = 4096, counters: CounterBox
+    ) {
+        self.plan = plan
+        self.input = input
+        self.counters = counters
+        self.descending = descending
+        let source = plan.sources[input.source]
+        referenceCount = plan.references.count
+        self.driving = (driving ?? []).filter {
+            if case .column(_, isTag: false) = source.bindings[$0] { true } else { false }
+        }
+        var wanted: [ColumnID] = []
+        func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
+            switch binding {
+            case .column(let id, _):
+                if let known = wanted.firstIndex(of: id) { return .column(known, type) }
+                wanted.append(id)
+                return .column(wanted.count - 1, type)
+            case .output(let index): return .output(index, type)
+            case .tag(let name):
+                let value = input.tag(name)
+                return .constant(value.isEmpty ? nil : .string(value))
+            case .missing: return .constant(nil)
+            }
+        }
+        for (index, reference) in plan.references.enumerated() {
+            // A cast that no value survives.
+            if case .type = reference.kind, reference.type == nil {
+                recipes.append(.constant(nil))
+            } else {
+                recipes.append(recipe(source.bindings[index], reference.type))
+            }
+        }
+        for dimension in source.dimensions {
+            switch dimension {
+            case .column, .output: recipes.append(recipe(dimension, nil))
+            case .tag, .missing: break
+            }
+        }
+        if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
+            cursor = view.rows(
+                of: series, columns: wanted, in: range, descending: descending,
+                blockRows: blockRows)
+        }
+    }
+
+    /// The next rows that count; false when there are none left.
+    mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
+        while try read(into: &block) {
+            try counters.checkCancelled()
+            filter(&block)
+            if block.count > 0 { return true }
+        }
+        return false
+    }
+
+    private mutating func read(into block: inout Block) throws(DatabaseError) -> Bool {
+        switch input.origin {
+        case .stored:
+            block = Block()
+            guard try cursor?.next(into: &rows) == true else { return false }
+            block.times = rows.times
+            counters.value.rowsRead += rows.count
+            counters.value.blocksRead += 1
+            counters.value.bytesRead += rows.count * 8 * (rows.columns.count + 1)
+        case .material(let series):
+            guard nextRow < series.times.count else { return false }
+            nextRow = series.times.count
+            block = Block(times: descending ? series.times.reversed() : series.times)
+        }
+        let vectors = recipes.map { vector($0, count: block.count) }
+        block.references = Array(vectors.prefix(referenceCount))
+        block.dimensions = Array(vectors.dropFirst(referenceCount))
+        return true
+    }
+
+    private func vector(_ recipe: Recipe, count: Int) -> ResultVector {
+        switch (recipe, input.origin) {
+        case (.column(let index, let type), _):
+            let column = rows.columns[index]
+            // Where no row has a value storage leaves the vectors out.
+            guard !column.isEmpty else { return .constant(nil, count: count) }
+            let vector = ResultVector(
+                type: column.type, bits: column.bits, isPresent: column.isPresent,
+                strings: column.strings)
+            return type.map { vector.cast(to: $0) } ?? vector
+        case (.output(let index, let type), .material(let series)):
+            let vector = descending ? series.columns[index].reversed : series.columns[index]
+            return type.map { vector.cast(to: $0) } ?? vector
+        case (.constant(let value), _): return .constant(value, count: count)
+        default: return .constant(nil, count: count)
+        }
+    }
+
+    private func filter(_ block: inout Block) {
+        var mask: [Bool]?
+        if let condition = input.condition {
+            let evaluator = Evaluator(integersDivideToFloat: false)
+            mask = evaluator.mask(condition, block.references, count: block.count)
+        }
+        if !driving.isEmpty {
+            var isThere = [Bool](repeating: false, count: block.count)
+            for index in driving {
+                let presence = block.references[index].isPresent
+                for row in presence.indices where presence[row] { isThere[row] = true }
+            }
+            if let accepted = mask {
+                for row in accepted.indices where !accepted[row] { isThere[row] = false }
+            }
+            mask = isThere
+        }
+        guard let mask, mask.contains(false) else { return }
+        let kept = mask.indices.filter { mask[$0] }
+        block.times = kept.map { block.times[$0] }
+        block.references = block.references.map { $0.filtered(kept) }
+        block.dimensions = block.dimensions.map { $0.filtered(kept) }
+    }
+}
+
+/// Counters and the wish to stop, shared by everything that reads for one query.
+final class CounterBox {
+    var value = QueryCounters()
+    private let isCancelled: (@Sendable () -> Bool)?
+
+    init(isCancelled: (@Sendable () -> Bool)?) {
+        self.isCancelled = isCancelled
+    }
+
+    func checkCancelled() throws(DatabaseError) {
+        if let isCancelled, isCancelled() {
+            throw DatabaseError(.cancelled, "the query was cancelled")
+        }
+    }
+}

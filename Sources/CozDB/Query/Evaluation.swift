@@ -1,0 +1,241 @@
+// Expressions bound to columns, computed a block at a time: one decision per block and operation,
+// then a plain loop over 64-bit values.
+
+/// An expression whose names are numbers of columns.
+indirect enum Evaluation: Sendable {
+    /// A column of the block: one of the plan's references.
+    case column(Int)
+    /// The values of one of the plan's calls, which stand behind the references.
+    case call(Int)
+    /// An identity tag, which becomes a constant as soon as the series is known.
+    case seriesTag(String)
+    case constant(FieldValue?)
+    case binary(Operator, Evaluation, Evaluation)
+    case math(MathFunction, [Evaluation])
+    case isNull(Evaluation, negated: Bool)
+    /// A test of a string; `missing` is what it says of a value that is not there.
+    case stringTest(Evaluation, StringTest, missing: Bool)
+    case contains(Evaluation, [FieldValue], negated: Bool)
+}
+
+/// A test that depends on the text alone, so that it is made once for each distinct string.
+enum StringTest: Sendable {
+    case equals(String, negated: Bool)
+    case matches(Regex, negated: Bool)
+    case isAmong([Name], negated: Bool)
+
+    func accepts(_ text: String) -> Bool {
+        switch self {
+        case .equals(let other, let negated): Name(text) == Name(other) ? !negated : negated
+        case .matches(let regex, let negated): regex.matches(text) != negated
+        case .isAmong(let names, let negated): names.contains(Name(text)) != negated
+        }
+    }
+}
+
+/// Computes evaluations over blocks.
+struct Evaluator {
+    /// Integer divided by integer is a float in SELECT, an integer in WHERE, as in InfluxDB.
+    var integersDivideToFloat = true
+    /// How many references stand before the calls.
+    var referenceCount = 0
+
+    func evaluate(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
+        switch node {
+        case .column(let index): return columns[index]
+        case .call(let index): return columns[referenceCount + index]
+        case .seriesTag: return .constant(nil, count: count)
+        case .constant(let value): return .constant(value, count: count)
+        case .binary(let symbol, let left, let right):
+            let left = evaluate(left, columns, count: count)
+            let right = evaluate(right, columns, count: count)
+            return VectorArithmetic.binary(
+                symbol, left, right, integersDivideToFloat: integersDivideToFloat)
+        case .math(let function, let arguments):
+            let vectors = arguments.map { evaluate($0, columns, count: count) }
+            return VectorArithmetic.math(function, vectors, count: count)
+        case .isNull(let inner, let negated):
+            let vector = evaluate(inner, columns, count: count)
+            return .mask((0..<count).map { vector.isPresent[$0] == negated })
+        case .stringTest(let inner, let test, let missing):
+            return strings(
+                evaluate(inner, columns, count: count), test, missing: missing, count: count)
+        case .contains(let inner, let values, let negated):
+            let vector = evaluate(inner, columns, count: count)
+            return .mask(
+                (0..<count).map { row in
+                    guard let value = vector.value(row) else { return false }
+                    return values.contains { Evaluator.areEqual($0, value) } != negated
+                })
+        }
+    }
+
+    /// Rows for which a condition holds.
+    func mask(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> [Bool] {
+        let vector = evaluate(node, columns, count: count)
+        guard vector.type == .boolean else { return Array(repeating: false, count: count) }
+        return (0..<count).map { vector.isPresent[$0] && vector.bits[$0] != 0 }
+    }
+
+    private func strings(
+        _ vector: ResultVector, _ test: StringTest, missing: Bool, count: Int
+    ) -> ResultVector {
+        guard vector.type == .string else {
+            return .mask((0..<count).map { !vector.isPresent[$0] && missing })
+        }
+        // Once per distinct string, where the block does not use but a few of many.
+        var known = [UInt8](repeating: 2, count: vector.strings.count)
+        var mask = [Bool](repeating: missing, count: count)
+        for row in 0..<count where vector.isPresent[row] {
+            let code = Int(vector.bits[row])
+            if known[code] == 2 {
+                known[code] = test.accepts(vector.strings.text(vector.bits[row])) ? 1 : 0
+            }
+            mask[row] = known[code] == 1
+        }
+        return .mask(mask)
+    }
+
+    static func areEqual(_ left: FieldValue, _ right: FieldValue) -> Bool {
+        switch (left, right) {
+        case (.integer(let a), .float(let b)), (.float(let b), .integer(let a)): Double(a) == b
+        case (.float(let a), .float(let b)): a == b
+        default: left == right
+        }
+    }
+}
+
+extension Evaluation {
+    /// The same with the tags of a series put in and everything folded that does not depend on
+    /// rows: `.constant(true)` accepts the whole series, any other constant none of it.
+    ///
+    /// - Parameter tag: the value of a tag; a missing one is empty, or nil where that is to be
+    ///   like a missing field, which fulfils nothing.
+    func specialized(_ tag: (String) -> String?) -> Evaluation {
+        switch self {
+        case .column, .call, .constant: return self
+        case .seriesTag(let name): return .constant(tag(name).map { .string($0) })
+        case .binary(let symbol, let left, let right):
+            let left = left.specialized(tag)
+            let right = right.specialized(tag)
+            if let short = Evaluation.shortcut(symbol, left, right) { return short }
+            return Evaluation.binary(symbol, left, right).folded([left, right])
+        case .math(let function, let arguments):
+            let parts = arguments.map { $0.specialized(tag) }
+            return Evaluation.math(function, parts).folded(parts)
+        case .isNull(let inner, let negated):
+            let part = inner.specialized(tag)
+            return Evaluation.isNull(part, negated: negated).folded([part])
+        case .stringTest(let inner, let test, let missing):
+            let part = inner.specialized(tag)
+            return Evaluation.stringTest(part, test, missing: missing).folded([part])
+        case .contains(let inner, let values, let negated):
+            let part = inner.specialized(tag)
+            return Evaluation.contains(part, values, negated: negated).folded([part])
+        }
+    }
+
+    private func folded(_ parts: [Evaluation]) -> Evaluation {
+        for part in parts {
+            guard case .constant = part else { return self }
+        }
+        let evaluator = Evaluator(integersDivideToFloat: false)
+        return .constant(evaluator.evaluate(self, [], count: 1).value(0))
+    }
+
+    /// AND and OR of which one side is known.
+    private static func shortcut(
+        _ symbol: Operator, _ left: Evaluation, _ right: Evaluation
+    ) -> Evaluation? {
+        guard symbol == .and || symbol == .or else { return nil }
+        for (side, other) in [(left, right), (right, left)] {
+            guard case .constant(let value) = side else { continue }
+            let isTrue = value == .boolean(true)
+            if isTrue == (symbol == .and) { return other }
+            return .constant(.boolean(isTrue))
+        }
+        return nil
+    }
+
+    /// Whether it is a constant that is not true.
+    var isNever: Bool {
+        guard case .constant(let value) = self else { return false }
+        return value != .boolean(true)
+    }
+
+    /// Whether it is the constant true.
+    var isAlways: Bool {
+        guard case .constant(let value) = self else { return false }
+        return value == .boolean(true)
+    }
+}
+
+extension ResultVector {
+    static func constant(_ value: FieldValue?, count: Int) -> ResultVector {
+        guard let value else {
+            return ResultVector(
+                type: nil, bits: Array(repeating: 0, count: count),
+                isPresent: Array(repeating: false, count: count))
+        }
+        var bits: UInt64 = 0
+        var strings = StringTable.empty
+        switch value {
+        case .float(let number): bits = number.bitPattern
+        case .integer(let number): bits = UInt64(bitPattern: number)
+        case .boolean(let flag): bits = flag ? 1 : 0
+        case .string(let text):
+            let heap = Array(text.utf8)
+            strings = StringTable(heap: heap, ends: [heap.count])
+        }
+        return ResultVector(
+            type: value.type, bits: Array(repeating: bits, count: count),
+            isPresent: Array(repeating: true, count: count), strings: strings)
+    }
+
+    static func mask(_ flags: [Bool]) -> ResultVector {
+        ResultVector(
+            type: .boolean, bits: flags.map { $0 ? 1 : 0 },
+            isPresent: Array(repeating: true, count: flags.count))
+    }
+
+    static func times(_ times: [Int64]) -> ResultVector {
+        ResultVector(
+            type: .integer, bits: times.map { UInt64(bitPattern: $0) },
+            isPresent: Array(repeating: true, count: times.count))
+    }
+
+    /// The rows for which the mask is set.
+    func filtered(_ rows: [Int]) -> ResultVector {
+        ResultVector(
+            type: type, bits: rows.map { bits[$0] }, isPresent: rows.map { isPresent[$0] },
+            strings: strings)
+    }
+
+    /// Integers as floats and floats as integers (towards zero); nothing else converts.
+    func cast(to target: FieldType) -> ResultVector {
+        switch (type, target) {
+        case (.integer?, .float):
+            var result = self
+            result.type = .float
+            for row in 0..<count {
+                result.bits[row] = Double(Int64(bitPattern: bits[row])).bitPattern
+            }
+            return result
+        case (.float?, .integer):
+            var result = self
+            result.type = .integer
+            for row in 0..<count {
+                let number = Int64(saturating: Double(bitPattern: bits[row]))
+                result.bits[row] = UInt64(bitPattern: number)
+            }
+            return result
+        case (let own, _) where own == target || own == nil: return self
+        default: return .constant(nil, count: count)
+        }
+    }
+
+    var reversed: ResultVector {
+        ResultVector(
+            type: type, bits: bits.reversed(), isPresent: isPresent.reversed(), strings: strings)
+    }
+}

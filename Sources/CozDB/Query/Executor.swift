@@ -1,0 +1,309 @@
+// Runs a plan: series found and grouped, then each group read and answered in order. Groups by tags
+// that a whole series shares are an outer loop over series; only groups by attributes or fields
+// look at every row's group.
+
+/// Takes the series of a plan's answer.
+protocol SeriesOutput: AnyObject {
+    func beginSeries(
+        name: String, tags: [(name: String, value: String)]
+    ) throws(DatabaseError)
+    /// Some rows, never none.
+    func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError)
+    func endSeries() throws(DatabaseError)
+}
+
+/// Name and tag values of a group; groups sort by it.
+struct GroupKey: Hashable, Comparable {
+    var name: Name
+    var values: [Name]
+
+    static func < (left: GroupKey, right: GroupKey) -> Bool {
+        if left.name != right.name { return left.name < right.name }
+        return left.values.lexicographicallyPrecedes(right.values)
+    }
+}
+
+/// The series that make one group, in the order in which their points tie.
+struct InputGroup {
+    var key: GroupKey
+    var inputs: [InputSeries]
+}
+
+final class Executor {
+    let options: QueryOptions
+    let counters: CounterBox
+
+    init(options: QueryOptions, counters: CounterBox) {
+        self.options = options
+        self.counters = counters
+    }
+
+    func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
+        guard !plan.range.isEmpty else { return }
+        let inputs = try self.inputs(plan)
+        let isByRow = plan.sources.contains { source in
+            source.dimensions.contains { Executor.differsByRow($0) }
+        }
+        if isByRow { return try runByRow(plan, inputs, into: output) }
+        for group in limited(try grouped(plan, inputs), plan, \.key.name) {
+            try counters.checkCancelled()
+            if plan.isRaw {
+                try runRaw(plan, group, into: output)
+            } else {
+                try runAggregate(plan, group, into: output)
+            }
+        }
+    }
+
+    static func differsByRow(_ binding: Binding) -> Bool {
+        switch binding {
+        case .column, .output: true
+        case .tag, .missing: false
+        }
+    }
+
+    // MARK: Series
+
+    /// Every series that can have rows of the answer, its condition settled as far as tags do that.
+    private func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
+        var inputs: [InputSeries] = []
+        for index in plan.sources.indices where isOfUse(plan, index) {
+            let source = plan.sources[index]
+            switch source.origin {
+            case .experiment(let view):
+                let condition = source.condition
+                var accepts: ((SeriesKey) -> Bool)?
+                if let condition {
+                    accepts = { key in
+                        let tags = key.tags
+                        return !condition.specialized { Executor.value(of: $0, in: tags) }.isNever
+                    }
+                }
+                for series in try view.series(in: extended(plan), where: accepts) {
+                    let input = InputSeries(origin: .stored(view, series), source: index)
+                    if let settled = settled(input, condition) { inputs.append(settled) }
+                }
+            case .subquery(let inner):
+                let material = MaterialOutput(inner, rowCountMax: options.rowCountMax)
+                try run(inner, into: material)
+                for series in material.finished() {
+                    let input = InputSeries(origin: .material(series), source: index)
+                    if let settled = settled(input, source.condition) { inputs.append(settled) }
+                }
+            }
+        }
+        return inputs
+    }
+
+    private static func value(
+        of name: String, in tags: [(name: String, value: String)]
+    ) -> String {
+        tags.first { Name($0.name) == Name(name) }?.value ?? ""
+    }
+
+    /// Nil when WHERE accepts no row of the series.
+    private func settled(_ input: InputSeries, _ condition: Evaluation?) -> InputSeries? {
+        guard let condition else { return input }
+        let specialized = condition.specialized { input.tag($0) }
+        if specialized.isNever { return nil }
+        var input = input
+        input.condition = specialized.isAlways ? nil : specialized
+        return input
+    }
+
+    /// Whether a source has a field that the statement is about: tags alone make no rows.
+    private func isOfUse(_ plan: SelectPlan, _ index: Int) -> Bool {
+        let source = plan.sources[index]
+        let wanted = plan.isRaw ? plan.auxiliary : plan.calls.map(\.argument)
+        return wanted.contains { reference in
+            switch (source.bindings[reference], source.origin) {
+            case (.column(_, let isTag), _): !isTag
+            case (.output, _), (.tag, .subquery): true
+            default: false
+            }
+        }
+    }
+
+    /// The range with the buckets before it that transformations need.
+    func extended(_ plan: SelectPlan) -> TimeRange {
+        plan.calls.reduce(plan.range) { range, call in
+            let own = self.range(of: call, plan)
+            return TimeRange(
+                lower: min(range.lower, own.lower), upper: max(range.upper, own.upper))
+        }
+    }
+
+    func range(of call: PlannedCall, _ plan: SelectPlan) -> TimeRange {
+        guard let buckets = plan.buckets, call.aggregate != nil else { return plan.range }
+        let count = call.transformations.reduce(0) { $0 + $1.extraBuckets }
+        let (span, isOver) = buckets.interval.multipliedReportingOverflow(by: count)
+        guard count > 0, !isOver else { return plan.range }
+        var range = plan.range
+        if plan.isAscending {
+            if plan.hasLowerBound { range.lower = range.lower.addingSaturating(-span) }
+        } else {
+            range.upper = range.upper.addingSaturating(span)
+        }
+        return range.intersection(.all)
+    }
+
+    // MARK: Groups
+
+    private func grouped(
+        _ plan: SelectPlan, _ inputs: [InputSeries]
+    ) throws(DatabaseError) -> [InputGroup] {
+        var places: [GroupKey: Int] = [:]
+        var groups: [InputGroup] = []
+        for input in inputs {
+            let key = key(plan, input)
+            if let place = places[key] {
+                groups[place].inputs.append(input)
+                continue
+            }
+            guard groups.count < options.groupCountMax else { throw tooManyGroups() }
+            places[key] = groups.count
+            groups.append(InputGroup(key: key, inputs: [input]))
+        }
+        groups.sort { plan.isAscending ? $0.key < $1.key : $1.key < $0.key }
+        return groups
+    }
+
+    func tooManyGroups() -> DatabaseError {
+        DatabaseError(
+            .limitExceeded,
+            "GROUP BY makes more than \(options.groupCountMax) groups (groupCountMax)")
+    }
+
+    func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {
+        let values = plan.sources[input.source].dimensions.map { binding in
+            if case .tag(let name) = binding { Name(input.tag(name)) } else { Name("") }
+        }
+        return GroupKey(name: Name(input.name), values: values)
+    }
+
+    /// SLIMIT and SOFFSET, which count for each experiment of its own.
+    func limited<Group>(
+        _ groups: [Group], _ plan: SelectPlan, _ name: (Group) -> Name
+    ) -> [Group] {
+        let offset = plan.limits.seriesOffset ?? 0
+        let limit = plan.limits.seriesLimit ?? 0
+        guard offset > 0 || limit > 0 else { return groups }
+        var counts: [Name: Int] = [:]
+        return groups.filter { group in
+            let index = counts[name(group), default: 0]
+            counts[name(group)] = index + 1
+            return index >= offset && (limit == 0 || index < offset + limit)
+        }
+    }
+
+    func tags(_ plan: SelectPlan, _ key: GroupKey) -> [(name: String, value: String)] {
+        zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
+    }
+}
+
+/// Evaluates columns and hands over rows between OFFSET and LIMIT.
+struct RowWriter {
+    private let plan: SelectPlan
+    private let key: GroupKey
+    private let output: any SeriesOutput
+    private let evaluator: Evaluator
+    private var skip: Int
+    private var left: Int
+    private var isBegun = false
+
+    init(_ plan: SelectPlan, _ key: GroupKey, _ output: any SeriesOutput) {
+        self.plan = plan
+        self.key = key
+        self.output = output
+        evaluator = Evaluator(referenceCount: plan.references.count)
+        skip = plan.limits.offset ?? 0
+        let limit = plan.limits.limit ?? 0
+        left = limit == 0 ? .max : limit
+    }
+
+    var isFull: Bool { left == 0 }
+
+    /// Rows that are of use still; readers need not go on beyond them.
+    var rowsWanted: Int { left == .max ? .max : left + skip }
+
+    /// - Parameter inputs: references, then calls.
+    mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
+        guard left > 0, times.count > skip else {
+            skip -= min(skip, times.count)
+            return
+        }
+        let kept = skip..<min(times.count, left == .max ? times.count : skip + left)
+        var columns: [ResultVector] = []
+        for column in plan.columns {
+            var vector = evaluator.evaluate(column.evaluation, inputs, count: times.count)
+            // What was stored is shown as it is; a computed NaN has no place in an answer.
+            if case .column = column.evaluation {} else { RowWriter.dropNaN(&vector) }
+            columns.append(kept.count == times.count ? vector : vector.filtered(Array(kept)))
+        }
+        if !isBegun {
+            isBegun = true
+            let tags = zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
+            try output.beginSeries(name: key.name.text, tags: tags)
+        }
+        try output.rows(times: Array(times[kept]), columns: columns)
+        skip = 0
+        if left != .max { left -= kept.count }
+    }
+
+    func finish() throws(DatabaseError) {
+        if isBegun { try output.endSeries() }
+    }
+
+    private static func dropNaN(_ vector: inout ResultVector) {
+        guard vector.type == .float else { return }
+        for row in vector.bits.indices where Double(bitPattern: vector.bits[row]).isNaN {
+            vector.isPresent[row] = false
+        }
+    }
+}
+
+/// Keeps the answer of a subquery for the statement around it.
+final class MaterialOutput: SeriesOutput {
+    private let plan: SelectPlan
+    private let rowCountMax: Int
+    private var rowCount = 0
+    private var series: [MaterialSeries] = []
+    private var name = ""
+    private var tags: [(name: String, value: String)] = []
+    private var times: [Int64] = []
+    private var builders: [VectorBuilder] = []
+
+    init(_ plan: SelectPlan, rowCountMax: Int) {
+        self.plan = plan
+        self.rowCountMax = rowCountMax
+    }
+
+    func beginSeries(
+        name: String, tags: [(name: String, value: String)]
+    ) throws(DatabaseError) {
+        self.name = name
+        self.tags = tags
+        times = []
+        builders = plan.columns.map { VectorBuilder(type: $0.type) }
+    }
+
+    func rows(times newTimes: [Int64], columns: [ResultVector]) throws(DatabaseError) {
+        rowCount += newTimes.count
+        guard rowCount <= rowCountMax else {
+            throw DatabaseError(
+                .limitExceeded, "a subquery has more than \(rowCountMax) rows (rowCountMax)")
+        }
+        times += newTimes
+        for index in builders.indices { builders[index].append(columns[index]) }
+    }
+
+    func endSeries() throws(DatabaseError) {
+        let columns = builders.map { $0.finished() }
+        series.append(
+            MaterialSeries(
+                name: name, tags: tags, times: plan.isAscending ? times : times.reversed(),
+                columns: plan.isAscending ? columns : columns.map(\.reversed)))
+    }
+
+    func finished() -> [MaterialSeries] { series }
+}

@@ -1,0 +1,370 @@
+// Count, sum, extremes and ends of one field, bucket by bucket. One pass serves every simple
+// aggregate of the field; whole runs come in as summaries where storage has them.
+
+/// What has been seen of one bucket.
+struct BucketState {
+    /// First nanosecond of the bucket.
+    var start: Int64
+    var count = 0
+    var floatSum = 0.0
+    var integerSum: Int64 = 0
+    /// Values are 64 bits as in `ColumnSlice`; strings have codes of the accumulator's own.
+    var minimum: UInt64 = 0
+    var minimumTime: Int64 = 0
+    var maximum: UInt64 = 0
+    var maximumTime: Int64 = 0
+    var first: UInt64 = 0
+    var firstTime: Int64 = 0
+    var last: UInt64 = 0
+    var lastTime: Int64 = 0
+    /// Welford's running mean and sum of squared differences.
+    var mean = 0.0
+    var squares = 0.0
+}
+
+/// Which runs of values an accumulator can take in as summaries.
+struct SummaryWindow {
+    let range: TimeRange
+    let buckets: TimeBuckets?
+    let isPossible: Bool
+
+    /// Whether a run from first to last lies in one bucket, so that its summary suffices.
+    func accepts(_ first: Int64, _ last: Int64) -> Bool {
+        guard isPossible, range.covers(first: first, last: last) else { return false }
+        guard let buckets else { return true }
+        return last < buckets.bounds(first).end
+    }
+}
+
+/// Gathers one field of one group.
+struct FieldAccumulator {
+    let type: FieldType
+    let range: TimeRange
+    private let buckets: TimeBuckets?
+    private let needsMoments: Bool
+    /// Sorted up to `sortedCount`; what one series adds behind it is sorted too.
+    private(set) var states: [BucketState] = []
+    private var sortedCount = 0
+    private var current = 0
+    private var currentRange: (start: Int64, end: Int64) = (1, 0)
+    private var strings = VectorBuilder(type: .string)
+
+    init(type: FieldType, range: TimeRange, buckets: TimeBuckets?, needsMoments: Bool) {
+        self.type = type
+        self.range = range
+        self.buckets = buckets
+        self.needsMoments = needsMoments
+    }
+
+    // MARK: Input, by ascending time within a series
+
+    var summaryWindow: SummaryWindow {
+        SummaryWindow(
+            range: range, buckets: buckets, isPossible: !needsMoments && type != .string)
+    }
+
+    /// The same without anything gathered yet.
+    var emptied: FieldAccumulator {
+        FieldAccumulator(type: type, range: range, buckets: buckets, needsMoments: needsMoments)
+    }
+
+    mutating func add(_ summary: ColumnSummary) {
+        let index = bucket(at: summary.firstTime)
+        var part = BucketState(start: states[index].start)
+        part.count = summary.count
+        if type == .float {
+            part.floatSum = Double(bitPattern: summary.sum)
+        } else {
+            part.integerSum = Int64(bitPattern: summary.sum)
+        }
+        (part.minimum, part.minimumTime) = (summary.min, summary.firstTime)
+        (part.maximum, part.maximumTime) = (summary.max, summary.firstTime)
+        (part.first, part.firstTime) = (summary.first, summary.firstTime)
+        (part.last, part.lastTime) = (summary.last, summary.lastTime)
+        merge(part, into: index)
+    }
+
+    mutating func add(_ slice: ColumnSlice) {
+        add(times: slice.times, bits: slice.bits, strings: slice.strings)
+    }
+
+    /// Adds the values of a column that are there.
+    mutating func add(times: [Int64], _ vector: ResultVector) {
+        guard vector.type == type else { return }
+        if !vector.isPresent.contains(false) {
+            return add(times: times, bits: vector.bits, strings: vector.strings)
+        }
+        let rows = vector.isPresent.indices.filter { vector.isPresent[$0] }
+        add(
+            times: rows.map { times[$0] }, bits: rows.map { vector.bits[$0] },
+            strings: vector.strings)
+    }
+
+    private mutating func add(times: [Int64], bits: [UInt64], strings table: StringTable) {
+        var row = 0
+        while row < times.count {
+            guard range.contains(times[row]) else {
+                row += 1
+                continue
+            }
+            let index = bucket(at: times[row])
+            let end = min(currentRange.end, range.upper)
+            let start = row
+            if times[times.count - 1] < end {
+                row = times.count
+            } else {
+                while row < times.count, times[row] < end { row += 1 }
+            }
+            merge(part(times, bits, start..<row, table), into: index)
+        }
+    }
+
+    /// The series is done: the next one begins at an earlier time.
+    mutating func endSeries() {
+        current = 0
+        currentRange = (1, 0)
+        guard sortedCount < states.count else { return }
+        if sortedCount > 0, states[sortedCount - 1].start > states[sortedCount].start {
+            mergeTail()
+        }
+        sortedCount = states.count
+    }
+
+    private mutating func mergeTail() {
+        var merged: [BucketState] = []
+        merged.reserveCapacity(states.count)
+        var (left, right) = (0, sortedCount)
+        while left < sortedCount || right < states.count {
+            let takesLeft =
+                right == states.count
+                || (left < sortedCount && states[left].start < states[right].start)
+            merged.append(states[takesLeft ? left : right])
+            if takesLeft { left += 1 } else { right += 1 }
+        }
+        states = merged
+    }
+
+    // MARK: Buckets
+
+    private mutating func bucket(at time: Int64) -> Int {
+        if time >= currentRange.start, time < currentRange.end { return current }
+        currentRange = buckets?.bounds(time) ?? (.min, .max)
+        let start = currentRange.start
+        if let last = states.last, states.count > sortedCount, last.start == start {
+            current = states.count - 1
+            return current
+        }
+        // Binary search among what earlier series left.
+        var (lower, upper) = (0, sortedCount)
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            if states[middle].start < start { lower = middle + 1 } else { upper = middle }
+        }
+        if lower < sortedCount, states[lower].start == start {
+            current = lower
+        } else {
+            states.append(BucketState(start: start))
+            current = states.count - 1
+        }
+        return current
+    }
+
+    private mutating func part(
+        _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>, _ table: StringTable
+    ) -> BucketState {
+        let (first, last) = (rows.lowerBound, rows.upperBound - 1)
+        var part = BucketState(start: 0, count: rows.count)
+        (part.first, part.firstTime) = (bits[first], times[first])
+        (part.last, part.lastTime) = (bits[last], times[last])
+        (part.minimumTime, part.maximumTime) = (times[first], times[first])
+        switch type {
+        case .float: FieldAccumulator.floats(&part, times, bits, rows)
+        case .integer: FieldAccumulator.integers(&part, times, bits, rows)
+        case .boolean:
+            FieldAccumulator.integers(&part, times, bits, rows)
+        case .string:
+            part.first = strings.code(bits[first], in: table)
+            part.last = first == last ? part.first : strings.code(bits[last], in: table)
+        }
+        if needsMoments { moments(&part, bits, rows) }
+        return part
+    }
+
+    private static func floats(
+        _ part: inout BucketState, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>
+    ) {
+        var sum = 0.0
+        var minimum = Double.nan
+        var maximum = Double.nan
+        for row in rows {
+            let value = Double(bitPattern: bits[row])
+            sum += value
+            // Written so that the first value, and any after NaN, is taken.
+            if !(value >= minimum), !value.isNaN {
+                minimum = value
+                part.minimumTime = times[row]
+            }
+            if !(value <= maximum), !value.isNaN {
+                maximum = value
+                part.maximumTime = times[row]
+            }
+        }
+        part.floatSum = sum
+        part.minimum = minimum.bitPattern
+        part.maximum = maximum.bitPattern
+    }
+
+    private static func integers(
+        _ part: inout BucketState, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>
+    ) {
+        var sum: Int64 = 0
+        var minimum = Int64(bitPattern: bits[rows.lowerBound])
+        var maximum = minimum
+        for row in rows {
+            let value = Int64(bitPattern: bits[row])
+            sum &+= value
+            if value < minimum {
+                minimum = value
+                part.minimumTime = times[row]
+            }
+            if value > maximum {
+                maximum = value
+                part.maximumTime = times[row]
+            }
+        }
+        part.integerSum = sum
+        part.minimum = UInt64(bitPattern: minimum)
+        part.maximum = UInt64(bitPattern: maximum)
+    }
+
+    private func moments(_ part: inout BucketState, _ bits: [UInt64], _ rows: Range<Int>) {
+        var count = 0.0
+        for row in rows {
+            let value =
+                type == .float
+                ? Double(bitPattern: bits[row]) : Double(Int64(bitPattern: bits[row]))
+            count += 1
+            let difference = value - part.mean
+            part.mean += difference / count
+            part.squares += difference * (value - part.mean)
+        }
+    }
+
+    // MARK: Joining two parts of a bucket
+
+    private mutating func merge(_ part: BucketState, into index: Int) {
+        guard states[index].count > 0 else {
+            let start = states[index].start
+            states[index] = part
+            states[index].start = start
+            return
+        }
+        var state = states[index]
+        let (own, other) = (Double(state.count), Double(part.count))
+        let difference = part.mean - state.mean
+        state.squares += part.squares + difference * difference * own * other / (own + other)
+        state.mean += difference * other / (own + other)
+        state.count += part.count
+        state.floatSum += part.floatSum
+        state.integerSum &+= part.integerSum
+        if precedes(part.minimum, state.minimum)
+            || (part.minimum == state.minimum && part.minimumTime < state.minimumTime)
+        {
+            (state.minimum, state.minimumTime) = (part.minimum, part.minimumTime)
+        }
+        if precedes(state.maximum, part.maximum)
+            || (part.maximum == state.maximum && part.maximumTime < state.maximumTime)
+        {
+            (state.maximum, state.maximumTime) = (part.maximum, part.maximumTime)
+        }
+        if part.firstTime < state.firstTime
+            || (part.firstTime == state.firstTime
+                && wins(part.first, over: state.first, isFirst: true))
+        {
+            (state.first, state.firstTime) = (part.first, part.firstTime)
+        }
+        if part.lastTime > state.lastTime
+            || (part.lastTime == state.lastTime
+                && wins(part.last, over: state.last, isFirst: false))
+        {
+            (state.last, state.lastTime) = (part.last, part.lastTime)
+        }
+        states[index] = state
+    }
+
+    /// Whether one value is smaller; NaN is larger than none and smaller than none.
+    private func precedes(_ left: UInt64, _ right: UInt64) -> Bool {
+        switch type {
+        case .float:
+            let (a, b) = (Double(bitPattern: left), Double(bitPattern: right))
+            return a < b || (b.isNaN && !a.isNaN)
+        case .integer, .boolean: return Int64(bitPattern: left) < Int64(bitPattern: right)
+        case .string: return false
+        }
+    }
+
+    /// Of two points at one time InfluxDB takes the larger, of booleans false as the first.
+    private func wins(_ candidate: UInt64, over other: UInt64, isFirst: Bool) -> Bool {
+        switch type {
+        case .string:
+            return Name(text(other)) < Name(text(candidate))
+        case .boolean:
+            return isFirst ? candidate < other : candidate > other
+        case .float, .integer: return precedes(other, candidate)
+        }
+    }
+
+    private func text(_ code: UInt64) -> String { strings.text(code) }
+
+    // MARK: Output
+
+    /// The points of one aggregate, by ascending time.
+    ///
+    /// - Parameter time: the time of a row outside buckets; nil takes that of the point selected.
+    func points(_ aggregate: Aggregate, time: Int64?) -> PointList {
+        var list = PointList()
+        var builder = VectorBuilder(type: aggregate.resultType(of: type))
+        for state in states where state.count > 0 {
+            let value = value(aggregate, state)
+            list.times.append(buckets != nil ? state.start : time ?? value.time)
+            append(value.bits, to: &builder)
+        }
+        list.values = builder.finished()
+        return list
+    }
+
+    private func append(_ bits: UInt64?, to builder: inout VectorBuilder) {
+        guard let bits, let resultType = builder.type else { return builder.appendNull() }
+        if resultType == .string {
+            builder.append(.string(text(bits)))
+        } else {
+            builder.append(resultType, bits)
+        }
+    }
+
+    private func value(
+        _ aggregate: Aggregate, _ state: BucketState
+    ) -> (bits: UInt64?, time: Int64) {
+        switch aggregate {
+        case .count: return (UInt64(state.count), 0)
+        case .sum:
+            return type == .float
+                ? (state.floatSum.bitPattern, 0) : (UInt64(bitPattern: state.integerSum), 0)
+        case .mean:
+            let sum = type == .float ? state.floatSum : Double(state.integerSum)
+            return ((sum / Double(state.count)).bitPattern, 0)
+        case .min: return (state.minimum, state.minimumTime)
+        case .max: return (state.maximum, state.maximumTime)
+        case .first: return (state.first, state.firstTime)
+        case .last: return (state.last, state.lastTime)
+        case .spread:
+            if type == .integer { return (state.maximum &- state.minimum, 0) }
+            let spread = Double(bitPattern: state.maximum) - Double(bitPattern: state.minimum)
+            return (spread.bitPattern, 0)
+        case .stddev:
+            guard state.count > 1 else { return (nil, 0) }
+            return ((state.squares / Double(state.count - 1)).squareRoot().bitPattern, 0)
+        default: return (nil, 0)
+        }
+    }
+}

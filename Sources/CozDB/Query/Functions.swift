@@ -1,0 +1,106 @@
+// The functions of the language by kind: what they take and what type they give.
+
+/// Functions of one row: they are computed wherever an expression is.
+enum MathFunction: String, CaseIterable, Sendable {
+    case abs, acos, asin, atan, atan2, ceil, cos, exp, floor, ln, log, log2, log10, pow, round
+    case sin, sqrt, tan
+    /// The first of its arguments that is not null.
+    case coalesce
+
+    var argumentCount: ClosedRange<Int> {
+        switch self {
+        case .atan2, .pow, .log: 2...2
+        case .coalesce: 2...100
+        default: 1...1
+        }
+    }
+}
+
+/// Functions of many rows.
+enum Aggregate: String, Sendable {
+    case count, sum, mean, min, max, first, last, spread, stddev
+    case median, mode, percentile, distinct, integral, sample, top, bottom
+    /// `count(distinct x)`
+    case countDistinct = "count_distinct"
+
+    /// Whether its answer is a point that was stored.
+    var isSelector: Bool {
+        switch self {
+        case .first, .last, .min, .max, .percentile, .sample, .top, .bottom: true
+        default: false
+        }
+    }
+
+    /// Whether it can have several rows for one bucket, and so takes part in no fill().
+    var hasManyRows: Bool {
+        switch self {
+        case .distinct, .sample, .top, .bottom: true
+        default: false
+        }
+    }
+
+    /// Whether a count, sum and the like suffice, so that values need not be kept.
+    var isSimple: Bool {
+        switch self {
+        case .count, .sum, .mean, .min, .max, .first, .last, .spread, .stddev: true
+        default: false
+        }
+    }
+
+    func accepts(_ type: FieldType) -> Bool {
+        switch self {
+        case .count, .first, .last, .distinct, .mode, .sample, .countDistinct: true
+        case .min, .max: type != .string
+        default: type == .float || type == .integer
+        }
+    }
+
+    func resultType(of type: FieldType?) -> FieldType? {
+        switch self {
+        case .count, .countDistinct: .integer
+        case .mean, .median, .stddev, .integral: .float
+        default: type
+        }
+    }
+}
+
+/// Functions of neighbouring points.
+enum Transformation: Sendable {
+    case derivative(unit: Int64, nonNegative: Bool)
+    case difference(nonNegative: Bool)
+    case elapsed(unit: Int64)
+    case movingAverage(Int)
+    case cumulativeSum
+
+    static let names: Set<String> = [
+        "derivative", "non_negative_derivative", "difference", "non_negative_difference",
+        "elapsed", "moving_average", "cumulative_sum",
+    ]
+
+    /// Buckets before the range that its first result needs.
+    var extraBuckets: Int64 {
+        switch self {
+        case .cumulativeSum: 0
+        // One also for a moving average, whatever its window: so does InfluxDB.
+        default: 1
+        }
+    }
+
+    func resultType(of type: FieldType?) -> FieldType? {
+        switch self {
+        case .elapsed: .integer
+        case .derivative, .movingAverage: .float
+        case .difference, .cumulativeSum: type
+        }
+    }
+}
+
+/// Functions that InfluxQL has and this version reads but does not compute.
+enum UnsupportedFunction {
+    static let names: Set<String> = [
+        "holt_winters", "holt_winters_with_fit", "exponential_moving_average",
+        "double_exponential_moving_average", "triple_exponential_moving_average",
+        "relative_strength_index", "triple_exponential_derivative", "kaufmans_efficiency_ratio",
+        "kaufmans_adaptive_moving_average", "chande_momentum_oscillator",
+    ]
+}

@@ -1,0 +1,103 @@
+// A SELECT whose names have been looked up: what the executor runs.
+
+/// A column that the statement needs from its sources, by number.
+struct PlannedReference: Sendable {
+    var name: String
+    var kind: ReferenceKind
+    /// The type its values have here, whatever they are in each source; nil if nobody knows it.
+    var type: FieldType?
+    /// Whether it is a tag wherever it is known.
+    var isTag: Bool
+}
+
+/// What a name is in one source.
+enum Binding: Sendable {
+    /// A field or attribute of an experiment.
+    case column(ColumnID, isTag: Bool)
+    /// A tag that has one value for the whole series.
+    case tag(String)
+    /// A column of a subquery.
+    case output(Int)
+    case missing
+}
+
+/// One item of FROM.
+struct PlannedSource {
+    enum Origin {
+        case experiment(ExperimentView)
+        case subquery(SelectPlan)
+    }
+
+    var origin: Origin
+    /// What each reference of the plan is here.
+    var bindings: [Binding]
+    /// What each dimension of the plan is here.
+    var dimensions: [Binding]
+    /// WHERE without its bounds of time.
+    var condition: Evaluation?
+}
+
+/// A call at the heart of a column: an aggregate, or a field's points, then transformed.
+struct PlannedCall {
+    /// Nil: the points themselves.
+    var aggregate: Aggregate?
+    /// The reference it reads.
+    var argument: Int
+    /// Percentile, or number of points of sample, top and bottom, or nanoseconds of a unit.
+    var parameter = 0.0
+    /// References by which top and bottom tell points apart.
+    var distinguishing: [Int] = []
+    /// The innermost first.
+    var transformations: [Transformation] = []
+    /// Type of its values; nil when nothing can come.
+    var type: FieldType?
+}
+
+/// One column of the answer.
+struct PlannedColumn {
+    var name: String
+    /// Its name before it was made unique: what a statement around this one calls it.
+    var baseName: String
+    var type: FieldType?
+    /// Columns are the references, then the calls.
+    var evaluation: Evaluation
+}
+
+/// One item of GROUP BY that is no time.
+struct PlannedDimension {
+    var name: String
+    var kind: ReferenceKind
+}
+
+final class SelectPlan {
+    var sources: [PlannedSource] = []
+    var references: [PlannedReference] = []
+    var calls: [PlannedCall] = []
+    var columns: [PlannedColumn] = []
+    /// References that columns read beside calls.
+    var auxiliary: [Int] = []
+    /// Sorted by name.
+    var dimensions: [PlannedDimension] = []
+    /// Names of dimensions that the statement itself has, not the one around it.
+    var ownDimensions: Set<Name> = []
+    var timeName = "time"
+    var zone: TimeZoneRules?
+
+    /// Half open.
+    var range = TimeRange.all
+    var hasLowerBound = false
+    var hasUpperBound = false
+    var buckets: TimeBuckets?
+    var fill = Fill.null
+    var isAscending = true
+    var limits = Limits()
+
+    /// Whether the answer is stored rows rather than something computed from many.
+    var isRaw: Bool { calls.isEmpty }
+
+    /// The one selector whose point gives the row its time and other columns.
+    var singleSelector: Bool {
+        calls.count == 1 && calls[0].aggregate?.isSelector == true
+            && calls[0].transformations.isEmpty
+    }
+}

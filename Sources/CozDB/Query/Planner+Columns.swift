@@ -1,0 +1,285 @@
+// The field list: calls found and shared, types computed, columns named.
+
+extension Planner {
+    mutating func planColumns(
+        _ plan: SelectPlan, _ fields: [SelectField]
+    ) throws(DatabaseError) {
+        // References first: the types of calls depend on them.
+        for field in fields {
+            field.expression.walk { part in
+                switch part {
+                case .reference(let reference), .distinct(let reference):
+                    _ = plan.reference(reference)
+                default: break
+                }
+            }
+        }
+        try bindReferences(plan, from: 0)
+        var callTexts: [String] = []
+        for field in fields {
+            let evaluation = try evaluation(field.expression, plan, &callTexts)
+            let type = try plan.type(of: evaluation, field.expression)
+            plan.columns.append(
+                PlannedColumn(
+                    name: field.alias ?? "",
+                    baseName: field.alias ?? field.expression.columnName, type: type,
+                    evaluation: evaluation))
+            try addDistinguishing(field.expression, plan)
+        }
+        plan.collectAuxiliary()
+        plan.nameColumns()
+    }
+
+    /// top() and bottom() show the tags by which they tell points apart.
+    private func addDistinguishing(
+        _ expression: Expression, _ plan: SelectPlan
+    ) throws(DatabaseError) {
+        guard case .call(let call) = expression, call.name == "top" || call.name == "bottom" else {
+            return
+        }
+        for case .reference(let reference) in call.arguments.dropFirst() {
+            let index = plan.reference(reference)
+            plan.columns.append(
+                PlannedColumn(
+                    name: "", baseName: reference.name, type: plan.references[index].type,
+                    evaluation: .column(index)))
+        }
+    }
+
+    private func evaluation(
+        _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [String]
+    ) throws(DatabaseError) -> Evaluation {
+        switch expression {
+        case .reference(let reference): return .column(plan.reference(reference))
+        case .parenthesis(let inner): return try evaluation(inner, plan, &callTexts)
+        case .integer(let value), .duration(let value), .time(let value):
+            return .constant(.integer(value))
+        case .unsigned(let value): return .constant(.float(Double(value)))
+        case .number(let value): return .constant(.float(value))
+        case .string(let text): return .constant(.string(text))
+        case .boolean(let flag): return .constant(.boolean(flag))
+        case .binary(let symbol, let left, let right):
+            return .binary(
+                symbol, try evaluation(left, plan, &callTexts),
+                try evaluation(right, plan, &callTexts))
+        case .call(let call):
+            if let function = MathFunction(rawValue: call.name) {
+                var arguments: [Evaluation] = []
+                for argument in call.arguments {
+                    arguments.append(try evaluation(argument, plan, &callTexts))
+                }
+                return .math(function, arguments)
+            }
+            return .call(try self.call(expression, plan, &callTexts))
+        case .distinct: return .call(try call(expression, plan, &callTexts))
+        default:
+            throw DatabaseError(.usage, "field must contain at least one variable")
+        }
+    }
+
+    /// The number of a call; equal calls are one.
+    private func call(
+        _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [String]
+    ) throws(DatabaseError) -> Int {
+        if let known = callTexts.firstIndex(of: expression.text) { return known }
+        var call = try planned(expression, plan)
+        let type = plan.references[call.argument].type
+        if let aggregate = call.aggregate, let type, !plan.references[call.argument].isTag,
+            !aggregate.accepts(type)
+        {
+            throw DatabaseError(
+                .usage,
+                "unsupported \(aggregate.rawValue) iterator type: \(type.name); "
+                    + "\(aggregate.rawValue)() takes numbers", offset: expression.offset)
+        }
+        call.type = call.aggregate.map { $0.resultType(of: type) } ?? type
+        for transformation in call.transformations {
+            if call.aggregate == nil, let type, type == .string || type == .boolean {
+                guard case .elapsed = transformation else {
+                    throw DatabaseError(
+                        .usage,
+                        "\(expression.columnName)() takes numbers; "
+                            + "\"\(plan.references[call.argument].name)\" is \(type.name)",
+                        offset: expression.offset)
+                }
+            }
+            call.type = call.type == nil ? nil : transformation.resultType(of: call.type)
+        }
+        plan.calls.append(call)
+        callTexts.append(expression.text)
+        return plan.calls.count - 1
+    }
+
+    private func planned(
+        _ expression: Expression, _ plan: SelectPlan
+    ) throws(DatabaseError) -> PlannedCall {
+        switch expression {
+        case .reference(let reference):
+            return PlannedCall(aggregate: nil, argument: plan.reference(reference))
+        case .distinct(let reference):
+            return PlannedCall(aggregate: .distinct, argument: plan.reference(reference))
+        case .call(let call):
+            guard let first = call.arguments.first else { break }
+            if let transformation = transformation(call, plan) {
+                var inner = try planned(first, plan)
+                inner.transformations.append(transformation)
+                return inner
+            }
+            return try aggregate(call, first, plan)
+        default: break
+        }
+        throw DatabaseError(.usage, "unimplemented: \(expression.text)", offset: expression.offset)
+    }
+
+    private func aggregate(
+        _ call: Call, _ first: Expression, _ plan: SelectPlan
+    ) throws(DatabaseError) -> PlannedCall {
+        guard let aggregate = Aggregate(rawValue: call.name) else {
+            throw DatabaseError(.usage, "undefined function \(call.name)()", offset: call.offset)
+        }
+        switch (aggregate, first) {
+        case (.count, .distinct(let reference)):
+            return PlannedCall(aggregate: .countDistinct, argument: plan.reference(reference))
+        case (.count, .call(let inner)) where inner.name == "distinct":
+            if case .reference(let reference)? = inner.arguments.first {
+                return PlannedCall(aggregate: .countDistinct, argument: plan.reference(reference))
+            }
+        case (_, .reference(let reference)):
+            var planned = PlannedCall(aggregate: aggregate, argument: plan.reference(reference))
+            if aggregate == .integral { planned.parameter = 1e9 }
+            switch call.arguments.last {
+            case .integer(let value)?: planned.parameter = Double(value)
+            case .number(let value)?: planned.parameter = value
+            case .duration(let value)?: planned.parameter = Double(value)
+            default: break
+            }
+            if aggregate == .top || aggregate == .bottom {
+                for case .reference(let reference) in call.arguments.dropFirst() {
+                    planned.distinguishing.append(plan.reference(reference))
+                }
+            }
+            return planned
+        default: break
+        }
+        throw DatabaseError(
+            .usage, "expected field argument in \(call.name)()", offset: call.offset)
+    }
+
+    private func transformation(_ call: Call, _ plan: SelectPlan) -> Transformation? {
+        var unit: Int64?
+        if call.arguments.count > 1, case .duration(let value) = call.arguments[1] { unit = value }
+        let slope = unit ?? plan.buckets?.interval ?? 1_000_000_000
+        switch call.name {
+        case "derivative": return .derivative(unit: slope, nonNegative: false)
+        case "non_negative_derivative": return .derivative(unit: slope, nonNegative: true)
+        case "difference": return .difference(nonNegative: false)
+        case "non_negative_difference": return .difference(nonNegative: true)
+        case "elapsed": return .elapsed(unit: unit ?? 1)
+        case "cumulative_sum": return .cumulativeSum
+        case "moving_average":
+            guard case .integer(let count)? = call.arguments.last else { return nil }
+            return .movingAverage(Int(count))
+        default: return nil
+        }
+    }
+}
+
+extension SelectPlan {
+    /// The type of a column's values; nil where nothing can come.
+    func type(of node: Evaluation, _ place: Expression) throws(DatabaseError) -> FieldType? {
+        switch node {
+        case .column(let index): return references[index].type
+        case .call(let index): return calls[index].type
+        case .constant(let value): return value?.type
+        case .seriesTag: return .string
+        case .isNull, .stringTest, .contains: return .boolean
+        case .math(let function, let arguments):
+            var types: [FieldType] = []
+            for argument in arguments {
+                if let type = try type(of: argument, place) { types.append(type) }
+            }
+            return try type(of: function, types, place)
+        case .binary(let symbol, let left, let right):
+            let left = try type(of: left, place)
+            let right = try type(of: right, place)
+            guard let left, let right else { return left ?? right }
+            // One row of zeros shows what comes out of the two types.
+            let zeros = [left, right].map {
+                ResultVector(
+                    type: $0, bits: [0], isPresent: [true],
+                    strings: StringTable(heap: [], ends: [0]))
+            }
+            let result = VectorArithmetic.binary(
+                symbol, zeros[0], zeros[1], integersDivideToFloat: true)
+            guard let type = result.type else {
+                throw DatabaseError(
+                    .usage,
+                    "type error: \(place.text): incompatible types: \(left.name) and "
+                        + right.name, offset: place.offset)
+            }
+            return type
+        }
+    }
+
+    private func type(
+        of function: MathFunction, _ types: [FieldType], _ place: Expression
+    ) throws(DatabaseError) -> FieldType? {
+        guard let first = types.first else { return nil }
+        let areNumbers = types.allSatisfy { $0 == .float || $0 == .integer }
+        if function == .coalesce {
+            if types.allSatisfy({ $0 == first }) { return first }
+            if areNumbers { return .float }
+            throw DatabaseError(
+                .usage,
+                "coalesce() of different types: "
+                    + types.map(\.name).joined(separator: " and "), offset: place.offset)
+        }
+        guard areNumbers else {
+            throw DatabaseError(
+                .usage,
+                "type error: \(place.text): invalid argument type for the first argument in "
+                    + "\(function.rawValue)(): \(first.name)", offset: place.offset)
+        }
+        switch function {
+        case .abs, .ceil, .floor, .round: return first
+        case .pow: return types.allSatisfy { $0 == .integer } ? .integer : .float
+        default: return .float
+        }
+    }
+
+    /// References that columns read themselves, not through a call.
+    func collectAuxiliary() {
+        var found: Set<Int> = []
+        func collect(_ node: Evaluation) {
+            switch node {
+            case .column(let index): found.insert(index)
+            case .binary(_, let left, let right):
+                collect(left)
+                collect(right)
+            case .math(_, let arguments):
+                for argument in arguments { collect(argument) }
+            case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _):
+                collect(inner)
+            case .call, .constant, .seriesTag: break
+            }
+        }
+        for column in columns { collect(column.evaluation) }
+        auxiliary = found.sorted()
+    }
+
+    /// Aliases stay as they are; a name that is taken gets a number behind it.
+    func nameColumns() {
+        var counts: [Name: Int] = [:]
+        for column in columns where !column.name.isEmpty { counts[Name(column.name)] = 1 }
+        for index in columns.indices where columns[index].name.isEmpty {
+            var name = columns[index].baseName
+            if var count = counts[Name(name)] {
+                while counts[Name("\(name)_\(count)")] != nil { count += 1 }
+                counts[Name(name)] = count + 1
+                name = "\(name)_\(count)"
+            }
+            counts[Name(name), default: 0] += 1
+            columns[index].name = name
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// Names to columns of each source, and WHERE bound to them.
+
+extension Planner {
+    /// What a name in an expression is in one source.
+    mutating func bind(
+        _ name: String, _ kind: ReferenceKind, _ source: PlannedSource
+    ) throws(DatabaseError) -> Binding {
+        switch source.origin {
+        case .experiment(let view):
+            if kind != .tag, let field = view.schema.field(name) {
+                return .column(field.id, isTag: false)
+            }
+            guard kind == .any || kind == .tag else { return .missing }
+            if let attribute = view.schema.attribute(name) {
+                return .column(attribute.id, isTag: true)
+            }
+            return try identityTags(view).contains(Name(name)) ? .tag(name) : .missing
+        case .subquery(let inner):
+            if kind != .tag,
+                let index = inner.columns.firstIndex(where: { Name($0.baseName) == Name(name) })
+            {
+                return .output(index)
+            }
+            return inner.ownDimensions.contains(Name(name)) ? .tag(name) : .missing
+        }
+    }
+
+    /// What an item of GROUP BY is in one source: a tag, unless it says `::field`.
+    mutating func bind(
+        _ dimension: PlannedDimension, _ source: PlannedSource
+    ) throws(DatabaseError) -> Binding {
+        let name = dimension.name
+        let wantsField = dimension.kind != .any && dimension.kind != .tag
+        switch source.origin {
+        case .subquery(let inner):
+            if wantsField { return try bind(name, .field, source) }
+            let isThere = inner.dimensions.contains { Name($0.name) == Name(name) }
+            return isThere ? .tag(name) : .missing
+        case .experiment(let view):
+            if wantsField {
+                guard let field = view.schema.field(name) else { return .missing }
+                guard field.type == .string || field.type == .boolean else {
+                    throw DatabaseError(
+                        .usage,
+                        "GROUP BY \(dimension.kind.suffix.isEmpty ? name : name + "::field") needs "
+                            + "a string or boolean field; \"\(name)\" is \(field.type.name)")
+                }
+                return .column(field.id, isTag: false)
+            }
+            let binding = try bind(name, .tag, source)
+            if case .missing = binding, dimension.kind == .any, !options.influxCompatible,
+                view.schema.field(name) != nil
+            {
+                throw DatabaseError(
+                    .usage,
+                    "\"\(name)\" is a field, and GROUP BY means tags; to group by the values of "
+                        + "the field write \(Reference(name: name).text)::field")
+            }
+            return binding
+        }
+    }
+
+    /// Binds every reference of the plan in every source, and finds their types.
+    mutating func bindReferences(_ plan: SelectPlan, from start: Int) throws(DatabaseError) {
+        for index in start..<plan.references.count {
+            var type: FieldType?
+            var isTag = true
+            var isKnown = false
+            let reference = plan.references[index]
+            for source in plan.sources.indices {
+                let binding = try bind(reference.name, reference.kind, plan.sources[source])
+                plan.sources[source].bindings.append(binding)
+                switch (binding, plan.sources[source].origin) {
+                case (.column(let id, let isAttribute), .experiment(let view)):
+                    type = Planner.wider(type, view.schema.columns[id].type)
+                    isTag = isTag && isAttribute
+                    isKnown = true
+                case (.output(let column), .subquery(let inner)):
+                    if let own = inner.columns[column].type { type = Planner.wider(type, own) }
+                    isTag = false
+                    isKnown = true
+                case (.tag, _):
+                    type = type ?? .string
+                    isKnown = true
+                default: break
+                }
+            }
+            if case .type(let wanted) = reference.kind, let found = type {
+                type = Planner.converts(found, to: wanted) ? wanted : nil
+            }
+            plan.references[index].type = type
+            plan.references[index].isTag = isTag && isKnown
+            if !isKnown { try reportUnknown(reference, plan) }
+        }
+    }
+
+    private static func converts(_ type: FieldType, to wanted: FieldType) -> Bool {
+        let numbers: [FieldType] = [.float, .integer]
+        return type == wanted || (numbers.contains(type) && numbers.contains(wanted))
+    }
+
+    /// A name that no source knows is most likely misspelt; InfluxDB says nothing.
+    private mutating func reportUnknown(
+        _ reference: PlannedReference, _ plan: SelectPlan
+    ) throws(DatabaseError) {
+        guard !options.influxCompatible, !plan.sources.isEmpty, reference.name != "time" else {
+            return
+        }
+        var names: [String] = []
+        var places: [String] = []
+        for source in plan.sources {
+            switch source.origin {
+            case .experiment(let view):
+                names += view.schema.columns.map(\.name)
+                names += try identityTags(view).map(\.text)
+                places.append("experiment \"\(view.schema.name)\"")
+            case .subquery(let inner):
+                names += inner.columns.map(\.baseName) + inner.ownDimensions.map(\.text)
+                places.append("the subquery")
+            }
+        }
+        let place = places.count == 1 ? places[0] : "any of \(places.count) experiments"
+        throw DatabaseError(
+            .usage,
+            "there is no field or tag \"\(reference.name)\" in \(place)"
+                + NameSuggestion.text(reference.name, among: names))
+    }
+
+    // MARK: Conditions
+
+    mutating func resolveConditions(
+        _ plan: SelectPlan, _ condition: Expression?
+    ) throws(DatabaseError) {
+        guard let condition else { return }
+        let start = plan.references.count
+        condition.walk { part in
+            if case .reference(let reference) = part { _ = plan.reference(reference) }
+        }
+        try bindReferences(plan, from: start)
+        for index in plan.sources.indices {
+            let bound = ConditionBinder(plan: plan, source: plan.sources[index])
+            plan.sources[index].condition = try bound.bind(condition)
+        }
+    }
+}
+
+extension SelectPlan {
+    /// The number of a reference, which is added when it is new.
+    func reference(_ reference: Reference) -> Int {
+        let known = references.firstIndex {
+            Name($0.name) == Name(reference.name) && $0.kind == reference.kind
+        }
+        if let known { return known }
+        references.append(
+            PlannedReference(name: reference.name, kind: reference.kind, type: nil, isTag: false))
+        return references.count - 1
+    }
+}
+
+/// Binds a condition to one source.
+struct ConditionBinder {
+    let plan: SelectPlan
+    let source: PlannedSource
+
+    func bind(_ expression: Expression) throws(DatabaseError) -> Evaluation {
+        switch expression {
+        case .reference(let reference): return self.reference(reference)
+        case .parenthesis(let inner): return try bind(inner)
+        case .integer(let value), .duration(let value), .time(let value):
+            return .constant(.integer(value))
+        case .unsigned(let value): return .constant(.float(Double(value)))
+        case .number(let value): return .constant(.float(value))
+        case .string(let text): return .constant(.string(text))
+        case .boolean(let flag): return .constant(.boolean(flag))
+        case .call(let call):
+            guard let function = MathFunction(rawValue: call.name) else { break }
+            var arguments: [Evaluation] = []
+            for argument in call.arguments { arguments.append(try bind(argument)) }
+            return .math(function, arguments)
+        case .binary(let symbol, let left, let right): return try bind(symbol, left, right)
+        case .isNull(let inner, let negated):
+            let bound = try bind(inner)
+            if case .seriesTag = bound {
+                return .stringTest(bound, .equals("", negated: negated), missing: !negated)
+            }
+            return .isNull(bound, negated: negated)
+        case .contains(let inner, let list, let negated):
+            return try contains(inner, list, negated: negated)
+        default: break
+        }
+        throw DatabaseError(
+            .usage, "invalid condition expression: \(expression.text)", offset: expression.offset)
+    }
+
+    private func reference(_ reference: Reference) -> Evaluation {
+        let index = plan.reference(reference)
+        switch source.bindings[index] {
+        case .column, .output: return .column(index)
+        case .tag(let name): return .seriesTag(name)
+        case .missing: return .constant(nil)
+        }
+    }
+
+    private func bind(
+        _ symbol: Operator, _ left: Expression, _ right: Expression
+    ) throws(DatabaseError) -> Evaluation {
+        switch (symbol, left.bare, right.bare) {
+        case (.matches, let side, .regex(let regex)), (.matchesNot, let side, .regex(let regex)):
+            let negated = symbol == .matchesNot
+            if let text = regex.exactText {
+                return try test(side, .equals(text, negated: negated))
+            }
+            return try test(side, .matches(regex, negated: negated))
+        case (.equal, let side, .string(let text)), (.equal, .string(let text), let side):
+            return try test(side, .equals(text, negated: false))
+        case (.notEqual, let side, .string(let text)), (.notEqual, .string(let text), let side):
+            return try test(side, .equals(text, negated: true))
+        default: return .binary(symbol, try bind(left), try bind(right))
+        }
+    }
+
+    private func contains(
+        _ inner: Expression, _ list: [Expression], negated: Bool
+    ) throws(DatabaseError) -> Evaluation {
+        var values: [FieldValue] = []
+        var names: [Name] = []
+        for item in list {
+            guard case .constant(let value?) = try bind(item) else { continue }
+            values.append(value)
+            if case .string(let text) = value { names.append(Name(text)) }
+        }
+        if names.count == values.count {
+            return try test(inner, .isAmong(names, negated: negated))
+        }
+        return .contains(try bind(inner), values, negated: negated)
+    }
+
+    /// A tag that a row does not have is the empty string; a field is nothing, whatever is asked.
+    private func test(_ side: Expression, _ test: StringTest) throws(DatabaseError) -> Evaluation {
+        let bound = try bind(side)
+        guard case .reference(let reference) = side.bare else {
+            return .stringTest(bound, test, missing: false)
+        }
+        let index = plan.reference(reference)
+        switch (source.bindings[index], source.origin) {
+        case (.column(_, isTag: true), _):
+            return .stringTest(bound, test, missing: test.accepts(""))
+        case (.missing, .experiment) where reference.kind == .any || reference.kind == .tag:
+            return .constant(.boolean(test.accepts("")))
+        default: return .stringTest(bound, test, missing: false)
+        }
+    }
+}

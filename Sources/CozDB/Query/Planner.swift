@@ -1,0 +1,354 @@
+// From a parsed SELECT to a plan: sources found, wildcards expanded, names and types resolved, time
+// bounds and conditions on tags set apart. Reads schemas and, where every tag is identity, keys.
+
+struct Planner {
+    /// What a subquery takes over from the statement around it.
+    struct Surroundings {
+        var first: Int64?
+        var last: Int64?
+        var interval: (length: Int64, offset: Int64)
+        var isAscending: Bool
+        var dimensions: [PlannedDimension]
+    }
+
+    let snapshot: Snapshot
+    let options: QueryOptions
+    /// Tag names of experiments in which every tag is identity, by the experiment's number.
+    private var tagNamesByExperiment: [Int: Set<Name>] = [:]
+
+    init(snapshot: Snapshot, options: QueryOptions) {
+        self.snapshot = snapshot
+        self.options = options
+    }
+
+    mutating func plan(
+        _ statement: SelectStatement, inside outer: Surroundings? = nil
+    ) throws(DatabaseError) -> SelectPlan {
+        var zone: TimeZoneRules?
+        if let name = statement.zone { zone = try TimeZoneRules(named: name) }
+        var checks = try StatementChecks(statement, now: options.now, zone: zone)
+        let hasOwnInterval = checks.interval != 0
+        try checks.checkFields(inherited: outer.map { ($0.interval.length, $0.interval.offset) })
+        let plan = SelectPlan()
+        plan.zone = zone
+        plan.timeName = checks.timeName
+        plan.limits = statement.limits
+        plan.isAscending = outer?.isAscending ?? statement.isAscending ?? true
+        if let outer, let own = statement.isAscending, own != outer.isAscending {
+            throw DatabaseError(
+                .usage,
+                "subqueries must be ordered in the same direction as the query itself")
+        }
+        plan.fill = statement.fill
+        // Empty buckets would only be thrown away by the statement around them.
+        if outer != nil, plan.fill == .null { plan.fill = .none }
+        if checks.interval != 0 {
+            plan.buckets = TimeBuckets(interval: checks.interval, offset: checks.offset, zone: zone)
+        }
+        let bounds = bound(plan, checks, hasOwnInterval: hasOwnInterval, outer)
+        try findSources(plan, statement, checks, bounds, outer)
+        try resolveDimensions(plan, statement, outer)
+        try planColumns(plan, try expanded(plan, statement, checks.fields))
+        try resolveConditions(plan, checks.split.rest)
+        return plan
+    }
+
+    private func bound(
+        _ plan: SelectPlan, _ checks: StatementChecks, hasOwnInterval: Bool,
+        _ outer: Surroundings?
+    ) -> (first: Int64?, last: Int64?) {
+        var first = checks.split.first
+        var last = checks.split.last
+        // Buckets end now where the statement does not say: it would fill them for ever.
+        if last == nil, hasOwnInterval { last = options.now.nanoseconds }
+        if let bound = outer?.first { first = max(first ?? bound, bound) }
+        if let bound = outer?.last { last = min(last ?? bound, bound) }
+        plan.hasLowerBound = first != nil
+        plan.hasUpperBound = last != nil
+        plan.range = TimeRange(
+            lower: max(first ?? .min, TimeRange.all.lower),
+            upper: min((last ?? .max).addingSaturating(1), TimeRange.all.upper))
+        return (first, last)
+    }
+
+    // MARK: Sources
+
+    private mutating func findSources(
+        _ plan: SelectPlan, _ statement: SelectStatement, _ checks: StatementChecks,
+        _ bounds: (first: Int64?, last: Int64?), _ outer: Surroundings?
+    ) throws(DatabaseError) {
+        var names: [PlannedDimension] = outer?.dimensions ?? []
+        for dimension in statement.dimensions {
+            if case .reference(let reference) = dimension {
+                names.append(PlannedDimension(name: reference.name, kind: .any))
+            }
+        }
+        for source in statement.sources {
+            if case .subquery(let inner) = source {
+                let surroundings = Surroundings(
+                    first: bounds.first, last: bounds.last,
+                    interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
+                    dimensions: names)
+                let inner = try self.plan(inner, inside: surroundings)
+                plan.sources.append(PlannedSource(.subquery(inner)))
+                continue
+            }
+            for view in try experiments(source) {
+                let isThere = plan.sources.contains {
+                    if case .experiment(let other) = $0.origin { other === view } else { false }
+                }
+                if !isThere { plan.sources.append(PlannedSource(.experiment(view))) }
+            }
+        }
+    }
+
+    /// The experiments that an item of FROM names.
+    func experiments(_ source: Source) throws(DatabaseError) -> [ExperimentView] {
+        switch source {
+        case .subquery: return []
+        case .pattern(let regex, _, _):
+            return snapshot.experiments.filter { regex.matches($0.schema.name) }
+        case .experiment(let name, _, let offset):
+            if let view = snapshot.experiment(name) { return [view] }
+            if options.influxCompatible { return [] }
+            throw DatabaseError(
+                .notFound,
+                "there is no experiment \"\(name)\""
+                    + NameSuggestion.text(name, among: snapshot.experiments.map(\.schema.name)),
+                offset: offset)
+        }
+    }
+
+    /// Names of the tags that rows of the experiment can have: identity and attributes.
+    mutating func tagNames(_ view: ExperimentView) throws(DatabaseError) -> Set<Name> {
+        var names = try identityTags(view)
+        for attribute in view.schema.attributes { names.insert(Name(attribute.name)) }
+        return names
+    }
+
+    mutating func identityTags(_ view: ExperimentView) throws(DatabaseError) -> Set<Name> {
+        switch view.schema.identity {
+        case .participant(let tag): return [Name(tag)]
+        case .tags(let tags): return Set(tags.map { Name($0) })
+        case .allTags: break
+        }
+        if let known = tagNamesByExperiment[view.schema.id] { return known }
+        var names: Set<Name> = []
+        for series in try view.series() {
+            for tag in series.key.tags { names.insert(Name(tag.name)) }
+        }
+        tagNamesByExperiment[view.schema.id] = names
+        return names
+    }
+
+    // MARK: Dimensions and wildcards
+
+    private mutating func resolveDimensions(
+        _ plan: SelectPlan, _ statement: SelectStatement, _ outer: Surroundings?
+    ) throws(DatabaseError) {
+        var found: [Name: PlannedDimension] = [:]
+        for dimension in statement.dimensions {
+            switch dimension {
+            case .reference(let reference):
+                found[Name(reference.name)] = PlannedDimension(
+                    name: reference.name, kind: reference.kind)
+            case .wildcard:
+                for name in try allTags(plan) {
+                    found[name] = PlannedDimension(name: name.text, kind: .tag)
+                }
+            case .regex(let regex):
+                for name in try allTags(plan) where regex.matches(name.text) {
+                    found[name] = PlannedDimension(name: name.text, kind: .tag)
+                }
+            default: break
+            }
+        }
+        plan.ownDimensions = Set(found.keys)
+        for dimension in outer?.dimensions ?? [] where found[Name(dimension.name)] == nil {
+            found[Name(dimension.name)] = dimension
+        }
+        plan.dimensions = found.sorted { $0.key < $1.key }.map(\.value)
+        for index in plan.sources.indices {
+            for dimension in plan.dimensions {
+                let binding = try bind(dimension, plan.sources[index])
+                plan.sources[index].dimensions.append(binding)
+            }
+        }
+    }
+
+    private mutating func allTags(_ plan: SelectPlan) throws(DatabaseError) -> Set<Name> {
+        var names: Set<Name> = []
+        for source in plan.sources {
+            switch source.origin {
+            case .experiment(let view): names.formUnion(try tagNames(view))
+            case .subquery(let inner): names.formUnion(inner.ownDimensions)
+            }
+        }
+        return names
+    }
+
+    /// What `*` and regular expressions in the field list stand for, in the order they appear.
+    private mutating func expanded(
+        _ plan: SelectPlan, _ statement: SelectStatement, _ fields: [SelectField]
+    ) throws(DatabaseError) -> [SelectField] {
+        let hasWildcard = fields.contains { field in
+            var found = false
+            field.expression.walk { part in
+                switch part {
+                case .wildcard, .regex: found = true
+                default: break
+                }
+            }
+            return found
+        }
+        guard hasWildcard else { return fields }
+        let columns = try allColumns(plan, statement)
+        var result: [SelectField] = []
+        for field in fields {
+            switch field.expression {
+            case .wildcard(let kind):
+                for column in columns where kind == .any || (kind == .tag) == column.isTag {
+                    result.append(SelectField(expression: .reference(column.reference)))
+                }
+            case .regex(let regex):
+                for column in columns where regex.matches(column.reference.name) {
+                    result.append(SelectField(expression: .reference(column.reference)))
+                }
+            case .call(let call): result += try expanded(field, call, columns)
+            default: result.append(field)
+            }
+        }
+        return result
+    }
+
+    private struct WildcardColumn {
+        var reference: Reference
+        var type: FieldType
+        var isTag: Bool
+    }
+
+    /// Fields and tags by name; tags by which the statement groups are left out.
+    private mutating func allColumns(
+        _ plan: SelectPlan, _ statement: SelectStatement
+    ) throws(DatabaseError) -> [WildcardColumn] {
+        var fields: [Name: FieldType] = [:]
+        for source in plan.sources {
+            let own: [(String, FieldType?)] =
+                switch source.origin {
+                case .experiment(let view): view.schema.fields.map { ($0.name, $0.type) }
+                case .subquery(let inner): inner.columns.map { ($0.baseName, $0.type) }
+                }
+            for case (let name, let type?) in own {
+                fields[Name(name)] = Planner.wider(fields[Name(name)], type)
+            }
+        }
+        guard !fields.isEmpty else { return [] }
+        var tags = try allTags(plan)
+        for dimension in plan.dimensions { tags.remove(Name(dimension.name)) }
+        var columns: [WildcardColumn] = []
+        for (name, type) in fields {
+            let kind: ReferenceKind = tags.contains(name) ? .field : .any
+            columns.append(
+                WildcardColumn(
+                    reference: Reference(name: name.text, kind: kind), type: type, isTag: false))
+        }
+        for name in tags {
+            let kind: ReferenceKind = fields[name] != nil ? .tag : .any
+            columns.append(
+                WildcardColumn(
+                    reference: Reference(name: name.text, kind: kind), type: .string, isTag: true))
+        }
+        return columns.sorted {
+            let (a, b) = (Name($0.reference.name), Name($1.reference.name))
+            return a == b ? !$0.isTag && $1.isTag : a < b
+        }
+    }
+
+    /// `f(*)` and `f(/x/)`, also inside transformations: one column for each field that fits.
+    private func expanded(
+        _ field: SelectField, _ call: Call, _ columns: [WildcardColumn]
+    ) throws(DatabaseError) -> [SelectField] {
+        var innermost = call
+        while case .call(let inner)? = innermost.arguments.first { innermost = inner }
+        var regex: Regex?
+        switch innermost.arguments.first {
+        case .wildcard(.tag)?:
+            throw DatabaseError(.usage, "unable to use tag wildcard in \(innermost.name)()")
+        case .wildcard?: break
+        case .regex(let found)?: regex = found
+        default: return [field]
+        }
+        var fields: [SelectField] = []
+        for column in columns where !column.isTag {
+            guard Planner.accepts(innermost.name, column.type),
+                regex?.matches(column.reference.name) ?? true
+            else { continue }
+            let name = field.alias ?? call.name
+            fields.append(
+                SelectField(
+                    expression: Planner.replacing(call, with: column.reference),
+                    alias: "\(name)_\(column.reference.name)"))
+        }
+        return fields
+    }
+
+    private static func accepts(_ function: String, _ type: FieldType) -> Bool {
+        switch function {
+        case "count", "first", "last", "distinct", "elapsed", "mode", "sample", "count_distinct":
+            true
+        case "min", "max": type != .string
+        default: type == .float || type == .integer
+        }
+    }
+
+    private static func replacing(_ call: Call, with reference: Reference) -> Expression {
+        var call = call
+        if case .call(let inner)? = call.arguments.first {
+            call.arguments[0] = replacing(inner, with: reference)
+        } else {
+            call.arguments[0] = .reference(reference)
+        }
+        return .call(call)
+    }
+
+    /// The type that a column has when two sources disagree, as InfluxDB ranks them.
+    static func wider(_ left: FieldType?, _ right: FieldType) -> FieldType {
+        guard let left else { return right }
+        return left.rawValue <= right.rawValue ? left : right
+    }
+}
+
+extension PlannedSource {
+    init(_ origin: Origin) {
+        self.init(origin: origin, bindings: [], dimensions: [], condition: nil)
+    }
+}
+
+/// "did you mean" for names.
+enum NameSuggestion {
+    static func text(_ name: String, among names: [String]) -> String {
+        let limit = max(2, name.utf8.count / 3)
+        let best = names.map { ($0, distance(Array(name.utf8), Array($0.utf8))) }
+            .filter { $0.1 <= limit }.min { $0.1 < $1.1 }
+        if let best { return "; did you mean \"\(best.0)\"?" }
+        return ""
+    }
+
+    /// Edits that turn one name into the other; letters of another case cost little.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        guard left.count < 200, right.count < 200 else { return .max }
+        var row = Array(0...right.count)
+        for (index, byte) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in right.indices {
+                let isSame = byte | 0x20 == right[column] | 0x20
+                let cost = min(row[column], row[column + 1]) + 1
+                let replaced = diagonal + (isSame ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(cost, replaced)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,68 @@
+// The points that a call makes of one group, and those collected for calls that need every value.
+
+/// Points of one call, by time.
+struct PointList {
+    var times: [Int64] = []
+    var values = ResultVector(type: nil)
+    /// Other columns of the points selected: one for each auxiliary reference of the plan; empty
+    /// where the statement has none.
+    var auxiliary: [ResultVector] = []
+
+    var count: Int { times.count }
+
+    var reversed: PointList {
+        PointList(
+            times: times.reversed(), values: values.reversed,
+            auxiliary: auxiliary.map(\.reversed))
+    }
+
+    /// The points at these positions, in this order.
+    func selected(_ rows: [Int]) -> PointList {
+        PointList(
+            times: rows.map { times[$0] }, values: values.filtered(rows),
+            auxiliary: auxiliary.map { $0.filtered(rows) })
+    }
+}
+
+/// Values of one reference of one group with their times and other columns, all of them kept.
+struct PointCollector {
+    let range: TimeRange
+    private var times: [Int64] = []
+    private var values: VectorBuilder
+    private var auxiliary: [VectorBuilder]
+    private var isSorted = true
+
+    init(type: FieldType?, auxiliaryTypes: [FieldType?], range: TimeRange) {
+        self.range = range
+        values = VectorBuilder(type: type)
+        auxiliary = auxiliaryTypes.map { VectorBuilder(type: $0) }
+    }
+
+    /// The same without anything collected yet.
+    var emptied: PointCollector {
+        PointCollector(type: values.type, auxiliaryTypes: auxiliary.map(\.type), range: range)
+    }
+
+    /// Adds the rows in which the value is there.
+    mutating func add(times newTimes: [Int64], _ vector: ResultVector, _ others: [ResultVector]) {
+        for row in 0..<newTimes.count where vector.isPresent[row] {
+            let time = newTimes[row]
+            guard range.contains(time) else { continue }
+            if let last = times.last, time < last { isSorted = false }
+            times.append(time)
+            values.append(vector, row: row)
+            for index in auxiliary.indices { auxiliary[index].append(others[index], row: row) }
+        }
+    }
+
+    /// All points by time; at one time in the order they came, which is that of their series.
+    func finished() -> PointList {
+        let list = PointList(
+            times: times, values: values.finished(), auxiliary: auxiliary.map { $0.finished() })
+        if isSorted { return list }
+        let order = times.indices.sorted {
+            times[$0] == times[$1] ? $0 < $1 : times[$0] < times[$1]
+        }
+        return list.selected(order)
+    }
+}

@@ -1,0 +1,250 @@
+// Arithmetic that a statement does with its own literals, done once: `now() - 7d`, `(1 - 0)`,
+// `'2025-01-01' + 1h`. And the part of WHERE that is about time, taken out as a range.
+
+/// Folds literals.
+struct Reduction {
+    let now: Timestamp
+    /// Time literals without an offset are read in this zone.
+    let zone: TimeZoneRules?
+
+    /// The same expression with every operation on literals carried out.
+    func reduced(_ expression: Expression) throws(DatabaseError) -> Expression {
+        switch expression {
+        case .parenthesis(let inner):
+            let inner = try reduced(inner)
+            if inner.isLiteral { return inner }
+            return .parenthesis(inner)
+        case .call(var call):
+            if call.name == "now", call.arguments.isEmpty { return .time(now.nanoseconds) }
+            var arguments: [Expression] = []
+            for argument in call.arguments { arguments.append(try reduced(argument)) }
+            call.arguments = arguments
+            return .call(call)
+        case .binary(let symbol, let left, let right):
+            let left = try reduced(left)
+            let right = try reduced(right)
+            return try fold(symbol, left, right) ?? .binary(symbol, left, right)
+        case .isNull(let inner, let negated): return .isNull(try reduced(inner), negated: negated)
+        case .contains(let inner, let list, let negated):
+            return .contains(try reduced(inner), list, negated: negated)
+        default: return expression
+        }
+    }
+
+    private func fold(
+        _ symbol: Operator, _ left: Expression, _ right: Expression
+    ) throws(DatabaseError) -> Expression? {
+        switch (left, right) {
+        case (.integer(let a), .integer(let b)): return integers(symbol, a, b)
+        case (.integer(let a), .number(let b)): return numbers(symbol, Double(a), b)
+        case (.number(let a), .integer(let b)): return numbers(symbol, a, Double(b))
+        case (.number(let a), .number(let b)): return numbers(symbol, a, b)
+        case (.boolean(let a), .boolean(let b)): return booleans(symbol, a, b)
+        case (.duration(let a), .duration(let b)):
+            switch symbol {
+            case .add: return .duration(a &+ b)
+            case .subtract: return .duration(a &- b)
+            default: return nil
+            }
+        case (.duration(let a), .integer(let b)): return durations(symbol, a, Double(b), b)
+        case (.duration(let a), .number(let b)): return durations(symbol, a, b, nil)
+        case (.integer(let a), .duration(let b)) where symbol == .multiply:
+            return .duration(a &* b)
+        case (.time(let a), .duration(let b)): return shifted(symbol, a, by: b)
+        case (.time(let a), .integer(let b)): return shifted(symbol, a, by: b)
+        case (.duration(let a), .time(let b)) where symbol == .add: return .time(a &+ b)
+        case (.time(let a), .time(let b)) where symbol == .subtract: return .duration(a &- b)
+        case (.string(let text), .duration(let b)):
+            guard let time = try time(text) else { return nil }
+            return shifted(symbol, time, by: b)
+        default: return nil
+        }
+    }
+
+    private func integers(_ symbol: Operator, _ a: Int64, _ b: Int64) -> Expression? {
+        switch symbol {
+        case .add: .integer(a &+ b)
+        case .subtract: .integer(a &- b)
+        case .multiply: .integer(a &* b)
+        case .divide: .number(b == 0 ? 0 : Double(a) / Double(b))
+        case .modulo: .integer(b == 0 || b == -1 ? 0 : a % b)
+        case .bitAnd: .integer(a & b)
+        case .bitOr: .integer(a | b)
+        case .bitXor: .integer(a ^ b)
+        default: comparison(symbol, a, b)
+        }
+    }
+
+    private func numbers(_ symbol: Operator, _ a: Double, _ b: Double) -> Expression? {
+        switch symbol {
+        case .add: .number(a + b)
+        case .subtract: .number(a - b)
+        case .multiply: .number(a * b)
+        case .divide: .number(b == 0 ? 0 : a / b)
+        case .modulo: .number(a.truncatingRemainder(dividingBy: b))
+        default: comparison(symbol, a, b)
+        }
+    }
+
+    private func comparison<Value: Comparable>(
+        _ symbol: Operator, _ a: Value, _ b: Value
+    ) -> Expression? {
+        switch symbol {
+        case .equal: .boolean(a == b)
+        case .notEqual: .boolean(a != b)
+        case .less: .boolean(a < b)
+        case .lessOrEqual: .boolean(a <= b)
+        case .greater: .boolean(a > b)
+        case .greaterOrEqual: .boolean(a >= b)
+        default: nil
+        }
+    }
+
+    private func booleans(_ symbol: Operator, _ a: Bool, _ b: Bool) -> Expression? {
+        switch symbol {
+        case .and, .bitAnd: .boolean(a && b)
+        case .or, .bitOr: .boolean(a || b)
+        case .equal: .boolean(a == b)
+        case .notEqual, .bitXor: .boolean(a != b)
+        default: nil
+        }
+    }
+
+    private func durations(
+        _ symbol: Operator, _ a: Int64, _ b: Double, _ whole: Int64?
+    ) -> Expression? {
+        switch symbol {
+        case .multiply: .duration(whole.map { a &* $0 } ?? Int64(saturating: Double(a) * b))
+        case .divide: .duration(b == 0 ? 0 : Int64(saturating: Double(a) / b))
+        case .add: whole.map { .duration(a &+ $0) }
+        case .subtract: whole.map { .duration(a &- $0) }
+        default: nil
+        }
+    }
+
+    private func shifted(_ symbol: Operator, _ time: Int64, by duration: Int64) -> Expression? {
+        switch symbol {
+        case .add: .time(time.addingSaturating(duration))
+        case .subtract: .time(time.addingSaturating(duration == .min ? .max : -duration))
+        default: nil
+        }
+    }
+
+    /// The point in time that a string names; nil for a string that does not begin like a date.
+    func time(_ text: String) throws(DatabaseError) -> Int64? {
+        let bytes = Array(text.utf8.prefix(10))
+        guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+            [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy({ Lexer.isDigit(bytes[$0]) })
+        else { return nil }
+        guard let civil = CivilTime(text) else {
+            throw DatabaseError(.usage, "invalid timestamp string: '\(text)'")
+        }
+        let time: Timestamp?
+        if civil.offsetSeconds == nil, let zone {
+            time = zone.timestamp(of: civil)
+        } else {
+            time = civil.timestamp(offsetSeconds: civil.offsetSeconds ?? 0)
+        }
+        guard let time else {
+            let what = civil.day < 0 ? "underflows" : "overflows"
+            throw DatabaseError(.usage, "time \(text) \(what) time literal")
+        }
+        return time.nanoseconds
+    }
+}
+
+extension Int64 {
+    init(saturating value: Double) {
+        if value.isNaN {
+            self = 0
+        } else if value >= 9.223372036854775e18 {
+            self = .max
+        } else if value <= -9.223372036854775e18 {
+            self = .min
+        } else {
+            self = Int64(value)
+        }
+    }
+
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? (other < 0 ? .min : .max) : sum
+    }
+}
+
+/// WHERE, parted into what is about time and what is not.
+struct SplitCondition: Sendable {
+    /// First and last time asked for, both included; nil where the statement has no such bound.
+    var first: Int64?
+    var last: Int64?
+    /// Nil where everything is accepted.
+    var rest: Expression?
+
+    init(_ condition: Expression?, _ reduction: Reduction) throws(DatabaseError) {
+        guard let condition else { return }
+        rest = try split(condition, reduction)
+        if case .boolean(true)? = rest?.bare { rest = nil }
+    }
+
+    /// Comparisons with time bound the range wherever they stand, also under OR, as in InfluxDB.
+    private mutating func split(
+        _ condition: Expression, _ reduction: Reduction
+    ) throws(DatabaseError) -> Expression? {
+        switch condition {
+        case .binary(let symbol, let left, let right) where symbol == .and || symbol == .or:
+            let left = try split(left, reduction)
+            let right = try split(right, reduction)
+            guard let left else { return right }
+            guard let right else { return left }
+            return .binary(symbol, left, right)
+        case .binary(let symbol, .reference(let name), let value) where name.isTime:
+            try bound(symbol, value, reduction)
+            return nil
+        case .binary(let symbol, let value, .reference(let name)) where name.isTime:
+            try bound(symbol.mirrored, value, reduction)
+            return nil
+        case .parenthesis(let inner):
+            return try split(inner, reduction).map { .parenthesis($0) }
+        case .binary, .isNull, .contains: return try reduction.reduced(condition)
+        case .boolean: return condition
+        default:
+            throw DatabaseError(
+                .usage, "invalid condition expression: \(condition.text)",
+                offset: condition.offset)
+        }
+    }
+
+    private mutating func bound(
+        _ symbol: Operator, _ value: Expression, _ reduction: Reduction
+    ) throws(DatabaseError) {
+        var reduced = try reduction.reduced(value)
+        if case .string(let text) = reduced, let time = try reduction.time(text) {
+            reduced = .time(time)
+        }
+        let time: Int64
+        switch reduced {
+        case .time(let value), .duration(let value), .integer(let value): time = value
+        case .number(let value): time = Int64(saturating: value)
+        default:
+            throw DatabaseError(
+                .usage,
+                "invalid operation: time and \(reduced.influxTypeName) are not compatible",
+                offset: value.offset)
+        }
+        switch symbol {
+        case .greater: raise(time.addingSaturating(1))
+        case .greaterOrEqual: raise(time)
+        case .less: lower(time.addingSaturating(-1))
+        case .lessOrEqual: lower(time)
+        case .equal:
+            raise(time)
+            lower(time)
+        default:
+            throw DatabaseError(
+                .usage, "invalid time comparison operator: \(symbol.rawValue)")
+        }
+    }
+
+    private mutating func raise(_ time: Int64) { first = max(first ?? time, time) }
+    private mutating func lower(_ time: Int64) { last = min(last ?? time, time) }
+}

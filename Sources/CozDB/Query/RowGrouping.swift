@@ -1,0 +1,175 @@
+// GROUP BY attributes and fields: the group can change from row to row. Rows are dealt out to their
+// groups as they are read, so all groups are in memory before the first is answered.
+
+extension Executor {
+    func runByRow(
+        _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
+    ) throws(DatabaseError) {
+        if plan.isRaw {
+            try runRawByRow(plan, inputs, into: output)
+        } else {
+            try runAggregateByRow(plan, inputs, into: output)
+        }
+    }
+
+    private func runAggregateByRow(
+        _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
+    ) throws(DatabaseError) {
+        var groups: [GroupKey: GroupAggregation] = [:]
+        let arguments = plan.calls.map(\.argument)
+        for input in inputs {
+            var seen: Set<GroupKey> = []
+            try deal(plan, input, driving: arguments, descending: false) {
+                key, part throws(DatabaseError) in
+                if groups[key] == nil {
+                    guard groups.count < options.groupCountMax else { throw tooManyGroups() }
+                    groups[key] = GroupAggregation(plan, self)
+                }
+                groups[key]?.add(part, plan.sources[input.source])
+                seen.insert(key)
+            }
+            for key in seen { groups[key]?.endSeries() }
+        }
+        for key in limited(sorted(groups.keys, plan), plan, \.name) {
+            guard let aggregation = groups[key] else { continue }
+            try write(plan, key, aggregation, into: output)
+        }
+    }
+
+    private struct RowCollector {
+        var times: [Int64] = []
+        var builders: [VectorBuilder]
+    }
+
+    private func runRawByRow(
+        _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
+    ) throws(DatabaseError) {
+        var groups: [GroupKey: RowCollector] = [:]
+        for input in plan.isAscending ? inputs : inputs.reversed() {
+            try deal(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
+                key, part throws(DatabaseError) in
+                if groups[key] == nil {
+                    guard groups.count < options.groupCountMax else { throw tooManyGroups() }
+                    groups[key] = RowCollector(
+                        builders: plan.references.map { VectorBuilder(type: $0.type) })
+                }
+                groups[key]?.times += part.times
+                for index in part.references.indices {
+                    groups[key]?.builders[index].append(part.references[index])
+                }
+            }
+        }
+        for key in limited(sorted(groups.keys, plan), plan, \.name) {
+            guard let group = groups[key] else { continue }
+            let times = group.times
+            let order = times.indices.sorted {
+                if times[$0] == times[$1] { return $0 < $1 }
+                return plan.isAscending ? times[$0] < times[$1] : times[$0] > times[$1]
+            }
+            var writer = RowWriter(plan, key, output)
+            try writer.write(
+                times: order.map { times[$0] },
+                group.builders.map { $0.finished().filtered(order) })
+            try writer.finish()
+        }
+    }
+
+    private func sorted(_ keys: some Sequence<GroupKey>, _ plan: SelectPlan) -> [GroupKey] {
+        keys.sorted { plan.isAscending ? $0 < $1 : $1 < $0 }
+    }
+
+    /// Reads a series and hands over, for each block, the rows of each group.
+    private func deal(
+        _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
+        _ body: (GroupKey, Block) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let shared = key(plan, input)
+        let dimensions = plan.sources[input.source].dimensions
+        let changing = dimensions.indices.filter { Executor.differsByRow(dimensions[$0]) }
+        var reader = BlockReader(
+            plan, input, driving: driving, in: extended(plan), descending: descending,
+            counters: counters)
+        var block = Block()
+        while try reader.next(into: &block) {
+            var grouping = BlockGrouping(shared: shared, changing: changing)
+            grouping.add(block)
+            for (key, rows) in zip(grouping.keys, grouping.rows) {
+                let part = Block(
+                    times: rows.map { block.times[$0] },
+                    references: block.references.map { $0.filtered(rows) })
+                try body(key, part)
+            }
+        }
+    }
+}
+
+/// The rows of one block by group. Codes are compared before texts: a text is looked at once for
+/// each combination of codes.
+private struct BlockGrouping {
+    private let shared: GroupKey
+    /// Which values of the key differ from row to row.
+    private let changing: [Int]
+    private(set) var keys: [GroupKey] = []
+    private(set) var rows: [[Int]] = []
+    /// Equal texts can have different codes: places are found by key, then remembered by codes.
+    private var placeByKey: [GroupKey: Int] = [:]
+
+    init(shared: GroupKey, changing: [Int]) {
+        self.shared = shared
+        self.changing = changing
+    }
+
+    mutating func add(_ block: Block) {
+        if block.dimensions.count == 1, block.dimensions[0].type == .string {
+            addByCode(block, block.dimensions[0])
+        } else {
+            addByCodes(block)
+        }
+    }
+
+    /// One attribute: its code is an index.
+    private mutating func addByCode(_ block: Block, _ dimension: ResultVector) {
+        var places = [Int](repeating: -1, count: dimension.strings.count + 1)
+        for row in 0..<block.count {
+            let code = dimension.isPresent[row] ? Int(dimension.bits[row]) + 1 : 0
+            if places[code] < 0 { places[code] = place(block, row) }
+            rows[places[code]].append(row)
+        }
+    }
+
+    private mutating func addByCodes(_ block: Block) {
+        var places: [[UInt64]: Int] = [:]
+        for row in 0..<block.count {
+            let codes = block.dimensions.map { $0.isPresent[row] ? $0.bits[row] : .max }
+            let known = places[codes]
+            let place = known ?? place(block, row)
+            if known == nil { places[codes] = place }
+            rows[place].append(row)
+        }
+    }
+
+    private mutating func place(_ block: Block, _ row: Int) -> Int {
+        var key = shared
+        for (place, index) in changing.enumerated() {
+            key.values[index] = Name(block.dimensions[place].groupText(row))
+        }
+        if let known = placeByKey[key] { return known }
+        placeByKey[key] = keys.count
+        keys.append(key)
+        rows.append([])
+        return keys.count - 1
+    }
+}
+
+extension ResultVector {
+    /// The value as the name of a group.
+    fileprivate func groupText(_ row: Int) -> String {
+        switch value(row) {
+        case .string(let text)?: text
+        case .boolean(let flag)?: flag ? "true" : "false"
+        case .integer(let number)?: String(number)
+        case .float(let number)?: number.description
+        case nil: ""
+        }
+    }
+}

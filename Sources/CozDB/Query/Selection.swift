@@ -1,0 +1,226 @@
+// Aggregates that need all values of a bucket: median, mode, percentile, distinct, top, bottom,
+// sample, integral, and single selectors that bring other columns of their point along.
+
+struct Selection {
+    let aggregate: Aggregate
+    let parameter: Double
+    let buckets: TimeBuckets?
+    /// Time of a row outside buckets; nil takes that of the point.
+    let time: Int64?
+    /// Positions among the auxiliary columns by which top and bottom tell points apart.
+    let distinguishing: [Int]
+
+    /// - Parameter points: by ascending time.
+    func apply(to points: PointList) -> PointList {
+        if aggregate == .integral { return integral(points) }
+        var rows: [Int] = []
+        var times: [Int64] = []
+        var computed = VectorBuilder(type: aggregate.resultType(of: points.values.type))
+        var isComputed = false
+        var row = 0
+        while row < points.count {
+            let bounds = buckets?.bounds(points.times[row]) ?? (.min, .max)
+            let start = row
+            while row < points.count, points.times[row] < bounds.1 { row += 1 }
+            let rowTime = buckets != nil ? bounds.0 : time
+            if let value = compute(points, start..<row) {
+                isComputed = true
+                computed.append(value)
+                times.append(rowTime ?? points.times[start])
+                continue
+            }
+            for selected in select(points, start..<row) {
+                rows.append(selected)
+                let keepsTime = aggregate == .top || aggregate == .bottom || aggregate == .sample
+                times.append(keepsTime ? points.times[selected] : rowTime ?? points.times[selected])
+            }
+        }
+        if isComputed { return PointList(times: times, values: computed.finished()) }
+        var list = points.selected(rows)
+        list.times = times
+        return list
+    }
+
+    // MARK: Values computed
+
+    private func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
+        switch aggregate {
+        case .median:
+            let numbers = rows.map { number(points, $0) }.sorted()
+            let middle = numbers.count / 2
+            if numbers.count % 2 == 1 { return .float(numbers[middle]) }
+            return .float(numbers[middle - 1] + (numbers[middle] - numbers[middle - 1]) / 2)
+        case .countDistinct: return .integer(Int64(distinct(points, rows).count))
+        default: return nil
+        }
+    }
+
+    private func number(_ points: PointList, _ row: Int) -> Double {
+        points.values.type == .integer
+            ? Double(Int64(bitPattern: points.values.bits[row]))
+            : Double(bitPattern: points.values.bits[row])
+    }
+
+    /// The first row of each value, by time.
+    private func distinct(_ points: PointList, _ rows: Range<Int>) -> [Int] {
+        var seen: Set<UInt64> = []
+        // Equal strings have one code: the collector's builder saw to that. -0 equals 0.
+        return rows.filter { row in
+            var bits = points.values.bits[row]
+            if points.values.type == .float, bits == 1 << 63 { bits = 0 }
+            return seen.insert(bits).inserted
+        }
+    }
+
+    // MARK: Rows selected
+
+    private func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
+        switch aggregate {
+        case .distinct: return distinct(points, rows)
+        case .percentile:
+            let rank = (Double(rows.count) * parameter / 100 + 0.5).rounded(.down) - 1
+            guard rank >= 0, rank < Double(rows.count) else { return [] }
+            return [sortedByValue(points, Array(rows))[Int(rank)]]
+        case .mode: return [mode(points, rows)]
+        case .sample: return sample(rows)
+        case .top, .bottom: return extremes(points, rows)
+        default: return [best(points, rows)]
+        }
+    }
+
+    private func sortedByValue(_ points: PointList, _ rows: [Int]) -> [Int] {
+        rows.sorted {
+            if precedes(points, $0, $1) { return true }
+            if precedes(points, $1, $0) { return false }
+            return $0 < $1
+        }
+    }
+
+    private func precedes(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
+        let (a, b) = (points.values.bits[left], points.values.bits[right])
+        switch points.values.type {
+        case .float?: return Double(bitPattern: a) < Double(bitPattern: b)
+        case .string?: return Name(points.values.text(left)) < Name(points.values.text(right))
+        default: return Int64(bitPattern: a) < Int64(bitPattern: b)
+        }
+    }
+
+    /// The most frequent value; of equally frequent ones the one seen first, of values that come
+    /// once each the smallest.
+    private func mode(_ points: PointList, _ rows: Range<Int>) -> Int {
+        let sorted = sortedByValue(points, Array(rows))
+        var best = sorted[0]
+        var (bestCount, bestTime) = (0, points.times[best])
+        var (count, time) = (0, points.times[best])
+        var current = best
+        for row in sorted {
+            if precedes(points, current, row) {
+                (count, time, current) = (1, points.times[row], row)
+                continue
+            }
+            count += 1
+            if bestCount > count || (bestCount == count && time > bestTime) { continue }
+            (best, bestCount, bestTime) = (row, count, points.times[row])
+        }
+        return best
+    }
+
+    /// min, max, first or last when other columns of their point are asked for.
+    private func best(_ points: PointList, _ rows: Range<Int>) -> Int {
+        var best = rows.lowerBound
+        for row in rows.dropFirst() {
+            let isSameTime = points.times[row] == points.times[best]
+            let wins =
+                switch aggregate {
+                case .min: precedes(points, row, best)
+                case .max: precedes(points, best, row)
+                case .first: isSameTime && ties(points, row, best)
+                default: !isSameTime || ties(points, row, best)
+                }
+            if wins { best = row }
+        }
+        return best
+    }
+
+    private func ties(_ points: PointList, _ row: Int, _ best: Int) -> Bool {
+        points.values.type == .boolean && aggregate == .first
+            ? precedes(points, row, best) : precedes(points, best, row)
+    }
+
+    /// A reservoir of some of the rows, the same for the same rows.
+    private func sample(_ rows: Range<Int>) -> [Int] {
+        let size = Int(parameter)
+        var chosen = Array(rows.prefix(size))
+        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+        for row in rows.dropFirst(size) {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let place = Int(state >> 33) % (row - rows.lowerBound + 1)
+            if place < size { chosen[place] = row }
+        }
+        return chosen.sorted()
+    }
+
+    /// The largest or smallest values, by time; of equal ones the earlier.
+    private func extremes(_ points: PointList, _ rows: Range<Int>) -> [Int] {
+        let isTop = aggregate == .top
+        func wins(_ left: Int, _ right: Int) -> Bool {
+            isTop ? precedes(points, right, left) : precedes(points, left, right)
+        }
+        var candidates = Array(rows)
+        if !distinguishing.isEmpty {
+            var bestByTags: [[FieldValue?]: Int] = [:]
+            for row in rows {
+                let key = distinguishing.map { points.auxiliary[$0].value(row) }
+                if let best = bestByTags[key], !wins(row, best) { continue }
+                bestByTags[key] = row
+            }
+            candidates = bestByTags.values.sorted()
+        }
+        let ordered = candidates.sorted { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
+        let chosen = ordered.prefix(Int(min(parameter, 1e9)))
+        // By time; at one time in the order of their rank.
+        return chosen.enumerated().sorted {
+            let (a, b) = (points.times[$0.element], points.times[$1.element])
+            return a == b ? $0.offset < $1.offset : a < b
+        }.map(\.element)
+    }
+
+    // MARK: Integral
+
+    /// The area under the line through the points, cut at the ends of buckets.
+    private func integral(_ points: PointList) -> PointList {
+        var list = PointList()
+        var builder = VectorBuilder(type: .float)
+        guard points.count > 0 else { return list }
+        func emit(_ start: Int64, _ sum: Double) {
+            list.times.append(start)
+            builder.append(.float, sum.bitPattern)
+        }
+        var (previousTime, previous) = (points.times[0], number(points, 0))
+        var bounds = buckets?.bounds(previousTime) ?? (time ?? 0, .max)
+        var sum = 0.0
+        for row in 1..<max(points.count, 1) {
+            let (now, value) = (points.times[row], number(points, row))
+            if now == previousTime {
+                previous = value
+                continue
+            }
+            if now >= bounds.1 {
+                if previousTime != bounds.1 {
+                    let slope = (value - previous) / Double(now - previousTime)
+                    let edge = previous + slope * Double(bounds.1 - previousTime)
+                    sum += 0.5 * (edge + previous) * Double(bounds.1 - previousTime) / parameter
+                    (previousTime, previous) = (bounds.1, edge)
+                }
+                emit(bounds.0, sum)
+                bounds = buckets?.bounds(now) ?? bounds
+                sum = 0
+            }
+            sum += 0.5 * (value + previous) * Double(now - previousTime) / parameter
+            (previousTime, previous) = (now, value)
+        }
+        if buckets == nil || previousTime != bounds.0 { emit(bounds.0, sum) }
+        list.values = builder.finished()
+        return list
+    }
+}

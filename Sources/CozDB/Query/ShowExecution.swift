@@ -1,0 +1,350 @@
+// SHOW: names from schemas, tags from series keys, attributes from their stored values.
+
+struct ShowExecution {
+    let snapshot: Snapshot
+    let options: QueryOptions
+    let counters: CounterBox
+}
+
+extension ShowExecution {
+    func run<Sink: QueryResultSink>(
+        _ show: ShowStatement, into output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        switch show.subject {
+        case .databases:
+            try emit("databases", ["name"], [[.string("cozdb")]], output)
+        case .retentionPolicies:
+            let columns = ["name", "duration", "shardGroupDuration", "replicaN", "default"]
+            let row: [FieldValue] = [
+                .string("autogen"), .string("0s"), .string("168h0m0s"), .integer(1),
+                .boolean(true),
+            ]
+            try emit("", columns, [row], output)
+        case .measurements:
+            let rows = try measurements(show).map { [FieldValue.string($0.schema.name)] }
+            try emit("measurements", ["name"], page(rows, show.limits), output)
+        case .fieldKeys: try fieldKeys(show, output)
+        case .tagKeys: try tagKeys(show, output)
+        case .tagValues: try tagValues(show, output)
+        case .series: try series(show, output)
+        case .server(let words):
+            throw DatabaseError(.usage, "SHOW \(words) is not supported: CozDB has no server")
+        default: try cardinality(show, output)
+        }
+    }
+
+    // MARK: What is shown
+
+    private func measurements(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
+        let split = try split(show)
+        if split.first != nil || split.last != nil {
+            throw DatabaseError(.usage, "SHOW MEASUREMENTS doesn't support time in WHERE clause")
+        }
+        var planner = Planner(snapshot: snapshot, options: options)
+        var views: [ExperimentView] = []
+        for view in snapshot.experiments {
+            switch show.measurement {
+            case .experiment(let name, _, _)? where Name(name) != Name(view.schema.name): continue
+            case .pattern(let regex, _, _)? where !regex.matches(view.schema.name): continue
+            default: break
+            }
+            if split.rest == nil {
+                views.append(view)
+            } else if try !TagScan(view, split, &planner, counters).matchingSeries().isEmpty {
+                views.append(view)
+            }
+        }
+        return views
+    }
+
+    private func fieldKeys<Sink: QueryResultSink>(
+        _ show: ShowStatement, _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        for view in try views(show) where !view.schema.fields.isEmpty {
+            let rows = view.schema.fields.map {
+                [FieldValue.string($0.name), .string($0.type.name)]
+            }
+            try emit(
+                view.schema.name, ["fieldKey", "fieldType"], page(rows, show.limits), output)
+        }
+    }
+
+    private func tagKeys<Sink: QueryResultSink>(
+        _ show: ShowStatement, _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        let split = try split(show)
+        var planner = Planner(snapshot: snapshot, options: options)
+        var answers: [(String, [[FieldValue]])] = []
+        for view in try views(show) {
+            let names = try TagScan(view, split, &planner, counters).names()
+            let rows = names.filter { show.key?.accepts($0.text) ?? true }
+                .map { [FieldValue.string($0.text)] }
+            if !rows.isEmpty { answers.append((view.schema.name, page(rows, show.limits))) }
+        }
+        let first = show.limits.seriesOffset ?? 0
+        let count = show.limits.seriesLimit ?? 0
+        for (index, answer) in answers.enumerated()
+        where index >= first && (count == 0 || index < first + count) {
+            try emit(answer.0, ["tagKey"], answer.1, output)
+        }
+    }
+
+    private func tagValues<Sink: QueryResultSink>(
+        _ show: ShowStatement, _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        for (view, rows) in try tagValueRows(show) {
+            try emit(view.schema.name, ["key", "value"], page(rows, show.limits), output)
+        }
+    }
+
+    private func tagValueRows(
+        _ show: ShowStatement
+    ) throws(DatabaseError) -> [(ExperimentView, [[FieldValue]])] {
+        let split = try split(show)
+        var planner = Planner(snapshot: snapshot, options: options)
+        var answers: [(ExperimentView, [[FieldValue]])] = []
+        for view in try views(show) {
+            let scan = try TagScan(view, split, &planner, counters)
+            var rows: [[FieldValue]] = []
+            for name in try planner.tagNames(view).sorted()
+            where show.key?.accepts(name.text) ?? true {
+                for value in try scan.values(of: name.text) {
+                    rows.append([.string(name.text), .string(value.text)])
+                }
+            }
+            if !rows.isEmpty { answers.append((view, rows)) }
+        }
+        return answers
+    }
+
+    private func series<Sink: QueryResultSink>(
+        _ show: ShowStatement, _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        let split = try split(show)
+        var planner = Planner(snapshot: snapshot, options: options)
+        var rows: [[FieldValue]] = []
+        for view in try views(show) {
+            for series in try TagScan(view, split, &planner, counters).matchingSeries() {
+                rows.append([.string(ShowExecution.keyText(view.schema.name, series.key))])
+            }
+        }
+        try emit("", ["key"], page(rows, show.limits), output)
+    }
+
+    /// The key as line protocol writes it.
+    static func keyText(_ name: String, _ key: SeriesKey) -> String {
+        func escaped(_ text: String, _ special: String) -> String {
+            var result = ""
+            for scalar in text.unicodeScalars {
+                if special.unicodeScalars.contains(scalar) { result += "\\" }
+                result.unicodeScalars.append(scalar)
+            }
+            return result
+        }
+        return key.tags.reduce(escaped(name, ", ")) {
+            $0 + "," + escaped($1.name, ",= ") + "=" + escaped($1.value, ",= ")
+        }
+    }
+
+    // MARK: Counts
+
+    private func cardinality<Sink: QueryResultSink>(
+        _ show: ShowStatement, _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        let split = try split(show)
+        let words = ShowExecution.words(show.subject)
+        if split.first != nil || split.last != nil {
+            throw DatabaseError(
+                .usage, "SHOW \(words) EXACT CARDINALITY doesn't support time in WHERE clause")
+        }
+        var planner = Planner(snapshot: snapshot, options: options)
+        var counts: [(name: String, count: Int)] = []
+        for view in try views(show) {
+            var scan = try TagScan(view, split, &planner, counters)
+            let count: Int
+            switch show.subject {
+            case .measurementCardinality:
+                count = split.rest == nil ? 1 : try scan.matchingSeries().isEmpty ? 0 : 1
+            case .fieldKeyCardinality: count = view.schema.fields.count
+            case .tagKeyCardinality: count = try scan.names().count
+            case .tagValuesCardinality:
+                scan.missingFulfilsNothing = true
+                var values = 0
+                for name in try planner.tagNames(view)
+                where show.key?.accepts(name.text) ?? true {
+                    values += try scan.values(of: name.text).count
+                }
+                count = values
+            default: count = try scan.matchingSeries().count
+            }
+            if count > 0 { counts.append((view.schema.name, count)) }
+        }
+        try emitCounts(show, counts, output)
+    }
+
+    /// InfluxDB gives one total for experiments and, unless asked more, for all series.
+    private func emitCounts<Sink: QueryResultSink>(
+        _ show: ShowStatement, _ counts: [(name: String, count: Int)], _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        let total = counts.reduce(0) { $0 + $1.count }
+        switch show.subject {
+        case .measurementCardinality(let exact):
+            let isPlain = !exact && show.sources.isEmpty && show.condition == nil
+            if total == 0, !isPlain { return }
+            try emit(
+                "", [isPlain ? "cardinality estimation" : "count"],
+                [[.integer(Int64(total))]], output)
+        case .seriesCardinality(exact: false) where show.sources.isEmpty && show.condition == nil:
+            try emit("", ["cardinality estimation"], [[.integer(Int64(total))]], output)
+        default:
+            for entry in counts {
+                try emit(entry.name, ["count"], [[.integer(Int64(entry.count))]], output)
+            }
+        }
+    }
+
+    private static func words(_ subject: ShowSubject) -> String {
+        switch subject {
+        case .measurementCardinality: "MEASUREMENT"
+        case .fieldKeyCardinality: "FIELD KEY"
+        case .tagKeyCardinality: "TAG KEY"
+        case .tagValuesCardinality: "TAG VALUES"
+        default: "SERIES"
+        }
+    }
+
+    // MARK: Parts
+
+    private func split(_ show: ShowStatement) throws(DatabaseError) -> SplitCondition {
+        try SplitCondition(show.condition, Reduction(now: options.now, zone: nil))
+    }
+
+    /// The experiments of FROM; one that does not exist shows nothing.
+    private func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
+        guard !show.sources.isEmpty else { return snapshot.experiments }
+        var compatible = options
+        compatible.influxCompatible = true
+        let planner = Planner(snapshot: snapshot, options: compatible)
+        var names: Set<Name> = []
+        for source in show.sources {
+            for view in try planner.experiments(source) { names.insert(Name(view.schema.name)) }
+        }
+        return snapshot.experiments.filter { names.contains(Name($0.schema.name)) }
+    }
+
+    private func page(_ rows: [[FieldValue]], _ limits: Limits) -> [[FieldValue]] {
+        let rest = rows.dropFirst(limits.offset ?? 0)
+        let limit = limits.limit ?? 0
+        return Array(limit == 0 ? rest : rest.prefix(limit))
+    }
+
+    private func emit<Sink: QueryResultSink>(
+        _ name: String, _ columns: [String], _ rows: [[FieldValue]], _ output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        guard let first = rows.first else { return }
+        var builders = first.map { VectorBuilder(type: $0.type) }
+        for row in rows {
+            for index in builders.indices { builders[index].append(row[index]) }
+        }
+        let headers = zip(columns, first).map { ResultColumn(name: $0, type: $1.type) }
+        try output.sink.beginSeries(ResultSeries(name: name, columns: headers))
+        try output.sink.rows(
+            ResultBatch(columns: builders.map { $0.finished() }, count: rows.count))
+        try output.sink.endSeries()
+        counters.value.rowsReturned += rows.count
+    }
+}
+
+/// Tags of one experiment under a WHERE of a SHOW statement.
+struct TagScan {
+    private let view: ExperimentView
+    private let counters: CounterBox
+    private let range: TimeRange
+    private let plan = SelectPlan()
+    private let source: PlannedSource
+    /// Whether a tag that a series does not have fulfils no condition: InfluxDB's SHOW TAG VALUES
+    /// CARDINALITY counts so, while everything else takes it for empty.
+    var missingFulfilsNothing = false
+
+    init(
+        _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
+        _ counters: CounterBox
+    ) throws(DatabaseError) {
+        self.view = view
+        self.counters = counters
+        range = TimeRange(
+            lower: max(split.first ?? .min, TimeRange.all.lower),
+            upper: min((split.last ?? .max).addingSaturating(1), TimeRange.all.upper))
+        plan.sources = [PlannedSource(.experiment(view))]
+        var lenient = planner.options
+        lenient.influxCompatible = true
+        var binder = Planner(snapshot: planner.snapshot, options: lenient)
+        try binder.resolveConditions(plan, split.rest)
+        source = plan.sources[0]
+    }
+
+    /// Series whose tags can fulfil the condition; conditions on attributes are left open.
+    func matchingSeries() throws(DatabaseError) -> [Series] {
+        guard let condition = source.condition else { return try view.series(in: range) }
+        let missing: String? = missingFulfilsNothing ? nil : ""
+        return try view.series(in: range) { key in
+            let tags = key.tags
+            return !condition.specialized { name in
+                tags.first { Name($0.name) == Name(name) }?.value ?? missing
+            }.isNever
+        }
+    }
+
+    /// Names of the tags that some matching row has.
+    func names() throws(DatabaseError) -> [Name] {
+        var names: Set<Name> = []
+        let series = try matchingSeries()
+        for series in series {
+            for tag in series.key.tags { names.insert(Name(tag.name)) }
+        }
+        for attribute in view.schema.attributes {
+            for series in series where try view.mayHave(attribute.id, series) {
+                names.insert(Name(attribute.name))
+                break
+            }
+        }
+        return names.sorted()
+    }
+
+    /// The values of a tag or attribute in matching rows, sorted.
+    func values(of name: String) throws(DatabaseError) -> [Name] {
+        var values: Set<Name> = []
+        for series in try matchingSeries() {
+            if let value = series.key.value(of: name) {
+                values.insert(Name(value))
+            } else if let attribute = view.schema.attribute(name) {
+                try collect(attribute, series, into: &values)
+            }
+        }
+        return values.sorted()
+    }
+
+    private func collect(
+        _ attribute: Column, _ series: Series, into values: inout Set<Name>
+    ) throws(DatabaseError) {
+        var input = InputSeries(origin: .stored(view, series), source: 0)
+        let condition = source.condition?.specialized { input.tag($0) }
+        if let condition, !condition.isAlways { input.condition = condition }
+        let index = plan.reference(Reference(name: attribute.name, kind: .tag))
+        if plan.sources[0].bindings.count <= index {
+            plan.sources[0].bindings.append(.column(attribute.id, isTag: true))
+            plan.references[index].type = .string
+        }
+        var reader = BlockReader(
+            plan, input, driving: nil, in: range, descending: false, counters: counters)
+        var block = Block()
+        while try reader.next(into: &block) {
+            let vector = block.references[index]
+            var seen: Set<UInt64> = []
+            for row in 0..<block.count
+            where vector.isPresent[row] && seen.insert(vector.bits[row]).inserted {
+                values.insert(Name(vector.text(row)))
+            }
+        }
+    }
+}

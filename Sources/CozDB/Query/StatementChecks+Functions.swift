@@ -1,0 +1,293 @@
+// The checks of single expressions and calls.
+
+extension StatementChecks {
+    mutating func check(_ expression: Expression, allowsWildcard: Bool) throws(DatabaseError) {
+        switch expression {
+        case .reference: hasColumns = true
+        case .wildcard, .regex:
+            guard allowsWildcard else {
+                let what = if case .regex = expression { "regex" } else { "wildcard" }
+                throw failure("unable to use \(what) in a binary expression", expression)
+            }
+            hasColumns = true
+        case .call(let call): try check(call, allowsWildcard: allowsWildcard)
+        case .distinct:
+            callCount += 1
+            hasDistinct = true
+            hasOnlySelectors = false
+        case .binary(_, let left, let right):
+            if left.isLiteral, right.isLiteral {
+                throw failure(
+                    "cannot perform a binary expression on two literals", expression)
+            }
+            for side in [left, right] where !side.isLiteral {
+                try check(side, allowsWildcard: false)
+            }
+        case .parenthesis(let inner): try check(inner, allowsWildcard: allowsWildcard)
+        default: throw failure("field must contain at least one variable", expression)
+        }
+    }
+
+    private mutating func check(_ call: Call, allowsWildcard: Bool) throws(DatabaseError) {
+        if let function = MathFunction(rawValue: call.name) {
+            try checkCount(function, call)
+            for argument in call.arguments where !argument.isLiteral {
+                try check(argument, allowsWildcard: allowsWildcard)
+            }
+            return
+        }
+        callCount += 1
+        switch call.name {
+        case "percentile": try checkPercentile(call, allowsWildcard)
+        case "sample": try checkSample(call, allowsWildcard)
+        case "distinct": try checkDistinct(call.arguments, isNested: false)
+        case "top", "bottom": try checkTopBottom(call)
+        case "integral": try checkIntegral(call, allowsWildcard)
+        case _ where Transformation.names.contains(call.name):
+            try checkTransformation(call, allowsWildcard)
+        case _ where UnsupportedFunction.names.contains(call.name):
+            try checkUnsupported(call, allowsWildcard)
+        default: try checkAggregate(call, allowsWildcard)
+        }
+    }
+
+    private mutating func checkAggregate(
+        _ call: Call, _ allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        switch call.name {
+        case "max", "min", "first", "last": break
+        case "count", "sum", "mean", "median", "mode", "stddev", "spread", "count_distinct":
+            hasOnlySelectors = false
+        default: throw failure("undefined function \(call.name)()", .call(call))
+        }
+        try checkCount(call, 1...1)
+        if call.name == "count" {
+            switch call.arguments[0] {
+            case .call(let inner) where inner.name == "distinct":
+                return try checkDistinct(inner.arguments, isNested: true)
+            case .distinct: return
+            default: break
+            }
+        }
+        try checkSymbol(call, call.arguments[0], allowsWildcard)
+    }
+
+    /// The argument must be a name, a wildcard or a regular expression.
+    private mutating func checkSymbol(
+        _ call: Call, _ argument: Expression, _ allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        switch argument {
+        case .reference: return
+        case .wildcard, .regex:
+            guard allowsWildcard else {
+                let what = if case .regex = argument { "regex field" } else { "wildcard" }
+                throw failure("unsupported expression with \(what): \(call.name)()", .call(call))
+            }
+            hasOnlySelectors = false
+        default: throw failure("expected field argument in \(call.name)()", .call(call))
+        }
+    }
+
+    private mutating func checkPercentile(
+        _ call: Call, _ allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        try checkCount(call, 2...2)
+        switch call.arguments[1] {
+        case .integer, .number: break
+        default: throw failure("expected float argument in percentile()", .call(call))
+        }
+        try checkSymbol(call, call.arguments[0], allowsWildcard)
+    }
+
+    private mutating func checkSample(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
+        try checkCount(call, 2...2)
+        guard case .integer(let size) = call.arguments[1] else {
+            throw failure("expected integer argument in sample()", .call(call))
+        }
+        guard size > 0 else {
+            throw failure("sample window must be greater than 1, got \(size)", .call(call))
+        }
+        try checkSymbol(call, call.arguments[0], allowsWildcard)
+    }
+
+    private mutating func checkDistinct(
+        _ arguments: [Expression], isNested: Bool
+    ) throws(DatabaseError) {
+        guard let argument = arguments.first else {
+            throw DatabaseError(.usage, "distinct function requires at least one argument")
+        }
+        guard arguments.count == 1 else {
+            throw failure("distinct function can only have one argument", argument)
+        }
+        guard case .reference = argument else {
+            throw failure("expected field argument in distinct()", argument)
+        }
+        if !isNested { hasDistinct = true }
+        hasOnlySelectors = false
+    }
+
+    private mutating func checkTopBottom(_ call: Call) throws(DatabaseError) {
+        let place = Expression.call(call)
+        guard topBottom.isEmpty else {
+            throw failure(
+                "selector function \(topBottom)() cannot be combined with other functions", place)
+        }
+        guard call.arguments.count >= 2, let last = call.arguments.last else {
+            throw failure(
+                "invalid number of arguments for \(call.name), expected at least 2, got "
+                    + "\(call.arguments.count)", place)
+        }
+        guard case .integer(let limit) = last else {
+            throw failure(
+                "expected integer as last argument in \(call.name)(), found \(last.text)", place)
+        }
+        guard limit > 0 else {
+            throw failure("limit (\(limit)) in \(call.name) function must be at least 1", place)
+        }
+        if let most = statement.limits.limit, most > 0, limit > most {
+            throw failure(
+                "limit (\(limit)) in \(call.name) function can not be larger than the LIMIT "
+                    + "(\(most)) in the select statement", place)
+        }
+        guard case .reference = call.arguments[0] else {
+            throw failure(
+                "expected first argument to be a field in \(call.name)(), found "
+                    + call.arguments[0].text, place)
+        }
+        for argument in call.arguments[1..<(call.arguments.count - 1)] {
+            guard case .reference = argument else {
+                throw failure(
+                    "only fields or tags are allowed in \(call.name)(), found \(argument.text)",
+                    place)
+            }
+            hasColumns = true
+        }
+        topBottom = call.name
+    }
+
+    private mutating func checkIntegral(
+        _ call: Call, _ allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        try checkCount(call, 1...2)
+        if call.arguments.count == 2 { try checkUnit(call, "second argument must be a duration") }
+        hasOnlySelectors = false
+        try checkSymbol(call, call.arguments[0], allowsWildcard)
+    }
+
+    private mutating func checkTransformation(
+        _ call: Call, _ allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        switch call.name {
+        case "derivative", "non_negative_derivative":
+            try checkCount(call, 1...2)
+            if call.arguments.count == 2 {
+                try checkUnit(
+                    call,
+                    "second argument to \(call.name) must be a duration, got "
+                        + call.arguments[1].influxTypeName)
+            }
+        case "elapsed":
+            try checkCount(call, 1...2)
+            if call.arguments.count == 2 {
+                try checkUnit(
+                    call,
+                    "second argument to elapsed must be a duration, got "
+                        + call.arguments[1].influxTypeName)
+            }
+        case "moving_average":
+            try checkCount(call, 2...2)
+            guard case .integer(let window) = call.arguments[1] else {
+                throw failure(
+                    "second argument for moving_average must be an integer, got "
+                        + call.arguments[1].influxTypeName, .call(call))
+            }
+            guard window > 1, window <= 1_000_000 else {
+                throw failure(
+                    "moving_average window must be greater than 1, got \(window)", .call(call))
+            }
+        default: try checkCount(call, 1...1)
+        }
+        hasOnlySelectors = false
+        try checkInner(call, allowsWildcard)
+    }
+
+    /// What is transformed: the buckets of an aggregate, or the points of a field.
+    private mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
+        switch call.arguments[0] {
+        case .call(let inner):
+            guard interval != 0 else {
+                throw failure(
+                    "\(call.name) aggregate requires a GROUP BY interval", .call(call))
+            }
+            if inner.name == "distinct" {
+                return try checkDistinct(inner.arguments, isNested: true)
+            }
+            guard MathFunction(rawValue: inner.name) == nil else {
+                throw failure("expected field argument in \(call.name)()", .call(call))
+            }
+            try check(inner, allowsWildcard: allowsWildcard)
+        default:
+            if interval != 0, !isIntervalInherited {
+                throw failure(
+                    "aggregate function required inside the call to \(call.name)", .call(call))
+            }
+            try checkSymbol(call, call.arguments[0], allowsWildcard)
+        }
+    }
+
+    private mutating func checkUnsupported(
+        _ call: Call, _ allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        if call.name.hasPrefix("holt_winters") {
+            try checkCount(call, 3...3)
+            guard case .integer(let count) = call.arguments[1], count > 0 else {
+                throw failure(
+                    "expected integer argument as second arg in \(call.name)", .call(call))
+            }
+            guard case .integer(let season) = call.arguments[2] else {
+                throw failure(
+                    "expected integer argument as third arg in \(call.name)", .call(call))
+            }
+            guard season >= 0 else {
+                throw failure(
+                    "third arg to \(call.name) cannot be negative, got \(season)", .call(call))
+            }
+            hasOnlySelectors = false
+            guard case .call = call.arguments[0] else {
+                throw failure("must use aggregate function with \(call.name)", .call(call))
+            }
+        } else {
+            try checkCount(call, 2...4)
+            guard case .integer(let period) = call.arguments[1] else {
+                throw failure("\(call.name) period must be an integer", .call(call))
+            }
+            guard period >= 1 else {
+                throw failure(
+                    "\(call.name) period must be greater than or equal to 1", .call(call))
+            }
+        }
+        try checkInner(call, allowsWildcard)
+        throw failure("\(call.name)() is not supported yet", .call(call))
+    }
+
+    private func checkUnit(_ call: Call, _ message: String) throws(DatabaseError) {
+        guard case .duration(let unit) = call.arguments[1] else {
+            throw failure(message, .call(call))
+        }
+        guard unit > 0 else {
+            throw failure(
+                "duration argument must be positive, got \(DurationText.text(unit))", .call(call))
+        }
+    }
+
+    private func checkCount(_ call: Call, _ expected: ClosedRange<Int>) throws(DatabaseError) {
+        guard !expected.contains(call.arguments.count) else { return }
+        let words =
+            expected.count == 1
+            ? "\(expected.lowerBound)"
+            : "at least \(expected.lowerBound) but no more than \(expected.upperBound)"
+        throw failure(
+            "invalid number of arguments for \(call.name), expected \(words), got "
+                + "\(call.arguments.count)", .call(call))
+    }
+}

@@ -1,0 +1,176 @@
+// What InfluxDB refuses before it looks at any data: wrong arguments, aggregates mixed with raw
+// columns, fill() without buckets. The order of the checks and their words are InfluxDB's.
+
+/// Checks one SELECT, without its subqueries, and collects what the planner needs to know of it.
+struct StatementChecks {
+    let now: Timestamp
+    let reduction: Reduction
+    let statement: SelectStatement
+    private(set) var split: SplitCondition
+    /// GROUP BY time; length 0 where there is none.
+    private(set) var interval: Int64 = 0
+    private(set) var offset: Int64 = 0
+    /// The interval came from the statement around this one.
+    var isIntervalInherited = false
+
+    var callCount = 0
+    var hasOnlySelectors = true
+    var hasDistinct = false
+    var hasColumns = false
+    var topBottom = ""
+    var fieldCount = 0
+    /// Fields with their literals folded, `time` removed.
+    private(set) var fields: [SelectField] = []
+    /// The name of the time column.
+    private(set) var timeName = "time"
+
+    init(
+        _ statement: SelectStatement, now: Timestamp, zone: TimeZoneRules?
+    ) throws(DatabaseError) {
+        self.statement = statement
+        self.now = now
+        reduction = Reduction(now: now, zone: zone)
+        split = try SplitCondition(statement.condition, reduction)
+        if let rest = split.rest { try check(condition: rest) }
+        try checkDimensions()
+    }
+
+    /// - Parameter inherited: interval and offset of the statement around this subquery.
+    mutating func checkFields(inherited: (interval: Int64, offset: Int64)?) throws(DatabaseError) {
+        if interval == 0, let inherited, inherited.interval != 0 {
+            (interval, offset) = inherited
+            isIntervalInherited = true
+        }
+        for var field in statement.fields {
+            if case .reference(let reference) = field.expression, reference.name == "time" {
+                if let alias = field.alias { timeName = alias }
+                continue
+            }
+            field.expression = try reduction.reduced(field.expression)
+            fieldCount += 1
+            try check(field.expression, allowsWildcard: true)
+            fields.append(field)
+        }
+        try checkCombination()
+    }
+
+    // MARK: Conditions and dimensions
+
+    private func check(condition: Expression) throws(DatabaseError) {
+        if case .call(let call) = condition {
+            guard let function = MathFunction(rawValue: call.name) else {
+                throw failure("invalid function call in condition: \(condition.text)", condition)
+            }
+            try checkCount(function, call)
+        }
+        for part in condition.parts { try check(condition: part) }
+    }
+
+    private mutating func checkDimensions() throws(DatabaseError) {
+        for dimension in statement.dimensions {
+            switch dimension {
+            case .reference(let reference):
+                if reference.isTime {
+                    throw failure(
+                        "time() is a function and expects at least one argument", dimension)
+                }
+            case .call(let call): try checkTimeDimension(call)
+            case .wildcard, .regex: break
+            default: throw failure("only time and tag dimensions allowed", dimension)
+            }
+        }
+    }
+
+    private mutating func checkTimeDimension(_ call: Call) throws(DatabaseError) {
+        let place = Expression.call(call)
+        guard call.name == "time" else {
+            throw failure("only time() calls allowed in dimensions", place)
+        }
+        guard (1...2).contains(call.arguments.count) else {
+            throw failure("time dimension expected 1 or 2 arguments", place)
+        }
+        guard case .duration(let length) = try reduction.reduced(call.arguments[0]) else {
+            throw failure("time dimension must have duration argument", place)
+        }
+        guard interval == 0 else {
+            throw failure("multiple time dimensions not allowed", place)
+        }
+        guard length > 0 else {
+            throw failure("time dimension must be longer than 0, got \(length)", place)
+        }
+        interval = length
+        guard call.arguments.count == 2 else { return }
+        if case .call(let inner) = call.arguments[1] {
+            guard inner.name == "now" else {
+                throw failure("time dimension offset function must be now()", place)
+            }
+            guard inner.arguments.isEmpty else {
+                throw failure("time dimension offset now() function requires no arguments", place)
+            }
+        }
+        switch try reduction.reduced(call.arguments[1]) {
+        case .duration(let duration), .time(let duration): offset = duration % length
+        case .string(let text):
+            guard let time = try reduction.time(text) else {
+                throw failure("time dimension offset must be duration or now()", place)
+            }
+            offset = time % length
+        default: throw failure("time dimension offset must be duration or now()", place)
+        }
+    }
+
+    // MARK: The whole
+
+    private func checkCombination() throws(DatabaseError) {
+        guard fieldCount > 0 else {
+            throw DatabaseError(.usage, "at least 1 non-time field must be queried")
+        }
+        if callCount > 1, !topBottom.isEmpty {
+            throw DatabaseError(
+                .usage,
+                "selector function \(topBottom)() cannot be combined with other functions")
+        }
+        if callCount == 0 {
+            switch statement.fill {
+            case .none: throw DatabaseError(.usage, "fill(none) must be used with a function")
+            case .linear: throw DatabaseError(.usage, "fill(linear) must be used with a function")
+            default: break
+            }
+            if interval != 0, !isIntervalInherited {
+                throw DatabaseError(
+                    .usage, "GROUP BY requires at least one aggregate function")
+            }
+        }
+        if hasDistinct, callCount != 1 || hasColumns {
+            throw DatabaseError(
+                .usage,
+                "aggregate function distinct() cannot be combined with other functions or fields")
+        }
+        guard hasColumns else { return }
+        if !hasOnlySelectors {
+            throw DatabaseError(
+                .usage, "mixing aggregate and non-aggregate queries is not supported")
+        }
+        if callCount > 1 {
+            throw DatabaseError(
+                .usage,
+                "mixing multiple selector functions with tags or fields is not supported")
+        }
+    }
+
+    func checkCount(_ function: MathFunction, _ call: Call) throws(DatabaseError) {
+        let expected = function.argumentCount
+        guard !expected.contains(call.arguments.count) else { return }
+        let words =
+            expected.count == 1
+            ? "\(expected.lowerBound)"
+            : "at least \(expected.lowerBound) but no more than \(expected.upperBound)"
+        throw failure(
+            "invalid number of arguments for \(call.name), expected \(words), got "
+                + "\(call.arguments.count)", .call(call))
+    }
+
+    func failure(_ message: String, _ place: Expression) -> DatabaseError {
+        DatabaseError(.usage, message, offset: place.offset)
+    }
+}

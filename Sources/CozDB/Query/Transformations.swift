@@ -1,0 +1,166 @@
+// Functions of neighbouring points, and fill(), which comes before them. Both work on points in the
+// order of the answer.
+
+extension Transformation {
+    /// - Parameter points: in the order of the answer; null points count as not there.
+    func apply(to points: PointList, isAscending: Bool) -> PointList {
+        let rows = points.values.isPresent.indices.filter { points.values.isPresent[$0] }
+        let points = points.values.isPresent.contains(false) ? points.selected(rows) : points
+        var list = PointList()
+        var builder = VectorBuilder(type: resultType(of: points.values.type))
+        switch self {
+        case .derivative(let unit, let nonNegative):
+            Transformation.pairs(points) { previous, row in
+                let difference = points.number(row) - points.number(previous)
+                if nonNegative, difference < 0 { return }
+                let elapsed = points.times[row] - points.times[previous]
+                let duration = Double(isAscending ? elapsed : -elapsed) / Double(unit)
+                list.times.append(points.times[row])
+                builder.append(.float, (difference / duration).bitPattern)
+            }
+        case .difference(let nonNegative):
+            Transformation.pairs(points) { previous, row in
+                if let bits = points.difference(row, previous, nonNegative: nonNegative) {
+                    list.times.append(points.times[row])
+                    builder.append(points.values.type ?? .float, bits)
+                }
+            }
+        case .elapsed(let unit):
+            for row in points.times.indices.dropFirst() {
+                let elapsed = (points.times[row] &- points.times[row - 1]) / unit
+                list.times.append(points.times[row])
+                builder.append(.integer, UInt64(bitPattern: elapsed))
+            }
+        case .movingAverage(let count):
+            var sum = 0.0
+            for row in points.times.indices {
+                sum += points.number(row)
+                if row >= count { sum -= points.number(row - count) }
+                guard row >= count - 1 else { continue }
+                list.times.append(points.times[row])
+                builder.append(.float, (sum / Double(count)).bitPattern)
+            }
+        case .cumulativeSum:
+            list.times = points.times
+            var (float, integer) = (0.0, Int64(0))
+            for row in points.times.indices {
+                if points.values.type == .integer {
+                    integer &+= Int64(bitPattern: points.values.bits[row])
+                    builder.append(.integer, UInt64(bitPattern: integer))
+                } else {
+                    float += points.number(row)
+                    builder.append(.float, float.bitPattern)
+                }
+            }
+        }
+        list.values = builder.finished()
+        return list
+    }
+
+    /// Neighbours with different times: of several points at one time only the first counts.
+    private static func pairs(_ points: PointList, _ body: (Int, Int) -> Void) {
+        var previous: Int?
+        for row in points.times.indices {
+            if let last = previous {
+                if points.times[row] == points.times[last] { continue }
+                body(last, row)
+            }
+            previous = row
+        }
+    }
+}
+
+extension PointList {
+    fileprivate func number(_ row: Int) -> Double {
+        values.type == .integer
+            ? Double(Int64(bitPattern: values.bits[row])) : Double(bitPattern: values.bits[row])
+    }
+
+    fileprivate func difference(_ row: Int, _ previous: Int, nonNegative: Bool) -> UInt64? {
+        if values.type == .integer {
+            let difference =
+                Int64(bitPattern: values.bits[row]) &- Int64(bitPattern: values.bits[previous])
+            return nonNegative && difference < 0 ? nil : UInt64(bitPattern: difference)
+        }
+        let difference = number(row) - number(previous)
+        return nonNegative && difference < 0 ? nil : difference.bitPattern
+    }
+}
+
+/// fill() for the buckets of one call.
+struct BucketFiller {
+    let fill: Fill
+    let interval: Int64
+    /// All buckets that the answer has, in its order.
+    let starts: [Int64]
+
+    /// - Parameter points: one for each bucket that has any, in the order of the answer.
+    func apply(to points: PointList) -> PointList {
+        guard points.count > 0, let type = points.values.type else { return points }
+        var list = PointList(times: starts)
+        var values = VectorBuilder(type: type)
+        var others = points.auxiliary.map { VectorBuilder(type: $0.type) }
+        let isAscending = starts.count < 2 || starts[0] < starts[1]
+        var row = 0
+        var previous: Int?
+        for start in starts {
+            // Buckets before the range, which transformations ask for, are among the starts.
+            while row < points.count,
+                isAscending ? points.times[row] < start : points.times[row] > start
+            {
+                row += 1
+            }
+            if row < points.count, points.times[row] == start {
+                values.append(points.values, row: row)
+                for index in others.indices {
+                    others[index].append(points.auxiliary[index], row: row)
+                }
+                previous = row
+                row += 1
+                continue
+            }
+            for index in others.indices { others[index].appendNull() }
+            append(start, points, previous, row, to: &values)
+        }
+        list.values = values.finished()
+        list.auxiliary = others.map { $0.finished() }
+        return list
+    }
+
+    private func append(
+        _ start: Int64, _ points: PointList, _ previous: Int?, _ next: Int,
+        to values: inout VectorBuilder
+    ) {
+        switch fill {
+        case .null, .none: values.appendNull()
+        case .number(let number): values.append(BucketFiller.cast(number, to: points.values.type))
+        case .previous:
+            guard let previous else { return values.appendNull() }
+            values.append(points.values, row: previous)
+        case .linear:
+            guard let previous, next < points.count, let type = points.values.type,
+                type == .float || type == .integer, points.values.isPresent[previous],
+                points.values.isPresent[next]
+            else { return values.appendNull() }
+            let from = Double(points.times[previous] / interval)
+            let slope =
+                (points.number(next) - points.number(previous))
+                / (Double(points.times[next] / interval) - from)
+            let value = slope * (Double(start / interval) - from) + points.number(previous)
+            values.append(
+                type,
+                type == .integer
+                    ? UInt64(bitPattern: Int64(saturating: value)) : value.bitPattern)
+        }
+    }
+
+    /// The number of fill(0) as a value of a column's type.
+    static func cast(_ number: FieldValue, to type: FieldType?) -> FieldValue? {
+        switch (number, type) {
+        case (.integer(let value), .float?): .float(Double(value))
+        case (.float(let value), .integer?): .integer(Int64(saturating: value))
+        case (_, .float?), (_, .integer?): number
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,240 @@
+// Operators and functions over whole columns, with InfluxDB's rules: integers stay integers except
+// under division, dividing by zero gives zero, types that do not fit compare as false and compute
+// to null, a missing value beside a boolean counts as false.
+
+internal import Glibc
+
+enum VectorArithmetic {
+    static func binary(
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector,
+        integersDivideToFloat: Bool
+    ) -> ResultVector {
+        switch (left.type, right.type) {
+        case (.boolean?, .boolean?), (.boolean?, nil), (nil, .boolean?):
+            return booleans(symbol, left, right)
+        case (.integer?, .integer?):
+            return integers(symbol, left, right, integersDivideToFloat: integersDivideToFloat)
+        case (.float?, .float?), (.float?, .integer?), (.integer?, .float?):
+            return floats(symbol, left.cast(to: .float), right.cast(to: .float))
+        case (.string?, .string?): return strings(symbol, left, right)
+        default:
+            // Types that cannot be compared are never equal, and compute to nothing.
+            if symbol.isCondition {
+                return .mask(Array(repeating: false, count: left.count))
+            }
+            return .constant(nil, count: left.count)
+        }
+    }
+
+    private static func booleans(
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector
+    ) -> ResultVector {
+        func flags(_ vector: ResultVector) -> [Bool] {
+            zip(vector.bits, vector.isPresent).map { $0 != 0 && $1 }
+        }
+        let (a, b) = (flags(left), flags(right))
+        var mask: [Bool]
+        switch symbol {
+        case .and, .bitAnd: mask = zip(a, b).map { $0 && $1 }
+        case .or, .bitOr: mask = zip(a, b).map { $0 || $1 }
+        case .bitXor, .notEqual: mask = zip(a, b).map { $0 != $1 }
+        case .equal: mask = zip(a, b).map { $0 == $1 }
+        default:
+            return symbol.isCondition
+                ? .mask(Array(repeating: false, count: left.count))
+                : .constant(nil, count: left.count)
+        }
+        var result = ResultVector.mask(mask)
+        // Two missing values have no answer.
+        for row in mask.indices where !left.isPresent[row] && !right.isPresent[row] {
+            mask[row] = false
+            result.bits[row] = 0
+            result.isPresent[row] = symbol.precedence <= 3
+        }
+        return result
+    }
+
+    private static func presence(_ left: ResultVector, _ right: ResultVector) -> [Bool] {
+        var presence = left.isPresent
+        for row in presence.indices where !right.isPresent[row] { presence[row] = false }
+        return presence
+    }
+
+    private static func compare<Value>(
+        _ left: ResultVector, _ right: ResultVector, _ read: (UInt64) -> Value,
+        _ holds: (Value, Value) -> Bool
+    ) -> ResultVector {
+        var mask = presence(left, right)
+        for row in mask.indices where mask[row] {
+            mask[row] = holds(read(left.bits[row]), read(right.bits[row]))
+        }
+        return .mask(mask)
+    }
+
+    private static func compute<Value>(
+        _ left: ResultVector, _ right: ResultVector, _ type: FieldType,
+        _ read: (UInt64) -> Value, _ operation: (Value, Value) -> UInt64
+    ) -> ResultVector {
+        var result = ResultVector(
+            type: type, bits: left.bits, isPresent: presence(left, right))
+        for row in result.bits.indices {
+            result.bits[row] = operation(read(left.bits[row]), read(right.bits[row]))
+        }
+        return result
+    }
+
+    private static func integers(
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector,
+        integersDivideToFloat: Bool
+    ) -> ResultVector {
+        func read(_ bits: UInt64) -> Int64 { Int64(bitPattern: bits) }
+        func integers(_ operation: (Int64, Int64) -> Int64) -> ResultVector {
+            compute(left, right, .integer, read) { UInt64(bitPattern: operation($0, $1)) }
+        }
+        switch symbol {
+        case .equal: return compare(left, right, read, ==)
+        case .notEqual: return compare(left, right, read, !=)
+        case .less: return compare(left, right, read, <)
+        case .lessOrEqual: return compare(left, right, read, <=)
+        case .greater: return compare(left, right, read, >)
+        case .greaterOrEqual: return compare(left, right, read, >=)
+        case .add: return integers(&+)
+        case .subtract: return integers(&-)
+        case .multiply: return integers(&*)
+        case .bitAnd: return integers(&)
+        case .bitOr: return integers(|)
+        case .bitXor: return integers(^)
+        case .modulo: return integers { $1 == 0 || $1 == -1 ? 0 : $0 % $1 }
+        case .divide where integersDivideToFloat:
+            return compute(left, right, .float, read) {
+                ($1 == 0 ? 0 : Double($0) / Double($1)).bitPattern
+            }
+        case .divide: return integers { $1 == 0 ? 0 : $1 == -1 ? 0 &- $0 : $0 / $1 }
+        default: return .mask(Array(repeating: false, count: left.count))
+        }
+    }
+
+    private static func floats(
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector
+    ) -> ResultVector {
+        func read(_ bits: UInt64) -> Double { Double(bitPattern: bits) }
+        func floats(_ operation: (Double, Double) -> Double) -> ResultVector {
+            compute(left, right, .float, read) { operation($0, $1).bitPattern }
+        }
+        switch symbol {
+        case .equal: return compare(left, right, read, ==)
+        case .notEqual: return compare(left, right, read, !=)
+        case .less: return compare(left, right, read, <)
+        case .lessOrEqual: return compare(left, right, read, <=)
+        case .greater: return compare(left, right, read, >)
+        case .greaterOrEqual: return compare(left, right, read, >=)
+        case .add: return floats(+)
+        case .subtract: return floats(-)
+        case .multiply: return floats(*)
+        case .divide: return floats { $1 == 0 ? 0 : $0 / $1 }
+        case .modulo: return floats { $0.truncatingRemainder(dividingBy: $1) }
+        case .and, .or, .matches, .matchesNot:
+            return .mask(Array(repeating: false, count: left.count))
+        default: return .constant(nil, count: left.count)
+        }
+    }
+
+    private static func strings(
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector
+    ) -> ResultVector {
+        guard symbol == .equal || symbol == .notEqual else {
+            return symbol.isCondition
+                ? .mask(Array(repeating: false, count: left.count))
+                : .constant(nil, count: left.count)
+        }
+        var mask = presence(left, right)
+        for row in mask.indices where mask[row] {
+            let isSame = Name(left.text(row)) == Name(right.text(row))
+            mask[row] = isSame == (symbol == .equal)
+        }
+        return .mask(mask)
+    }
+
+    // MARK: Functions
+
+    static func math(
+        _ function: MathFunction, _ arguments: [ResultVector], count: Int
+    ) -> ResultVector {
+        switch function {
+        case .coalesce: return coalesce(arguments, count: count)
+        case .atan2: return floats(arguments) { Glibc.atan2($0, $1) }
+        case .log: return floats(arguments) { Glibc.log($0) / Glibc.log($1) }
+        case .pow:
+            let result = floats(arguments) { Glibc.pow($0, $1) }
+            let areIntegers = arguments.allSatisfy { $0.type == .integer }
+            return areIntegers ? result.cast(to: .integer) : result
+        case .abs, .ceil, .floor, .round:
+            guard arguments[0].type == .integer else { break }
+            if function != .abs { return arguments[0] }
+            var result = arguments[0]
+            for row in 0..<count {
+                let number = Int64(bitPattern: result.bits[row])
+                result.bits[row] = UInt64(bitPattern: number < 0 ? 0 &- number : number)
+            }
+            return result
+        default: break
+        }
+        return floats(arguments, unary(function))
+    }
+
+    private static func unary(_ function: MathFunction) -> (Double) -> Double {
+        switch function {
+        case .abs: { $0.magnitude }
+        case .acos: { Glibc.acos($0) }
+        case .asin: { Glibc.asin($0) }
+        case .atan: { Glibc.atan($0) }
+        case .ceil: { $0.rounded(.up) }
+        case .cos: { Glibc.cos($0) }
+        case .exp: { Glibc.exp($0) }
+        case .floor: { $0.rounded(.down) }
+        case .ln: { Glibc.log($0) }
+        case .log2: { Glibc.log2($0) }
+        case .log10: { Glibc.log10($0) }
+        case .round: { $0.rounded(.toNearestOrAwayFromZero) }
+        case .sin: { Glibc.sin($0) }
+        case .sqrt: { $0.squareRoot() }
+        case .tan: { Glibc.tan($0) }
+        case .atan2, .log, .pow, .coalesce: { $0 }
+        }
+    }
+
+    private static func floats(
+        _ arguments: [ResultVector], _ operation: (Double) -> Double
+    ) -> ResultVector {
+        var result = arguments[0].cast(to: .float)
+        for row in 0..<result.count where result.isPresent[row] {
+            result.bits[row] = operation(Double(bitPattern: result.bits[row])).bitPattern
+        }
+        return result
+    }
+
+    private static func floats(
+        _ arguments: [ResultVector], _ operation: (Double, Double) -> Double
+    ) -> ResultVector {
+        let left = arguments[0].cast(to: .float)
+        let right = arguments[1].cast(to: .float)
+        let read = { (bits: UInt64) in Double(bitPattern: bits) }
+        return compute(left, right, .float, read) { operation($0, $1).bitPattern }
+    }
+
+    private static func coalesce(_ arguments: [ResultVector], count: Int) -> ResultVector {
+        let types = arguments.compactMap(\.type)
+        let isMixed = types.contains(.float) && types.contains(.integer)
+        let vectors = isMixed ? arguments.map { $0.cast(to: .float) } : arguments
+        if let first = vectors.first, first.isPresent.allSatisfy({ $0 }) { return first }
+        var builder = VectorBuilder(type: isMixed ? .float : types.first)
+        for row in 0..<count {
+            if let vector = vectors.first(where: { $0.isPresent[row] }) {
+                builder.append(vector, row: row)
+            } else {
+                builder.appendNull()
+            }
+        }
+        return builder.finished()
+    }
+}

@@ -1,0 +1,99 @@
+// Exact counts of rows and values: from directories where sources do not overlap, by merging times
+// where they do.
+
+extension ExperimentView {
+    /// Distinct times of a series.
+    func rowCount(of series: Series) throws(DatabaseError) -> Int {
+        var times: [Int64] = []
+        var total = 0
+        let ordered = series.parts.sorted { $0.firstTime < $1.firstTime }
+        var lastTime = Int64.min
+        for part in ordered {
+            if part.firstTime > lastTime {
+                total += times.count
+                times = []
+            }
+            // Only overlapping parts are united; a lone segment part is counted from its rows.
+            if case .segment = sources[part.source], ordered.count == 1 { return part.rows.count }
+            times = ExperimentView.unite(times, try self.times(of: part))
+            lastTime = max(lastTime, part.lastTime)
+        }
+        return total + times.count
+    }
+
+    /// How often a column has a value, with its first and last time.
+    func valueCount(
+        of column: ColumnID, in series: Series
+    ) throws(DatabaseError) -> (count: Int, first: Int64, last: Int64) {
+        var found = (count: 0, first: Int64.max, last: Int64.min)
+        try scan(column, of: series, in: .all, summarize: { _, _ in true }) { piece in
+            switch piece {
+            case .summary(let summary):
+                found.count += summary.count
+                found.first = min(found.first, summary.firstTime)
+                found.last = max(found.last, summary.lastTime)
+            case .values(let slice):
+                found.count += slice.count
+                found.first = min(found.first, slice.times[0])
+                found.last = max(found.last, slice.times[slice.count - 1])
+            }
+            return true
+        }
+        return found
+    }
+
+    private func times(of part: Series.Part) throws(DatabaseError) -> [Int64] {
+        switch sources[part.source] {
+        case .memtable(let view):
+            let order = view.order()
+            var times: [Int64] = []
+            for place in part.rows {
+                let time = view.rows[Int(order.rows[place])].time
+                if times.last != time { times.append(time) }
+            }
+            return times
+        case .segment(let segment):
+            return try segment.times(rows: part.rows)
+        }
+    }
+
+    private static func unite(_ left: [Int64], _ right: [Int64]) -> [Int64] {
+        if left.isEmpty { return right }
+        var united: [Int64] = []
+        united.reserveCapacity(left.count + right.count)
+        var index = 0
+        var other = 0
+        while index < left.count, other < right.count {
+            let a = left[index]
+            let b = right[other]
+            united.append(min(a, b))
+            if a <= b { index += 1 }
+            if b <= a { other += 1 }
+        }
+        united.append(contentsOf: left[index...])
+        united.append(contentsOf: right[other...])
+        return united
+    }
+}
+
+extension SegmentReader {
+    /// The times of consecutive rows.
+    func times(rows: Range<Int>) throws(DatabaseError) -> [Int64] {
+        let directory = try timeDirectory()
+        var times: [Int64] = []
+        times.reserveCapacity(rows.count)
+        var block = directory.columns[BlockColumn.lastRow].partitioningIndex {
+            Int($0) >= rows.lowerBound
+        }
+        while block < directory.count {
+            let first = directory.int(BlockColumn.firstRow, block)
+            guard first < rows.upperBound else { break }
+            let decoded = try self.times(block: block)
+            let start = max(0, rows.lowerBound - first)
+            let end = min(decoded.count, rows.upperBound - first)
+            if start < end { times.append(contentsOf: decoded[start..<end]) }
+            block += 1
+        }
+        return times
+    }
+}

@@ -1,0 +1,114 @@
+// Imports end to end: files to a database on disk and back.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
+
+@Suite struct ImportIntoDatabaseTests {
+    let files = TemporaryFiles()
+    let directory = TemporaryDirectory()
+
+    /// Every value of every row, as text, in order.
+    private func contents(_ database: Database) throws -> [String] {
+        var lines: [String] = []
+        for view in try database.snapshot().experiments {
+            let columns = view.schema.fields
+            for series in try view.series() {
+                var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
+                var block = RowBlock()
+                while try cursor.next(into: &block) {
+                    for row in 0..<block.count {
+                        let values = columns.indices.compactMap { index in
+                            block.columns[index].value(row).map { "\(columns[index].name)=\($0)" }
+                        }
+                        let key = series.key.tags.map(\.value).joined(separator: ",")
+                        lines.append("\(view.schema.name) \(key) \(block.times[row]) \(values)")
+                    }
+                }
+            }
+        }
+        return lines
+    }
+
+    @Test func `an import can be read back, also after reopening`() throws {
+        let path = files.write(
+            "a.lp",
+            """
+            m,id_participant=p2 v=1.5,s="x" 2
+            m,id_participant=p1 v=2 1
+            bad
+            m,id_participant=p2 w=3i 2
+            """)
+        let database = try Database.open(directory.path)
+        let report = try importFiles([path], into: database)
+        #expect(report.points == 3 && report.refusedLines == 1 && report.values == 4)
+        #expect(report.refusedPoints == 0 && report.examples.count == 1)
+        let expected = ["m p1 1 [\"v=2.0\"]", "m p2 2 [\"s=\\\"x\\\"\", \"v=1.5\", \"w=3i\"]"]
+        #expect(try contents(database) == expected)
+        try database.close()
+        let again = try Database.open(directory.path, access: .readOnly)
+        #expect(try contents(again) == expected)
+    }
+
+    @Test func `settings that differ from those stored are refused before anything is stored`()
+        throws
+    {
+        let database = try Database.open(directory.path)
+        try importFiles([files.write("a", "m,id_participant=p v=1 1")], into: database)
+        let path = files.write("b", "n,x=1 v=1 1\nm,x=1 v=2 2\n")
+        var options = ImportOptions()
+        options.settings.identity = .allTags
+        options.batchRows = 1
+        let error = #expect(throws: DatabaseError.self) {
+            try importFiles([path], into: database, options: options)
+        }
+        #expect(error?.kind == .usage)
+        #expect(try contents(database).count == 1)
+        let other = files.write("c", "n,x=1 v=1 1\n")
+        #expect(try importFiles([other], into: database, options: options).points == 1)
+        #expect(try contents(database).count == 2)
+        try database.close()
+    }
+
+    @Test(.enabled(if: SharedFiles.directory != nil))
+    func `two shapes of one export give the same rows`() throws {
+        var results: [[String]] = []
+        for name in [
+            "cozie_v3/yanta006_write_points.lp", "cozie_v3/yanta006_influx_inspect_export.txt",
+        ] {
+            let directory = TemporaryDirectory()
+            let path = try #require(SharedFiles.path("data/\(name)"))
+            let database = try Database.open(directory.path)
+            #expect(try importFiles([path], into: database).values == 48_869)
+            #expect(try importFiles([path], into: database).values == 48_869)
+            let fields = try database.schemas().first?.fields.count
+            #expect(fields == 138)
+            results.append(try contents(database))
+            try database.close()
+        }
+        #expect(results[0].count == 6683)
+        #expect(results[0] == results[1])
+    }
+
+    @Test(.enabled(if: SharedFiles.directory != nil))
+    func `every line-protocol file of the collection imports`() throws {
+        let names = [
+            "bay-area-weather", "bitcoin", "eu-wind-data", "fixture_air_and_water",
+            "fixture_influxql_logs", "fixture_metrics", "fixture_prometheus",
+            "fixture_read_filter", "fixture_tag_values_head20000", "fixture_temperature",
+            "home-sensor-data", "kyber_influx_inspect_export", "random-numbers",
+        ]
+        var options = ImportOptions()
+        options.settings.identity = .allTags
+        for name in names {
+            let path = try #require(SharedFiles.path("data/influx/\(name).lp"))
+            let directory = TemporaryDirectory()
+            let database = try Database.open(directory.path)
+            let report = try importFiles([path], into: database, options: options)
+            #expect(report.points > 0 && !report.hasRefusals, "\(name) \(report.examples)")
+            try database.close()
+        }
+    }
+}
