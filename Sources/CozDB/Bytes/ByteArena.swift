@@ -29,7 +29,7 @@
     init() {}
 
     deinit {
-        for unsafeblock in unsafe blocks { unsafe block.deallocate() }
+        unsafe blocks.forEach { unsafe $0.deallocate() }
     }
 
     var count: Int { entries.count }

@@ -14,7 +14,7 @@
     init() {}
 
     deinit {
-        for unsafechunk in unsafe chunks { unsafe chunk.deallocate() }
+        unsafe chunks.forEach { unsafe $0.deallocate() }
     }
 
     var sizeBytes: Int { unsafe chunks.count * Self.chunkCount * MemoryLayout<Element>.stride }

@@ -1,5 +1,5 @@
 // Every system call the database makes, as protocols: the seam where tests inject faults.
-// Loops over short writes and interrupted calls stand here, above the seam, so that they are tested.
+// Loops over short writes and interrupted calls stand here, above the seam, where tests reach.
 
 internal import Glibc
 

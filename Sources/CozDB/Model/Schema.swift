@@ -128,8 +128,8 @@ extension ExperimentSchema {
         func differ(_ what: String, _ stored: String, _ asked: String) -> DatabaseError {
             DatabaseError(
                 .usage,
-                "experiment \"\(name)\" was created with \(what) \(stored), asked for was \(asked); "
-                    + "leave the option out, or import into another database")
+                "experiment \"\(name)\" was created with \(what) \(stored), asked for was "
+                    + "\(asked); leave the option out, or import into another database")
         }
         if let asked = settings.identity, asked != identity {
             throw differ("identity", identity.description, asked.description)

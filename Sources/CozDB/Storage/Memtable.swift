@@ -57,7 +57,7 @@ final class Memtable {
 
     /// Takes in one commit and its schema changes.
     ///
-    /// - Throws: where the record is not what an encoder writes; the memtable must not be used then.
+    /// - Throws: where the record is not what an encoder writes; the memtable is of no use then.
     func apply(
         _ record: [UInt8], sequence: UInt64, schemas: inout SchemaSet
     ) throws(FormatError) {
