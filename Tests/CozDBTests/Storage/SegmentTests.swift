@@ -81,7 +81,9 @@ struct SegmentTests {
     }
 
     @Test func `hostile keys keep their bytes and their order`() throws {
-        let values = ["", "\u{0}", "\u{0}\u{1}", "\u{1}", "a", "a\u{0}", "a\u{0}b", "ab", "é", "\u{10FFFF}"]
+        let values = [
+            "", "\u{0}", "\u{0}\u{1}", "\u{1}", "a", "a\u{0}", "a\u{0}b", "ab", "é", "\u{10FFFF}",
+        ]
         let names = ["", "\u{0}", "a", "a\u{0}", "b"]
         var keys: [SeriesKey] = [SeriesKey(tags: [])]
         for name in names {
@@ -193,7 +195,8 @@ struct SegmentTests {
             schema, keys.map { (key: $0, times: [1, 2, 30, 400]) }, strings: strings
         ) { series, row, column in
             guard (series + row + column) % 3 > 0 else { return nil }
-            return column == 1 ? Double(row).bitPattern : UInt64((series + row) % (column == 2 ? 2 : 4))
+            return column == 1
+                ? Double(row).bitPattern : UInt64((series + row) % (column == 2 ? 2 : 4))
         }
         let path = "db/00000004.seg"
         let good = try everything(view(info, schema))
@@ -206,8 +209,9 @@ struct SegmentTests {
                 unnoticed += 1
                 #expect(read.map(\.key) == good.map(\.key), "offset \(offset)")
                 for (left, right) in zip(read, good) {
-                    #expect(left.values.mapValues { $0.map(\.value) }
-                        == right.values.mapValues { $0.map(\.value) }, "offset \(offset)")
+                    #expect(
+                        left.values.mapValues { $0.map(\.value) }
+                            == right.values.mapValues { $0.map(\.value) }, "offset \(offset)")
                 }
             } catch let error as DatabaseError {
                 #expect(error.file == path, "offset \(offset)")
