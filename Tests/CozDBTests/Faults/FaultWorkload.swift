@@ -196,7 +196,6 @@ struct FaultWorkload {
                 return
             }
             try database.write(FaultWorkload.batch(kept + 1))
-            #expect(try Contents(database) == prefixes[kept + 1], context)
             try database.close()
             database = try open(system)
             #expect(try Contents(database) == prefixes[kept + 1], context)

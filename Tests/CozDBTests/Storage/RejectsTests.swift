@@ -74,6 +74,16 @@ struct RejectsTests {
         #expect(isRefused())
     }
 
+    @Test func `a mark of an unknown state is refused`() {
+        var writer = ByteWriter()
+        writer.append(JournalEntry.mark(id: 5, state: .superseded))
+        writer.bytes[writer.count - 1] = 3
+        #expect(throws: FormatError.self) {
+            var reader = ByteReader(writer.bytes.span)
+            _ = try reader.readJournalEntry()
+        }
+    }
+
     @Test(arguments: 0..<10) func `entries of any bytes do not trap`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var writer = ByteWriter()
