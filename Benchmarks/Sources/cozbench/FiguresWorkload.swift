@@ -34,7 +34,8 @@ enum FiguresWorkload {
         print("peak memory          \(peak / 1_000_000) MB")
         print("rows, values         \(rows), \(values)")
         print("on disk              \(info.diskBytes) bytes")
-        print("bytes per value      \(hundredths(Double(info.diskBytes) / Double(max(values, 1))))")
+        let perValue = Double(info.diskBytes) / Double(max(values, 1))
+        print("bytes per value      \(hundredths(perValue))")
         try startUp(command, database, info)
     }
 
