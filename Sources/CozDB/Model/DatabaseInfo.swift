@@ -64,6 +64,8 @@ public struct WriteCounters: Equatable, Sendable {
     /// Rows that points of different tag sets (outside the identity) met in.
     public var mergedRows = 0
 
+    public init() {}
+
     mutating func add(_ other: WriteCounters) {
         insertedValues += other.insertedValues
         replacedValues += other.replacedValues
