@@ -74,7 +74,7 @@ extension Database {
     ///
     /// - Throws: `notFound` where there is no such experiment, naming those there are.
     public func columns(of experiment: String) throws(DatabaseError) -> [ColumnInfo] {
-        let snapshot = try snapshot()
+        let snapshot = try takeSnapshot()
         guard let view = snapshot.experiment(experiment) else {
             let names = snapshot.experiments.prefix(10).map { "\"\($0.schema.name)\"" }
             throw DatabaseError(

@@ -30,7 +30,7 @@ extension Database {
     /// - Parameter overwrite: also where the cell has a value meanwhile.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
         let engine = try writer()
-        let snapshot = try snapshot()
+        let snapshot = try takeSnapshot()
         var report = ReplayReport()
         var batch = WriteBatch()
         batch.source = "replay"

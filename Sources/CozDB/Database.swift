@@ -52,7 +52,7 @@ public final class Database: Sendable {
         case .readWrite:
             Database(
                 .writer(
-                    try Recovery.open(path, on: fileSystem, options: options, presets: { _ in [] }))
+                    try Recovery.open(path, on: fileSystem, options: options))
             )
         case .readOnly:
             Database(.reader(try LiveReader(path, on: fileSystem)))
@@ -93,11 +93,11 @@ public final class Database: Sendable {
 
     /// The schemas of all experiments, in byte order of their names.
     public func schemas() throws(DatabaseError) -> [ExperimentSchema] {
-        try snapshot().experiments.map(\.schema)
+        try takeSnapshot().experiments.map(\.schema)
     }
 
     /// Everything committed up to now.
-    func snapshot() throws(DatabaseError) -> Snapshot {
+    func takeSnapshot() throws(DatabaseError) -> Snapshot {
         switch store {
         case .writer(let engine): try engine.snapshot()
         case .reader(let reader): try reader.snapshot()

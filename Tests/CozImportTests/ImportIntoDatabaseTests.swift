@@ -13,7 +13,7 @@ internal import Testing
     /// Every value of every row, as text, in order.
     private func contents(_ database: Database) throws -> [String] {
         var lines: [String] = []
-        for view in try database.snapshot().experiments {
+        for view in try database.takeSnapshot().experiments {
             let columns = view.schema.fields
             for series in try view.series() {
                 var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)

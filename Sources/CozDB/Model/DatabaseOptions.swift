@@ -50,6 +50,10 @@ public struct DatabaseOptions: Sendable {
     /// Largest batch of one commit, in bytes of its encoded form. At most 1 GiB.
     public var batchSizeBytesMax = 256 << 20
 
+    /// Presets that new experiments can be created with, by name. What a preset says is stored
+    /// with the experiment: later openings need not name it again.
+    public var presets: [SchemaPreset] = []
+
     /// Called with one line of text for events that an operator may want to see (recovery,
     /// compaction, retired files). Never called with values of measurements.
     public var log: (@Sendable (String) -> Void)?

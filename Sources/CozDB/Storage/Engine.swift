@@ -18,7 +18,6 @@ final class Engine: Sendable {
     /// Apart from flushes: a sync waits for the leader, and the leader may wait for a flush.
     private let syncQueue = DispatchQueue(label: "cozdb.sync")
     let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
-    private let presets: @Sendable (String) -> [Column]
 
     /// Everything that threads share.
     struct State {
@@ -60,11 +59,10 @@ final class Engine: Sendable {
 
     init(
         directory: any Directory, lockFile: any File, manifest: Manifest, segments: SegmentSet,
-        options: DatabaseOptions, presets: @escaping @Sendable (String) -> [Column]
+        options: DatabaseOptions
     ) {
         self.directory = directory
         self.options = options
-        self.presets = presets
         databaseID = manifest.databaseID
         state = Monitor(
             State(
@@ -109,7 +107,7 @@ final class Engine: Sendable {
         ) { state throws(DatabaseError) in
             try checkUsable(state)
             var encoder = CommitEncoder(
-                batch, schemas: state.stagedSchemas, options: options, preset: presets,
+                batch, schemas: state.stagedSchemas, options: options,
                 known: state.knownRefusals, marks: marks)
             guard let record = try encoder.encode(batch) else { return encoder.report }
             if !encoder.refusals.isEmpty, state.knownRefusals == nil { return nil }
