@@ -25,6 +25,15 @@ extension Database {
         return info
     }
 
+    /// Rows in which points with different tags met, found by flushes and merges of this
+    /// `Database` since it was opened; nothing for one open for reading. Points that are in
+    /// memory still, or in segments that no merge brought together, are not compared yet.
+    /// Can be asked for after `close()` too.
+    public var tagSetMerges: TagSetMerges {
+        guard case .writer(let engine) = store else { return TagSetMerges() }
+        return engine.state.withLock { $0.tagSetMerges }
+    }
+
     private func count(
         _ view: ExperimentView, _ segments: [Manifest.Segment],
         into experiment: inout DatabaseInfo.Experiment

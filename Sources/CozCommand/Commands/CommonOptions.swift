@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import CozStudy
 
 struct DatabaseOption: ParsableArguments {
     @Option(
@@ -49,6 +50,7 @@ extension Database {
     private static func options(creates: Bool) -> DatabaseOptions {
         var options = DatabaseOptions()
         options.createsDatabase = creates
+        options.presets = [.cozieV3]
         return options
     }
 }

@@ -19,8 +19,9 @@ struct ImportCommand: ParsableCommand {
             in the rejects journal (see cozdb rejects); the rest is stored, and the exit status \
             is 7.
 
-            What a new experiment is like (identity, participant tag, types, preset) is stored \
-            with it; later imports follow it without being told.
+            A row is one participant, experiment and time; points that meet in a row are united, \
+            the later value of a field wins. What a new experiment is like (identity, participant \
+            tag, types, preset) is stored with it; later imports follow it without being told.
 
             Examples:
               cozdb import --db study.cozdb influx-export.txt.gz
@@ -67,14 +68,21 @@ struct ImportCommand: ParsableCommand {
         // Nothing is created for files that are not there.
         for file in files where file != "-" { try ImportCommand.checkReadable(file) }
         var summary = ImportSummary(path: database.path)
-        try Database.withWriter(database.path, creates: true) { database throws(DatabaseError) in
+        let display = SharedProgress(progress)
+        defer { display.end() }
+        var start = ContinuousClock.now
+        let written = try Database.withWriter(database.path, creates: true) {
+            database throws(DatabaseError) in
             summary.begin(database)
-            let display = SharedProgress(progress)
-            defer { display.end() }
+            start = ContinuousClock.now
             summary.report = try importFiles(files, into: database, options: importOptions(display))
-            try database.flush()
-            summary.end(database)
+            display.merging()
+            return (database, try database.schemas())
         }
+        // Closing merges segments: that is part of the work, and it finds rows that met.
+        summary.report.seconds = (ContinuousClock.now - start) / .seconds(1)
+        summary.end(written.0, schemas: written.1)
+        display.end()
         let output = OutputWriter()
         output.append(summary.text)
         try output.flush()
@@ -126,8 +134,15 @@ struct ImportSummary {
         before = (try? database.info()) ?? before
     }
 
-    mutating func end(_ database: Database) {
-        after = (try? database.info()) ?? after
+    /// - Parameter database: closed by now; the counts come from a reader.
+    mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
+        let path = path
+        after =
+            (try? Database.withReader(path) { reader throws(DatabaseError) in
+                try reader.info()
+            }) ?? after
+        report.mergedTagSets = MergedTagSets(
+            database.tagSetMerges, since: TagSetMerges(), schemas: schemas)
     }
 
     private func rows(_ info: DatabaseInfo) -> Int {
@@ -167,15 +182,23 @@ struct ImportSummary {
         let inserted = new.insertedValues - old.insertedValues
         let replaced = new.replacedValues - old.replacedValues
         let identical = new.identicalValues - old.identicalValues
-        let merged = new.mergedRows - old.mergedRows
         var text = "         \(PlainText.grouped(inserted)) inserted, "
         text += "\(PlainText.grouped(replaced)) replaced by another value, "
         text += "\(PlainText.grouped(identical)) the same as before\n"
-        if merged > 0 {
-            text += "merged   \(PlainText.grouped(merged)) rows from points with different tags; "
-            text += "--identity all would keep them apart\n"
-        }
-        return text
+        return text + merges
+    }
+
+    /// What InfluxDB would have kept apart.
+    private var merges: String {
+        guard let merged = report.mergedTagSets else { return "" }
+        let identity = ImportSummary.shellQuoted(merged.identity.text)
+        return """
+            merged   \(PlainText.grouped(merged.rows)) rows from points with different tags, \
+            \(PlainText.grouped(merged.replacedValues)) values replaced by a different one there
+                     such as \(PlainText.escaped(merged.example))
+                     a new database with --identity \(identity) would keep them apart
+
+            """
     }
 
     private var refusals: String {

@@ -145,6 +145,10 @@ struct CommitEncoder {
     private func preset(_ name: String) throws(DatabaseError) -> [SchemaPreset.Field] {
         if Name(name) == Name(SchemaPreset.none) { return [] }
         if let preset = options.presets.first(where: { Name($0.name) == Name(name) }) {
+            let names = Set(preset.fields.map { Name($0.name) })
+            guard names.count == preset.fields.count else {
+                throw DatabaseError(.usage, "the preset \"\(name)\" names a field twice")
+            }
             return preset.fields
         }
         let known = options.presets.map(\.name) + [SchemaPreset.none]

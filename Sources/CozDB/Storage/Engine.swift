@@ -48,6 +48,8 @@ final class Engine: Sendable {
         var isClosed = false
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: DispatchTime)] = []
+        /// What flushes and merges found since the database was opened.
+        var tagSetMerges = TagSetMerges()
         /// `journalID` of refusals stored before, to keep equal ones once; nil until the first.
         var knownRefusals: Set<UInt64>?
     }
