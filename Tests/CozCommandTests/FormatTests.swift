@@ -122,6 +122,29 @@ struct FormatTests {
                 """)
     }
 
+    @Test func `a table wider than the terminal is shown a field per line`() {
+        let text = text { TableFormat($0, $1, widthMax: 60) }
+        #expect(
+            text == """
+                name: my dev
+                -- 1
+                time  2024-03-01T08:00:00.500000000Z
+                f     74
+                i     -3
+                b     true
+                s     a "b", \\ <c>\\nd
+                s_1   t 1
+                -- 2
+                time  1970-01-01T00:00:00.000000000Z
+                f     1e+21
+                s
+                (empty fields are left out; --format csv shows them)
+
+                """)
+        let wide = self.text { TableFormat($0, $1, widthMax: 80) }
+        #expect(wide == self.text { TableFormat($0, $1) })
+    }
+
     @Test func `the width of text counts wide characters twice`() {
         #expect(PlainText.width("温度") == 4)
         #expect(PlainText.width("😀 good") == 7)

@@ -30,6 +30,9 @@ struct TextTable {
 
     var rowCount: Int { rows.count }
 
+    /// Columns of the terminal that the rows so far need.
+    var width: Int { widths.reduce(0, +) + 2 * max(0, widths.count - 1) }
+
     private static func shown(_ text: String) -> String {
         PlainText.cut(PlainText.escaped(text), width: cellWidthMax)
     }
