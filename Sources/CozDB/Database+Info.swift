@@ -3,6 +3,8 @@
 extension Database {
     /// Sizes and counts. Rows and values are exact; cost grows with the number of blocks, and
     /// with the rows where segments overlap in time.
+    ///
+    /// - Throws: `closed`; `io` and `damaged` with the file that cannot be read.
     public func info() throws(DatabaseError) -> DatabaseInfo {
         let (manifest, snapshot) = try moment()
         var info = DatabaseInfo()

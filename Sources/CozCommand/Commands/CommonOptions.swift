@@ -6,7 +6,7 @@ internal import CozStudy
 
 struct DatabaseOption: ParsableArguments {
     @Option(
-        name: .customLong("db"), help: ArgumentHelp("The database.", valueName: "dir"),
+        name: .customLong("db"), help: ArgumentHelp("Directory of the database.", valueName: "dir"),
         completion: .directory)
     var path: String
 

@@ -32,7 +32,7 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "auto, or lp: line protocol.")
+    @Option(help: "auto decides by the first bytes of each file; lp is line protocol.")
     var format = Format.auto
 
     @OptionGroup var options: WriteOptions
@@ -46,13 +46,16 @@ struct ImportCommand: ParsableCommand {
         help: ArgumentHelp("The retention policy to take from an export.", valueName: "name"))
     var policy: String?
 
-    @Option(help: "Points of one commit.")
+    @Option(
+        help: ArgumentHelp("Points of one commit, 1 to 10000000.", valueName: "n"))
     var batchRows = 10_000
 
-    @Option(help: "auto, bar, plain (a line per commit) or none; on standard error.")
+    @Option(help: "On standard error; plain is a line per commit, auto a bar on a terminal.")
     var progress = ProgressDisplay.Mode.auto
 
-    @Argument(help: "Files in the order in which they count; - is standard input.")
+    @Argument(
+        help: "Files, read in this order: later values win. - is standard input.",
+        completion: .file())
     var files: [String]
 
     func validate() throws {

@@ -15,7 +15,7 @@ struct SchemaCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "table or json.")
+    @Option(help: "A table for people or JSON for programs.")
     var format = ReportFormat.table
 
     @Argument(help: "The experiment; without it, all of them.")

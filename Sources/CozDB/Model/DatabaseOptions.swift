@@ -22,7 +22,9 @@ public struct DatabaseOptions: Sendable {
     /// Whether opening for writing makes a database where the directory is absent or empty.
     public var createsDatabase = true
 
+    /// When a write is acknowledged; `full` unless told otherwise.
     public var durability: Durability = .full
+    /// Who may read files that this opening makes; the owner alone unless told otherwise.
     public var fileAccess: FileAccess = .ownerOnly
 
     /// Rows are kept in memory up to this many bytes before they are written to a segment.
@@ -58,5 +60,6 @@ public struct DatabaseOptions: Sendable {
     /// compaction, retired files). Never called with values of measurements.
     public var log: (@Sendable (String) -> Void)?
 
+    /// The defaults.
     public init() {}
 }

@@ -5,9 +5,11 @@
 public struct TagSetMerges: Hashable, Sendable {
     /// One such row.
     public struct Example: Hashable, Sendable {
+        /// The experiment of the row.
         public var experiment: String
         /// The row's identity.
         public var key: SeriesKey
+        /// The time of the row.
         public var time: Timestamp
         /// The tags in which two of its points differ.
         public var tags: [TagDifference]
@@ -15,6 +17,7 @@ public struct TagSetMerges: Hashable, Sendable {
 
     /// One tag of two points.
     public struct TagDifference: Hashable, Sendable {
+        /// The name of the tag.
         public var name: String
         /// The value of the point that came first; nil where it did not have the tag.
         public var earlier: String?
