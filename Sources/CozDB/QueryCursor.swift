@@ -43,7 +43,8 @@ public final class QueryCursor: Sendable {
 
     init(
         _ options: QueryOptions,
-        _ run: @escaping @Sendable (QueryOptions, inout CursorSink) throws(DatabaseError)
+        _ run:
+            @escaping @Sendable (QueryOptions, inout CursorSink) throws(DatabaseError)
             -> QueryCounters
     ) throws(DatabaseError) {
         let handOver = handOver

@@ -93,7 +93,7 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 in UTC with nine fraction digits.
+    /// RFC 3339 in UTC with as many fraction digits as needed.
     public var description: String { text() }
 }
 
