@@ -145,6 +145,25 @@ struct FormatTests {
         #expect(wide == self.text { TableFormat($0, $1) })
     }
 
+    @Test func `a report leaves out columns that a terminal has no room for, and says so`() {
+        var table = TextTable([.init("name"), .init("count", right: true), .init("bytes")])
+        table.append(["ts_heart_rate", "12", "345"])
+        var narrow = table
+        let whole = table.takeText()
+        let text = narrow.takeText(widthMax: 24, elsewhere: "json")
+        #expect(
+            text == """
+                name           count
+                -------------  -----
+                ts_heart_rate     12
+                (no room for bytes; json shows them)
+
+                """)
+        var again = TextTable([.init("name"), .init("count", right: true), .init("bytes")])
+        again.append(["ts_heart_rate", "12", "345"])
+        #expect(again.takeText(widthMax: 27, elsewhere: "json") == whole)
+    }
+
     @Test func `the width of text counts wide characters twice`() {
         #expect(PlainText.width("温度") == 4)
         #expect(PlainText.width("😀 good") == 7)

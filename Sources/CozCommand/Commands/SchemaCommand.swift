@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import Glibc
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,7 +68,8 @@ struct SchemaCommand: ParsableCommand {
                 info.encodings.map { "\($0.name) \($0.blocks)" }.joined(separator: ", "),
             ])
         }
-        return table.takeText()
+        return table.takeText(
+            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format json")
     }
 
     private func json(_ part: Part) -> JSONValue {
