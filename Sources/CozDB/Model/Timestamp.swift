@@ -10,8 +10,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; negative before.
     public var nanoseconds: Int64
 
-    /// - Parameter nanoseconds: since 1970-01-01T00:00:00Z; what a database takes lies from `min` to
-    ///   `max`.
+    /// - Parameter nanoseconds: since 1970-01-01T00:00:00Z; a database takes `min` to `max`.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
