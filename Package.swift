@@ -24,6 +24,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .target(name: "CKernels"),
         .target(
             name: "CozDB", dependencies: ["CLZ4", "CKernels"],
@@ -34,7 +35,7 @@ let package = Package(
         .executableTarget(
             name: "CozCommand",
             dependencies: [
-                "CozDB", "CozImport", "CozStudy",
+                "CMalloc", "CozDB", "CozImport", "CozStudy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

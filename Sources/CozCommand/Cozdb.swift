@@ -10,10 +10,15 @@ struct Cozdb: ParsableCommand {
         commandName: "cozdb",
         abstract: "CozDB, a durable columnar database for Cozie study data.",
         discussion: """
-            A database is a directory. One process writes to it, any number read beside it.
+            A database is a directory. One process writes to it, any number read beside it. An \
+            experiment is what InfluxDB calls a measurement; its rows belong to participants.
 
+            To begin with:
               cozdb import --db study.cozdb influx-export.txt
-              cozdb query --db study.cozdb "SELECT mean(ts_heart_rate) FROM dev"
+              cozdb info --db study.cozdb
+              cozdb query --db study.cozdb "SELECT count(*) FROM dev"
+
+            Without an export at hand: cozdb sample --shape export > influx-export.txt
 
             Exit status: 0 all good; 1 damage found; 3 input/output error or no space; 4 locked by \
             another writer; 5 not found, not a database, or a newer format; 6 a limit was \
@@ -22,8 +27,8 @@ struct Cozdb: ParsableCommand {
             """,
         version: "cozdb \(Version.text)",
         subcommands: [
-            InfoCommand.self, SchemaCommand.self, CheckCommand.self, CompactCommand.self,
-            ImportCommand.self, QueryCommand.self, WriteCommand.self, RejectsCommand.self,
+            ImportCommand.self, QueryCommand.self, WriteCommand.self, InfoCommand.self,
+            SchemaCommand.self, CheckCommand.self, CompactCommand.self, RejectsCommand.self,
             InspectCommand.self, SampleCommand.self,
         ])
 

@@ -3,6 +3,8 @@
 extension Database {
     /// Sizes and counts. Rows and values are exact; cost grows with the number of blocks, and
     /// with the rows where segments overlap in time.
+    ///
+    /// - Throws: `closed`; `io` and `damaged` with the file that cannot be read.
     public func info() throws(DatabaseError) -> DatabaseInfo {
         let (manifest, snapshot) = try moment()
         var info = DatabaseInfo()
@@ -29,13 +31,22 @@ extension Database {
     /// times of rows where segments overlap.
     public func rowCount() throws(DatabaseError) -> Int {
         var count = 0
-        for view in try snapshot().experiments { count += try view.rowCount() }
+        for view in try moment().1.experiments { count += try view.rowCount() }
         return count
     }
 
     /// What flushes have found since the database was made.
     public func counters() throws(DatabaseError) -> WriteCounters {
         try moment().0.counters
+    }
+
+    /// Rows in which points with different tags met, found by flushes and merges of this
+    /// `Database` since it was opened; nothing for one open for reading. Points that are in
+    /// memory still, or in segments that no merge brought together, are not compared yet.
+    /// Can be asked for after `close()` too.
+    public var tagSetMerges: TagSetMerges {
+        guard case .writer(let engine) = store else { return TagSetMerges() }
+        return engine.state.withLock { $0.tagSetMerges }
     }
 
     private func count(
@@ -87,7 +98,7 @@ extension Database {
     ///
     /// - Throws: `notFound` where there is no such experiment, naming those there are.
     public func columns(of experiment: String) throws(DatabaseError) -> [ColumnInfo] {
-        let snapshot = try snapshot()
+        let snapshot = try takeSnapshot()
         guard let view = snapshot.experiment(experiment) else {
             let names = snapshot.experiments.prefix(10).map { "\"\($0.schema.name)\"" }
             throw DatabaseError(

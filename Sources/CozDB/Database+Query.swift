@@ -3,8 +3,9 @@
 internal import Glibc
 
 extension Database {
-    /// Runs every statement of a text on one snapshot; the first that fails ends the run. After a
-    /// statement that changed data the next ones see the change.
+    /// Runs every statement of a text on one snapshot and collects the answer in memory; the first
+    /// statement that fails ends the run. After a statement that changed data the next ones see
+    /// the change.
     ///
     /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
     /// - Throws: `usage` with the place in the text where it does not parse or fails its checks;
@@ -20,12 +21,21 @@ extension Database {
         return result
     }
 
-    /// The same, handing rows over as they are computed; memory is a few blocks.
+    /// The same, handing rows over as they are computed, on the caller's thread; memory is a few
+    /// blocks.
+    ///
+    /// - Throws: as the collecting form, and what the sink throws.
     @discardableResult
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        let engine = QueryEngine(snapshot: try snapshot(), options: options) {
+        try query(text, on: takeSnapshot(), options: options, into: &sink)
+    }
+
+    func query<Sink: QueryResultSink>(
+        _ text: String, on snapshot: Snapshot, options: QueryOptions, into sink: inout Sink
+    ) throws(DatabaseError) -> QueryCounters {
+        let engine = QueryEngine(snapshot: snapshot, options: options) {
             change throws(DatabaseError) in
             switch change {
             case .alter(let experiment, let field, let type):
@@ -33,7 +43,7 @@ extension Database {
             case .delete(let words):
                 throw DatabaseError(.usage, "\(words) is not supported yet")
             }
-            return try self.snapshot()
+            return try self.takeSnapshot()
         }
         return try engine.run(text, into: &sink)
     }
@@ -44,7 +54,8 @@ extension Database {
         QueryEngine.changesData(text, options: options ?? Database.options)
     }
 
-    private static var options: QueryOptions {
+    /// The clock as it is now, no parameters.
+    static var options: QueryOptions {
         QueryOptions(now: Timestamp(nanoseconds: Recovery.now()))
     }
 }

@@ -3,6 +3,11 @@
 extension Database {
     /// Calls the body with every entry in the order of commits, each refusal once, with what has
     /// become of it. Return false to stop.
+    ///
+    /// Cost: reads the whole journal into memory.
+    ///
+    /// - Throws: what the body throws; `closed`; `io` and `damaged` with the file that cannot be
+    ///   read.
     public func rejects(
         _ body: (RejectEntry) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
@@ -17,7 +22,10 @@ extension Database {
 
     /// Widens the type of a field: integer to float, anything to string. Durable on return.
     ///
-    /// - Throws: `notFound`, or `usage` where a stored value would not stay the same number.
+    /// Cost: flushes; integer to float reads the statistics of all blocks of the field.
+    ///
+    /// - Throws: `notFound` for the experiment or field; `usage` where a stored value would not
+    ///   stay the same number, or the database is read-only; then nothing is changed.
     public func alter(
         experiment: String, field: String, type: FieldType
     ) throws(DatabaseError) {
@@ -27,10 +35,14 @@ extension Database {
     /// Writes refused values again that fit their field's type now, into empty cells only.
     /// Values and what became of them are one commit.
     ///
+    /// Durable on return, as `write` is.
+    ///
     /// - Parameter overwrite: also where the cell has a value meanwhile.
+    /// - Throws: `usage` where the database is read-only, and what `write` throws; then nothing
+    ///   is changed.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
         let engine = try writer()
-        let snapshot = try snapshot()
+        let snapshot = try takeSnapshot()
         var report = ReplayReport()
         var batch = WriteBatch()
         batch.source = "replay"

@@ -52,7 +52,7 @@ public final class Database: Sendable {
         case .readWrite:
             Database(
                 .writer(
-                    try Recovery.open(path, on: fileSystem, options: options, presets: { _ in [] }))
+                    try Recovery.open(path, on: fileSystem, options: options))
             )
         case .readOnly:
             Database(.reader(try LiveReader(path, on: fileSystem)))
@@ -75,29 +75,44 @@ public final class Database: Sendable {
     }
 
     /// Writes what is in memory to segments. Durability does not need it; it empties the log.
+    /// Writers wait meanwhile.
+    ///
+    /// - Throws: `usage` where the database is read-only; `closed`; `io` where the disk refuses:
+    ///   then nothing more is acknowledged until the database is opened again, and what was
+    ///   acknowledged is in the log still.
     public func flush() throws(DatabaseError) {
         try writer().flush()
     }
 
     /// Merges all segments of each experiment into one: the smallest and fastest form.
-    /// Rewrites everything that is not in one segment already.
+    ///
+    /// Cost: rewrites everything that is not in one segment already, and needs as much free space
+    /// meanwhile. Neither readers nor writers wait.
+    ///
+    /// - Throws: as `flush`; `damaged` where a segment cannot be read. The data stays as it was.
     public func compact() throws(DatabaseError) {
         try writer().compactAll()
     }
 
     /// Flushes, merges what is worth it, seals the manifest and frees the lock. A second call
-    /// does nothing. The calls of other threads must have returned.
+    /// does nothing. The calls of other threads must have returned; snapshots and cursors may
+    /// live on.
+    ///
+    /// - Throws: `io` where the last flush fails. The lock is free then too, and the next opening
+    ///   recovers from the log what was acknowledged.
     public func close() throws(DatabaseError) {
         if case .writer(let engine) = store { try engine.close() }
     }
 
     /// The schemas of all experiments, in byte order of their names.
+    ///
+    /// - Throws: as `snapshot`.
     public func schemas() throws(DatabaseError) -> [ExperimentSchema] {
-        try snapshot().experiments.map(\.schema)
+        try takeSnapshot().experiments.map(\.schema)
     }
 
     /// Everything committed up to now.
-    func snapshot() throws(DatabaseError) -> Snapshot {
+    func takeSnapshot() throws(DatabaseError) -> Snapshot {
         switch store {
         case .writer(let engine): try engine.snapshot()
         case .reader(let reader): try reader.snapshot()

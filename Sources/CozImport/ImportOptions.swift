@@ -24,6 +24,7 @@ public struct ImportProgress: Sendable {
 
 /// What an import leaves open. The defaults suit an export of one Cozie database.
 public struct ImportOptions: Sendable {
+    /// How the bytes are to be read.
     public var format = InputFormat.auto
     /// Unit of the timestamps.
     public var precision = TimestampPrecision.nanoseconds
@@ -53,20 +54,7 @@ public struct ImportOptions: Sendable {
     /// Asked before each batch; true ends the import, and what was committed stays.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    public init() {}
-}
-
-/// What became of points that InfluxDB kept apart by a tag and the identity does not.
-public struct MergedTagSets: Hashable, Sendable {
-    /// Rows in which such points met.
-    public var rows = 0
-    /// Values that were replaced by a different one there.
-    public var replacedValues = 0
-    /// One of the rows, in words.
-    public var example = ""
-    /// The identity that would keep the points apart.
-    public var identity = Identity.allTags
-
+    /// The defaults: line protocol with nanoseconds, settings as stored.
     public init() {}
 }
 
@@ -88,8 +76,8 @@ public struct ImportReport: Sendable {
     public var examples: [Refusal] = []
     /// Fields whose values met a locked type.
     public var conflicts: [TypeConflict] = []
-    /// Rows in which points met whose tags differ outside the identity; nil until the database
-    /// counts them.
+    /// Rows in which points met whose tags differ outside the identity, as far as one memtable or
+    /// a merge brought them together (`Database.tagSetMerges`); nil where there are none.
     public var mergedTagSets: MergedTagSets?
     /// Points of other databases or policies that were passed over.
     public var skippedOtherDatabases = 0
@@ -101,9 +89,10 @@ public struct ImportReport: Sendable {
     public var bytes = 0
     /// Bytes read, decoded.
     public var decodedBytes = 0
-    /// From the first byte read to the last batch durable.
+    /// From the first byte read to the last value in a segment.
     public var seconds = 0.0
 
+    /// Nothing done.
     public init() {}
 
     /// Whether some input was refused (and is kept in the rejects journal).

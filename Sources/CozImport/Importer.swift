@@ -9,7 +9,7 @@ internal import Glibc
 /// All files are opened, and exports among them scanned for their databases, before anything is
 /// stored. A batch ends after `batchRows` points, after 32 MiB of input, and with its file. Good
 /// lines around bad ones are stored; bad ones are kept in the rejects journal. Memory does not
-/// grow with the size of the files. Waits until the last batch is durable.
+/// grow with the size of the files. Waits until the last batch is durable, and flushes.
 ///
 /// An input that cannot be read twice (a pipe) is not scanned: the databases that its DDL section
 /// declares are checked before the first point; where a second database turns up only later, the
@@ -25,10 +25,19 @@ public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {
     let conflicts = try settingsConflicts(options.settings, with: database)
-    return try importFiles(paths, options: options, conflicts: conflicts) {
+    let merged = database.tagSetMerges
+    let start = secondsOfClock()
+    var report = try importFiles(paths, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
         try database.write(batch)
     }
+    if report.points > 0 {
+        try database.flush()
+        report.mergedTagSets = MergedTagSets(
+            database.tagSetMerges, since: merged, schemas: try database.schemas())
+    }
+    report.seconds = secondsOfClock() - start
+    return report
 }
 
 /// The same with another destination, for tests.

@@ -5,10 +5,12 @@ internal import CozDB
 
 /// Where the points of an export come from.
 public struct ExportContext: Hashable, Sendable {
+    /// Name of the database.
     public var database: String
     /// Retention policy; empty where the export names none.
     public var policy: String
 
+    /// - Parameter policy: name of the retention policy; empty where the input named none.
     public init(database: String, policy: String = "") {
         self.database = database
         self.policy = policy

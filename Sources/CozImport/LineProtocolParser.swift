@@ -21,19 +21,23 @@ public import CozDB
 public struct LineProtocolParser: ~Copyable {
     /// What lines leave open, and limits.
     public struct Options: Sendable {
+        /// Unit of the timestamps.
         public var precision = TimestampPrecision.nanoseconds
         /// The time of points without a timestamp, cut to the precision; `LineProtocolParser.now`
         /// changes it later.
         public var now = Timestamp(nanoseconds: 0)
         /// Added as a tag to lines that lack it, where `participant` is set.
         public var participantTag = "id_participant"
+        /// Participant of lines without that tag; nil: such lines stay as they are.
         public var participant: String?
         /// Which database and policy of an export to take.
         public var database: String?
+        /// Retention policy of an export to take; nil where it has one only.
         public var policy: String?
         /// Longest string value, in bytes as they stand between the quotes.
         public var stringSizeBytesMax = 1 << 20
 
+        /// The defaults: nanoseconds, the tag `id_participant`.
         public init() {}
     }
 
@@ -99,6 +103,7 @@ public struct LineProtocolParser: ~Copyable {
     var scratch: [UInt8] = []
     var tags: [TagRange] = []
 
+    /// A parser that has read nothing yet.
     public init(options: Options = Options()) {
         self.options = options
         now = options.now

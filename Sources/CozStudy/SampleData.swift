@@ -16,11 +16,14 @@ public struct SampleData: Sendable {
     public var participants = 10
     /// Length of the study in days, at least 1.
     public var days = 7
+    /// Another seed gives other data; the same gives the same bytes.
     public var seed: UInt64 = 1
+    /// How the points are written.
     public var shape = Shape.points
     /// Name of the experiment (measurement).
     public var experiment = "demo"
 
+    /// Ten participants, seven days.
     public init() {}
 
     /// Writes the lines, about 64 KiB a call. Holds all points in memory: some hundred bytes each,

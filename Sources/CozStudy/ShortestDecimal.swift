@@ -4,6 +4,7 @@
 ///
 /// The digits are the fewest that read back as the same number; Go's and Swift's choices agree.
 public struct ShortestDecimal: Sendable {
+    /// Whether the number has a minus sign; -0 has.
     public let isNegative: Bool
     /// ASCII digits without leading or trailing zeros; empty for zero.
     public let digits: [UInt8]

@@ -108,6 +108,50 @@ struct EndToEndTests {
         #expect(answer.output == "time,v\n1,1\n2,2.5\n")
     }
 
+    @Test func `rows that two devices met in are told with the way out`() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("m,device=a,id_participant=p v=1 1\n", to: "a.lp")
+        _ = try folder.write("m,device=b,id_participant=p v=2 1\n", to: "b.lp")
+        let run = try Command.cozdb(
+            ["import", "--db", "x.cozdb", "--batch-rows", "1", "a.lp", "b.lp"], in: folder.url)
+        #expect(run.status == 0)
+        #expect(run.output.contains("merged   1 rows from points with different tags, 1 values"))
+        #expect(run.output.contains("m, id_participant=p at 1970-01-01T00:00:00.000000001Z: "))
+        #expect(run.output.contains("device \"a\" and \"b\""))
+        let identity = "--identity id_participant,device"
+        #expect(run.output.contains(identity))
+        let apart = try Command.shell(
+            "cozdb import --db y.cozdb \(identity) a.lp b.lp", in: folder.url)
+        #expect(apart.output.contains("rows     2 new"))
+        #expect(!apart.output.contains("merged"))
+
+        // In segments of their own they meet when closing merges them.
+        for file in ["a.lp", "b.lp"] {
+            let run = try Command.cozdb(["import", "--db", "z.cozdb", file], in: folder.url)
+            #expect(run.output.contains("merged") == (file == "b.lp"), "\(run.output)")
+        }
+    }
+
+    @Test func `a preset gives types and units, and another one later is refused`() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("dev,id_participant=p ts_HRV=1i,other=1i 1\n", to: "a.lp")
+        let run = try Command.cozdb(
+            ["import", "--db", "x.cozdb", "--preset", "cozie-v3", "a.lp"], in: folder.url)
+        #expect(run.status == 0)
+        let schema = try Command.cozdb(["schema", "--db", "x.cozdb"], in: folder.url)
+        let words = schema.lines.map { $0.split(separator: " ") }
+        #expect(words.contains { $0.prefix(5) == ["ts_HRV", "field", "float", "ms", "1"] })
+        #expect(words.contains { $0.prefix(4) == ["other", "field", "integer", "1"] })
+        let again = try Command.cozdb(
+            ["import", "--db", "x.cozdb", "--preset", "none", "a.lp"], in: folder.url)
+        #expect(again.status == 64)
+        #expect(again.errors.contains("preset cozie-v3"))
+        let unknown = try Command.cozdb(
+            ["import", "--db", "y.cozdb", "--preset", "cozie-v9", "a.lp"], in: folder.url)
+        #expect(unknown.status == 64)
+        #expect(unknown.errors.contains("cozie-v3"))
+    }
+
     @Test func `write answers every point`() throws {
         let folder = try TemporaryFolder()
         let run = try Command.cozdb(

@@ -122,6 +122,48 @@ struct FormatTests {
                 """)
     }
 
+    @Test func `a table wider than the terminal is shown a field per line`() {
+        let text = text { TableFormat($0, $1, widthMax: 60) }
+        #expect(
+            text == """
+                name: my dev
+                -- 1
+                time  2024-03-01T08:00:00.500000000Z
+                f     74
+                i     -3
+                b     true
+                s     a "b", \\ <c>\\nd
+                s_1   t 1
+                -- 2
+                time  1970-01-01T00:00:00.000000000Z
+                f     1e+21
+                s
+                (empty fields are left out; --format csv shows them)
+
+                """)
+        let wide = self.text { TableFormat($0, $1, widthMax: 80) }
+        #expect(wide == self.text { TableFormat($0, $1) })
+    }
+
+    @Test func `a report leaves out columns that a terminal has no room for, and says so`() {
+        var table = TextTable([.init("name"), .init("count", right: true), .init("bytes")])
+        table.append(["ts_heart_rate", "12", "345"])
+        var narrow = table
+        let whole = table.takeText()
+        let text = narrow.takeText(widthMax: 24, elsewhere: "json")
+        #expect(
+            text == """
+                name           count
+                -------------  -----
+                ts_heart_rate     12
+                (no room for bytes; json shows them)
+
+                """)
+        var again = TextTable([.init("name"), .init("count", right: true), .init("bytes")])
+        again.append(["ts_heart_rate", "12", "345"])
+        #expect(again.takeText(widthMax: 27, elsewhere: "json") == whole)
+    }
+
     @Test func `the width of text counts wide characters twice`() {
         #expect(PlainText.width("温度") == 4)
         #expect(PlainText.width("😀 good") == 7)

@@ -13,7 +13,7 @@ internal import Testing
     /// Every value of every row, as text, in order.
     private func contents(_ database: Database) throws -> [String] {
         var lines: [String] = []
-        for view in try database.snapshot().experiments {
+        for view in try database.takeSnapshot().experiments {
             let columns = view.schema.fields
             for series in try view.series() {
                 var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
@@ -50,6 +50,67 @@ internal import Testing
         try database.close()
         let again = try Database.open(directory.path, access: .readOnly)
         #expect(try contents(again) == expected)
+    }
+
+    /// Phone and watch write the same participant and time.
+    private let devices = """
+        dev,id_device=phone,id_participant=p ts_rate=61,steps=5 1
+        dev,id_device=phone,id_participant=p ts_rate=62 2
+        dev,id_device=phone,id_participant=p ts_rate=63 3
+
+        """
+    private let others = """
+        dev,id_device=watch,id_participant=p ws_rate=61,steps=6 1
+        dev,id_device=watch,id_participant=p ws_rate=62 2
+        dev,id_device=phone,id_participant=p ts_rate=64 3
+
+        """
+
+    private func expectTwoDevices(_ merged: MergedTagSets?, rows: Int = 2) {
+        #expect(merged?.rows == rows)
+        #expect(merged?.replacedValues == 1)
+        #expect(merged?.identity == .tags(["id_participant", "id_device"]))
+        let example = "dev, id_participant=p at 1970-01-01T00:00:00.000000001Z: "
+        #expect(merged?.example == example + "id_device \"phone\" and \"watch\"")
+    }
+
+    @Test func `rows that two devices met in are counted, in one commit or several`() throws {
+        for batchRows in [100, 3, 1] {
+            let directory = TemporaryDirectory()
+            let database = try Database.open(directory.path)
+            var options = ImportOptions()
+            options.batchRows = batchRows
+            let report = try importFiles(
+                [files.write("both.lp", devices + others)], into: database, options: options)
+            expectTwoDevices(report.mergedTagSets)
+            let again = try importFiles(
+                [files.write("c", "m,id_participant=p v=1 1")], into: database)
+            #expect(again.mergedTagSets == nil)
+            try database.close()
+        }
+    }
+
+    @Test func `rows that meet in a merge of segments are counted too`() throws {
+        let database = try Database.open(directory.path)
+        try importFiles([files.write("a.lp", devices)], into: database)
+        try importFiles([files.write("b.lp", others)], into: database)
+        #expect(database.tagSetMerges.rows == 0)
+        try database.compact()
+        let merged = MergedTagSets(
+            database.tagSetMerges, since: TagSetMerges(), schemas: try database.schemas())
+        expectTwoDevices(merged)
+        try database.close()
+        #expect(database.tagSetMerges.rows == 2)
+    }
+
+    @Test func `a tag that only one point has asks for the identity all`() throws {
+        let database = try Database.open(directory.path)
+        let text = "m,id_participant=p v=1 1\nm,id_participant=p,x=y v=1 1\n"
+        let merged = try importFiles([files.write("a.lp", text)], into: database).mergedTagSets
+        #expect(merged?.identity == .allTags)
+        #expect(merged?.replacedValues == 0)
+        #expect(merged?.example.hasSuffix("x (missing) and \"y\"") == true)
+        try database.close()
     }
 
     @Test func `settings that differ from those stored are refused before anything is stored`()

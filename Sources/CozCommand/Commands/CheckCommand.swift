@@ -17,7 +17,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "table or json.")
+    @Option(help: "A table for people or JSON for programs.")
     var format = ReportFormat.table
 
     func run() throws {

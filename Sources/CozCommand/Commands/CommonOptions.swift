@@ -2,10 +2,11 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import CozStudy
 
 struct DatabaseOption: ParsableArguments {
     @Option(
-        name: .customLong("db"), help: ArgumentHelp("The database.", valueName: "dir"),
+        name: .customLong("db"), help: ArgumentHelp("Directory of the database.", valueName: "dir"),
         completion: .directory)
     var path: String
 
@@ -49,6 +50,7 @@ extension Database {
     private static func options(creates: Bool) -> DatabaseOptions {
         var options = DatabaseOptions()
         options.createsDatabase = creates
+        options.presets = [.cozieV3]
         return options
     }
 }

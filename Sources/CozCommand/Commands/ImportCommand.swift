@@ -19,8 +19,9 @@ struct ImportCommand: ParsableCommand {
             in the rejects journal (see cozdb rejects); the rest is stored, and the exit status \
             is 7.
 
-            What a new experiment is like (identity, participant tag, types, preset) is stored \
-            with it; later imports follow it without being told.
+            A row is one participant, experiment and time; points that meet in a row are united, \
+            the later value of a field wins. What a new experiment is like (identity, participant \
+            tag, types, preset) is stored with it; later imports follow it without being told.
 
             Examples:
               cozdb import --db study.cozdb influx-export.txt.gz
@@ -31,7 +32,7 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "auto, or lp: line protocol.")
+    @Option(help: "auto decides by the first bytes of each file; lp is line protocol.")
     var format = Format.auto
 
     @OptionGroup var options: WriteOptions
@@ -45,13 +46,16 @@ struct ImportCommand: ParsableCommand {
         help: ArgumentHelp("The retention policy to take from an export.", valueName: "name"))
     var policy: String?
 
-    @Option(help: "Points of one commit.")
+    @Option(
+        help: ArgumentHelp("Points of one commit, 1 to 10000000.", valueName: "n"))
     var batchRows = 10_000
 
-    @Option(help: "auto, bar, plain (a line per commit) or none; on standard error.")
+    @Option(help: "On standard error; plain is a line per commit, auto a bar on a terminal.")
     var progress = ProgressDisplay.Mode.auto
 
-    @Argument(help: "Files in the order in which they count; - is standard input.")
+    @Argument(
+        help: "Files, read in this order: later values win. - is standard input.",
+        completion: .file())
     var files: [String]
 
     func validate() throws {
@@ -67,14 +71,21 @@ struct ImportCommand: ParsableCommand {
         // Nothing is created for files that are not there.
         for file in files where file != "-" { try ImportCommand.checkReadable(file) }
         var summary = ImportSummary(path: database.path)
-        try Database.withWriter(database.path, creates: true) { database throws(DatabaseError) in
+        let display = SharedProgress(progress)
+        defer { display.end() }
+        var start = ContinuousClock.now
+        let written = try Database.withWriter(database.path, creates: true) {
+            database throws(DatabaseError) in
             summary.begin(database)
-            let display = SharedProgress(progress)
-            defer { display.end() }
+            start = ContinuousClock.now
             summary.report = try importFiles(files, into: database, options: importOptions(display))
-            try database.flush()
-            summary.end(database)
+            display.merging()
+            return (database, try database.schemas())
         }
+        // Closing merges segments: that is part of the work, and it finds rows that met.
+        summary.report.seconds = (ContinuousClock.now - start) / .seconds(1)
+        summary.end(written.0, schemas: written.1)
+        display.end()
         let output = OutputWriter()
         output.append(summary.text)
         try output.flush()
@@ -126,8 +137,12 @@ struct ImportSummary {
         before = ImportSummary.count(database) ?? before
     }
 
-    mutating func end(_ database: Database) {
-        after = ImportSummary.count(database) ?? after
+    /// - Parameter database: closed by now; the counts come from a reader.
+    mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
+        let reader = try? Database.open(path, access: .readOnly)
+        after = reader.flatMap { ImportSummary.count($0) } ?? after
+        report.mergedTagSets = MergedTagSets(
+            database.tagSetMerges, since: TagSetMerges(), schemas: schemas)
     }
 
     private static func count(_ database: Database) -> (rows: Int, counters: WriteCounters)? {
@@ -170,15 +185,23 @@ struct ImportSummary {
         let inserted = new.insertedValues - old.insertedValues
         let replaced = new.replacedValues - old.replacedValues
         let identical = new.identicalValues - old.identicalValues
-        let merged = new.mergedRows - old.mergedRows
         var text = "         \(PlainText.grouped(inserted)) inserted, "
         text += "\(PlainText.grouped(replaced)) replaced by another value, "
         text += "\(PlainText.grouped(identical)) the same as before\n"
-        if merged > 0 {
-            text += "merged   \(PlainText.grouped(merged)) rows from points with different tags; "
-            text += "--identity all would keep them apart\n"
-        }
-        return text
+        return text + merges
+    }
+
+    /// What InfluxDB would have kept apart.
+    private var merges: String {
+        guard let merged = report.mergedTagSets else { return "" }
+        let identity = ImportSummary.shellQuoted(merged.identity.text)
+        return """
+            merged   \(PlainText.grouped(merged.rows)) rows from points with different tags, \
+            \(PlainText.grouped(merged.replacedValues)) values replaced by a different one there
+                     such as \(PlainText.escaped(merged.example))
+                     a new database with --identity \(identity) would keep them apart
+
+            """
     }
 
     private var refusals: String {

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import Glibc
 
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +18,7 @@ struct InfoCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "table or json.")
+    @Option(help: "A table for people or JSON for programs.")
     var format = ReportFormat.table
 
     func run() throws {
@@ -45,9 +46,11 @@ struct InfoCommand: ParsableCommand {
                 experiment.lastTime?.fullText ?? "",
             ])
         }
+        let shown = experiments.takeText(
+            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format json")
         let state = info.isSealed ? "closed cleanly" : "in use, or not closed cleanly"
         return """
-            \(experiments.takeText())
+            \(shown)
             segments   \(PlainText.grouped(info.segments)), \(PlainText.size(info.segmentBytes))
             log        \(PlainText.grouped(info.walFiles)), \(PlainText.size(info.walBytes))
             rejects    \(PlainText.grouped(info.rejects)), \(PlainText.size(info.rejectBytes))

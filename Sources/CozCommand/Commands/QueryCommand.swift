@@ -18,32 +18,33 @@ struct QueryCommand: ParsableCommand {
             statements are separated by semicolons. Without a statement, on a terminal, it is a \
             prompt. Reads beside a writer; statements that change data need to be the writer.
 
-            Formats: table for people; csv, json and ndjson with times of nine fraction digits; \
-            influx-json is the body that InfluxDB 1.x answers; lp is line protocol that imports \
-            again.
+            Formats: table for people, a field per line where it is wider than the terminal; csv, \
+            json and ndjson with times of nine fraction digits; influx-json is the body that \
+            InfluxDB 1.x answers; lp is line protocol that imports again.
 
             Examples:
               cozdb query --db study.cozdb "SHOW MEASUREMENTS"
-              cozdb query --db study.cozdb "SELECT mean(ts_heart_rate) FROM dev WHERE time > \
-            now() - 7d GROUP BY time(1d), id_participant tz('Asia/Singapore')"
+              cozdb query --db study.cozdb \\
+                "SELECT mean(ts_heart_rate) FROM dev WHERE time > now() - 7d
+                 GROUP BY time(1d), id_participant tz('Asia/Singapore')"
               cozdb query --db study.cozdb --format csv "SELECT * FROM dev" > dev.csv
-              cozdb query --db study.cozdb --params '{"p": "p01"}' "SELECT ts_heart_rate FROM dev \
-            WHERE id_participant = \\$p LIMIT 5"
+              cozdb query --db study.cozdb --params '{"p": "p01"}' \\
+                'SELECT ts_heart_rate FROM dev WHERE id_participant = $p LIMIT 5'
               cozdb query --db study.cozdb --timing --file report.influxql
             """)
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "table, csv, json, ndjson, influx-json or lp.")
+    @Option(help: "How answers are printed.")
     var format = Format.table
 
-    @Option(help: "Print times as whole units since 1970: ns, us, ms, s, m or h.")
+    @Option(help: "Print times as whole units since 1970 UTC.")
     var epoch: WriteOptions.Precision?
 
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?
 
-    @Option(help: ArgumentHelp("Replaces the clock: what now() is.", valueName: "time"))
+    @Option(help: ArgumentHelp("What now() is, instead of the clock's time.", valueName: "time"))
     var now: ClockTime?
 
     @Flag(help: "Print elapsed_ms=N and what it is made of on standard error.")
@@ -51,10 +52,14 @@ struct QueryCommand: ParsableCommand {
 
     @Option(
         name: .customLong("repeat"),
-        help: "Run so many times, print the answer once and elapsed_ms for each run.")
+        help: ArgumentHelp(
+            "Run so many times, print the answer once and elapsed_ms for each run.",
+            valueName: "n"))
     var repetitions: Int?
 
-    @Option(help: "Read the statements from this file.", completion: .file())
+    @Option(
+        help: ArgumentHelp("Read the statements from this file.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Argument(help: "The statements; - reads them from standard input.")

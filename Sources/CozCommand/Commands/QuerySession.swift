@@ -31,7 +31,7 @@ struct QuerySession {
 
     private func makeFormat(_ output: OutputWriter) -> any ResultFormat {
         switch format {
-        case .table: TableFormat(output, time)
+        case .table: TableFormat(output, time, widthMax: Terminal.columns(STDOUT_FILENO))
         case .csv: CSVFormat(output, time)
         case .json: JSONFormat(output, time, isArray: true)
         case .ndjson: JSONFormat(output, time, isArray: false)

@@ -21,8 +21,8 @@ struct RejectsCommand: ParsableCommand {
 
               list     what is there, as a table
               export   the same as line protocol
-              replay   write values again, after the type of a field was changed. A cell that \
-            has a value by now is left alone and its entry marked superseded
+              replay   write values again, after the type of a field was changed;
+                       cells that have a value by now are left alone
 
             Examples:
               cozdb rejects --db study.cozdb list

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import Glibc
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +16,7 @@ struct SchemaCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "table or json.")
+    @Option(help: "A table for people or JSON for programs.")
     var format = ReportFormat.table
 
     @Argument(help: "The experiment; without it, all of them.")
@@ -67,7 +68,8 @@ struct SchemaCommand: ParsableCommand {
                 info.encodings.map { "\($0.name) \($0.blocks)" }.joined(separator: ", "),
             ])
         }
-        return table.takeText()
+        return table.takeText(
+            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format json")
     }
 
     private func json(_ part: Part) -> JSONValue {

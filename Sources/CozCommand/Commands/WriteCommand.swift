@@ -16,7 +16,7 @@ struct WriteCommand: ParsableCommand {
             Every point gets one line on standard output, in order:
 
               ok                       stored and durable
-              ok refused=2             the same, but two of its values do not fit their fields
+              ok refused=2             the same, without two values that do not fit
               refused 7:12 REASON      the point on line 7 is wrong at byte 12
 
             What is refused is kept in the rejects journal. Blank lines and comments get no \

@@ -21,29 +21,43 @@ struct WriteOptions: ParsableArguments {
         var nanoseconds: Int64 { unit.nanoseconds }
     }
 
-    @Option(help: "Unit of timestamps in the input: ns, us, ms, s, m or h.")
+    @Option(help: "Unit of timestamps in the input.")
     var precision = Precision.ns
 
     @Option(
         help: ArgumentHelp(
-            "What makes a row of a new experiment: participant, all (tags, as InfluxDB), or tags.",
+            """
+            What tells rows of a new experiment apart, beside time: the participant (default), all \
+            tags (as InfluxDB), or the tags named.
+            """,
             valueName: "participant|all|tag,tag"))
     var identity: String?
 
-    @Option(help: ArgumentHelp("The tag that names the participant.", valueName: "tag"))
+    @Option(
+        help: ArgumentHelp(
+            "The tag that names the participant (default: id_participant).", valueName: "tag"))
     var participantTag: String?
 
-    @Option(help: ArgumentHelp("The participant of lines without that tag.", valueName: "id"))
+    @Option(help: ArgumentHelp("The participant of all lines that lack that tag.", valueName: "id"))
     var participant: String?
 
     @Option(
-        help: "lossless: numbers of another type are stored if nothing is lost; strict: InfluxDB.")
+        help: """
+            lossless (default): a number of another type is stored if it stays the same number; \
+            strict: InfluxDB's rule, a conflict refuses the point.
+            """)
     var types: Types?
 
-    @Option(help: "Fields whose types are locked before the first value: cozie-v3 or none.")
+    @Option(
+        help: """
+            Fields whose types and units a new experiment knows before the first value (default: \
+            none).
+            """)
     var preset: Preset?
 
-    @Option(help: ArgumentHelp("Replaces the clock for lines without a time.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "The time of lines without one, instead of the clock's.", valueName: "time"))
     var now: ClockTime?
 
     func validate() throws {

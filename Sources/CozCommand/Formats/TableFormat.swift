@@ -1,4 +1,6 @@
 // `--format table`: aligned columns for people. Control characters are escaped and long cells cut.
+// What is wider than the terminal is shown a field per line instead, without the empty fields: of
+// the two hundred fields of a study a row has a handful.
 
 internal import CozDB
 
@@ -6,21 +8,32 @@ final class TableFormat: ResultFormat {
     /// Rows that are held back to find the widths of the columns.
     private static let chunkRows = 512
 
+    private enum Layout {
+        case table(TextTable)
+        case records(TextRecords)
+    }
+
     private let output: OutputWriter
     private let time: TimeText
-    private var table = TextTable([])
+    private let widthMax: Int?
     private var header = ResultHeader()
+    /// Decided when the first rows of a series are there.
+    private var layout: Layout?
+    private var rows: [[String?]] = []
     private var isFirst = true
 
-    init(_ output: OutputWriter, _ time: TimeText) {
+    /// - Parameter widthMax: columns of the terminal; nil where there is none.
+    init(_ output: OutputWriter, _ time: TimeText, widthMax: Int? = nil) {
         self.output = output
         self.time = time
+        self.widthMax = widthMax
     }
 
     func beginStatement(_ index: Int) {}
 
     func beginSeries(_ header: ResultHeader) {
         self.header = header
+        layout = nil
         if !isFirst { output.append("\n") }
         isFirst = false
         if !header.name.isEmpty { output.append("name: \(PlainText.escaped(header.name))\n") }
@@ -28,32 +41,61 @@ final class TableFormat: ResultFormat {
             let tags = header.tags.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
             output.append("tags: \(PlainText.escaped(tags))\n")
         }
-        table = TextTable(
+    }
+
+    func row(_ cells: [ResultCell]) {
+        rows.append(cells.map(text))
+        if rows.count >= TableFormat.chunkRows { writeRows() }
+    }
+
+    private func text(_ cell: ResultCell) -> String? {
+        switch cell {
+        case .null: nil
+        case .time(let nanoseconds):
+            time.text(nanoseconds, offset: header.zoneOffset?(nanoseconds) ?? 0)
+        case .value(.string(let text)): text
+        case .value(.integer(let number)): String(number)
+        case .value(.float(let number)): NumberText.text(number)
+        case .value(.boolean(let flag)): flag ? "true" : "false"
+        }
+    }
+
+    private func writeRows() {
+        switch layout {
+        case .table(var table):
+            for row in rows { table.append(row.map { $0 ?? "" }) }
+            output.append(table.takeText())
+            layout = .table(table)
+        case .records(var records):
+            for row in rows { output.append(records.text(row)) }
+            layout = .records(records)
+        case nil:
+            layout = choose()
+            return writeRows()
+        }
+        rows.removeAll(keepingCapacity: true)
+    }
+
+    /// A table, unless it is wider than the terminal.
+    private func choose() -> Layout {
+        let table = TextTable(
             header.columns.map { column in
                 var isRight = false
                 if case .field(let type?) = column.kind { isRight = type.isNumber }
                 return TextTable.Column(column.title, right: isRight)
             })
-    }
-
-    func row(_ cells: [ResultCell]) {
-        table.append(
-            cells.map { cell in
-                switch cell {
-                case .null: ""
-                case .time(let nanoseconds):
-                    time.text(nanoseconds, offset: header.zoneOffset?(nanoseconds) ?? 0)
-                case .value(.string(let text)): text
-                case .value(.integer(let number)): String(number)
-                case .value(.float(let number)): NumberText.text(number)
-                case .value(.boolean(let flag)): flag ? "true" : "false"
-                }
-            })
-        if table.rowCount >= TableFormat.chunkRows { output.append(table.takeText()) }
+        guard let widthMax else { return .table(table) }
+        var trial = table
+        for row in rows { trial.append(row.map { $0 ?? "" }) }
+        if trial.width <= widthMax { return .table(table) }
+        return .records(TextRecords(header.columns.map(\.title)))
     }
 
     func endSeries() {
-        output.append(table.takeText())
+        writeRows()
+        if case .records(let records) = layout, records.hasEmpty {
+            output.append("(empty fields are left out; --format csv shows them)\n")
+        }
     }
 
     func endStatement(error: String?) {}

@@ -40,6 +40,14 @@ struct ProgressDisplay {
         draw(points: points, bytes: bytes, total: total, elapsed: now - start)
     }
 
+    /// All is read and durable; what remains is tidying up.
+    mutating func merging() {
+        guard mode == .bar else { return }
+        lastDrawn = ContinuousClock.now
+        let seconds = ProgressDisplay.clock((ContinuousClock.now - start) / .seconds(1))
+        StandardError.write("\rall points are durable after \(seconds); merging segments\u{1B}[K")
+    }
+
     /// Removes the bar, so that what follows starts on a clean line.
     mutating func end() {
         if lastDrawn != nil { StandardError.write("\r\u{1B}[K") }
@@ -95,6 +103,10 @@ final class SharedProgress: Sendable {
             $0.advanced(
                 points: progress.points, bytes: progress.readBytes, total: progress.totalBytes)
         }
+    }
+
+    func merging() {
+        display.withLock { $0.merging() }
     }
 
     func end() {

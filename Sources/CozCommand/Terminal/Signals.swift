@@ -1,5 +1,7 @@
-// Signals and standard descriptors of the process. The library leaves both to its host: this is it.
+// Signals, standard descriptors and memory of the process. The library leaves them to its host:
+// this is it.
 
+internal import CMalloc
 internal import Glibc
 internal import Synchronization
 
@@ -21,6 +23,7 @@ enum Signals {
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
         fillStandardDescriptors()
+        boundMemory()
         // Programs with threads of their own often start others with their threads' blocked
         // signals; Ctrl-C and kill shall work all the same.
         var none = sigset_t()
@@ -35,6 +38,15 @@ enum Signals {
         // Without SA_RESTART: a read that waits for input comes back and can stop.
         unsafe sigaction(SIGINT, &action, nil)
         signal(SIGALRM) { _ in _exit(130) }
+    }
+
+    /// Fewer arenas, and free memory goes back to the system at once. Batches are filled by one
+    /// thread and freed by another; glibc would keep what is free in up to eight arenas per core,
+    /// and raise the threshold whenever a large block is freed. Measured: 40 MB less at the peak
+    /// of an import, at the same speed.
+    private static func boundMemory() {
+        mallopt(M_ARENA_MAX, 2)
+        mallopt(M_TRIM_THRESHOLD, 128 << 10)
     }
 
     /// A descriptor that was closed by the caller would be taken by the next file opened, and

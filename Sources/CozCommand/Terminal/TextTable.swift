@@ -18,6 +18,8 @@ struct TextTable {
     private var rows: [[String]] = []
     private var widths: [Int]
     private var hasHeader = false
+    /// Columns from the left that are printed.
+    private var shownCount: Int
 
     init(_ columns: [Column]) {
         self.columns = columns.map {
@@ -26,9 +28,13 @@ struct TextTable {
             return column
         }
         widths = self.columns.map { PlainText.width($0.title) }
+        shownCount = columns.count
     }
 
     var rowCount: Int { rows.count }
+
+    /// Columns of the terminal that the rows so far need.
+    var width: Int { widths.prefix(shownCount).reduce(0, +) + 2 * max(0, shownCount - 1) }
 
     private static func shown(_ text: String) -> String {
         PlainText.cut(PlainText.escaped(text), width: cellWidthMax)
@@ -57,12 +63,23 @@ struct TextTable {
         return text
     }
 
+    /// The same for a whole table that must not be wider than a terminal: columns at the right
+    /// are left out where it would be, and named below.
+    ///
+    /// - Parameter widthMax: columns of the terminal; nil where there is none.
+    mutating func takeText(widthMax: Int?, elsewhere: String) -> String {
+        guard let widthMax, width > widthMax else { return takeText() }
+        while shownCount > 2, width > widthMax { shownCount -= 1 }
+        let names = columns[shownCount...].map(\.title).joined(separator: ", ")
+        return takeText() + "(no room for \(names); \(elsewhere) shows them)\n"
+    }
+
     private func line(_ cells: [String]) -> String {
         var text = ""
-        for (index, cell) in cells.enumerated() {
+        for (index, cell) in cells.prefix(shownCount).enumerated() {
             if index > 0 { text += "  " }
             let isRight = columns[index].isRightAligned
-            let isLast = index == cells.count - 1
+            let isLast = index == shownCount - 1
             text +=
                 isLast && !isRight
                 ? cell : PlainText.padded(cell, to: widths[index], right: isRight)

@@ -25,6 +25,7 @@ public struct DatabaseError: Error, Sendable {
         case closed
     }
 
+    /// What a program decides by.
     public var kind: Kind
     /// One sentence or more, complete in itself.
     public var message: String
@@ -33,6 +34,9 @@ public struct DatabaseError: Error, Sendable {
     /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
     public var offset: Int?
 
+    /// - Parameters:
+    ///   - message: what was found, what was expected, what to do.
+    ///   - offset: byte offset in the file; without a file, in the text of a statement.
     public init(_ kind: Kind, _ message: String, file: String? = nil, offset: Int? = nil) {
         self.kind = kind
         self.message = message
@@ -42,6 +46,7 @@ public struct DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible {
+    /// File, offset and message, as far as they are known.
     public var description: String {
         guard let file else { return message }
         guard let offset else { return "\(file): \(message)" }

@@ -4,21 +4,29 @@
 public struct DatabaseInfo: Sendable {
     /// One experiment.
     public struct Experiment: Sendable {
+        /// As points name it; names are compared byte by byte.
         public var name: String
+        /// Which tags tell its rows apart, beside time.
         public var identity: Identity
+        /// What happens to values of another type than their field's.
         public var typeRule: TypeRule
+        /// The preset it was made with; `none` where there was none.
         public var preset: String
+        /// Distinct values of the identity tags that have rows.
         public var series = 0
         /// Distinct (series, time), whatever number of points made them.
         public var rows = 0
         /// Field values, each cell once; attributes are not counted.
         public var values = 0
+        /// Fields known, with values or not.
         public var fields = 0
+        /// Tags outside the identity that points had.
         public var attributes = 0
         /// On disk, in segments.
         public var bytes = 0
         /// nil while it has no rows.
         public var firstTime: Timestamp?
+        /// nil while it has no rows.
         public var lastTime: Timestamp?
 
         init(_ schema: ExperimentSchema) {
@@ -33,13 +41,17 @@ public struct DatabaseInfo: Sendable {
 
     /// In byte order of the names.
     public var experiments: [Experiment] = []
+    /// Immutable column files.
     public var segments = 0
+    /// Their size in bytes.
     public var segmentBytes = 0
     /// Logs that a crash now would be recovered from; none after a clean close.
     public var walFiles = 0
+    /// Their size in bytes, with the space set aside for commits to come.
     public var walBytes = 0
     /// Entries of the rejects journal.
     public var rejects = 0
+    /// Size of the files of the rejects journal, in bytes.
     public var rejectBytes = 0
     /// Everything in the directory.
     public var diskBytes = 0
@@ -47,8 +59,10 @@ public struct DatabaseInfo: Sendable {
     public var sequence: UInt64 = 0
     /// Whether the last writer closed the database.
     public var isSealed = false
+    /// What flushes found, since the database was made.
     public var counters = WriteCounters()
 
+    /// An empty database.
     public init() {}
 }
 
@@ -76,10 +90,13 @@ public struct WriteCounters: Equatable, Sendable {
 
 /// One column with what is stored of it.
 public struct ColumnInfo: Sendable {
+    /// Name, kind, type, unit and note.
     public var column: Column
     /// Values, each cell once.
     public var count = 0
+    /// Time of its earliest value; nil where it has none.
     public var firstTime: Timestamp?
+    /// Time of its latest value; nil where it has none.
     public var lastTime: Timestamp?
     /// On disk, in segments: blocks, directory and dictionary. Row index and presence are shared.
     public var bytes = 0
@@ -89,6 +106,7 @@ public struct ColumnInfo: Sendable {
 
 /// Something that `Database.check` found.
 public struct CheckFinding: Sendable {
+    /// How bad a finding is.
     public enum Severity: String, Sendable {
         /// Stored bytes are not what was written.
         case damage
@@ -96,9 +114,11 @@ public struct CheckFinding: Sendable {
         case note
     }
 
+    /// How bad it is.
     public var severity: Severity
     /// Path of the file inside the database directory.
     public var file: String
+    /// Byte offset in the file; nil where the whole file is meant.
     public var offset: Int?
     /// What is wrong.
     public var found: String
@@ -108,7 +128,9 @@ public struct CheckFinding: Sendable {
 
 /// How much `Database.check` looked at.
 public struct CheckSummary: Sendable {
+    /// Files looked at.
     public var files = 0
+    /// Their size.
     public var bytes = 0
     /// Commits in logs and entries of rejects files.
     public var records = 0
@@ -120,6 +142,7 @@ public struct CheckSummary: Sendable {
 
 /// One entry of the rejects journal.
 public struct RejectEntry: Sendable {
+    /// What has become of a refused value or line.
     public enum State: String, Sendable {
         /// Not stored.
         case waiting
@@ -129,7 +152,9 @@ public struct RejectEntry: Sendable {
         case done
     }
 
+    /// What was refused, and why.
     public var refusal: Refusal
+    /// What has become of it.
     public var state: State
 }
 

@@ -22,7 +22,9 @@ public struct DatabaseOptions: Sendable {
     /// Whether opening for writing makes a database where the directory is absent or empty.
     public var createsDatabase = true
 
+    /// When a write is acknowledged; `full` unless told otherwise.
     public var durability: Durability = .full
+    /// Who may read files that this opening makes; the owner alone unless told otherwise.
     public var fileAccess: FileAccess = .ownerOnly
 
     /// Rows are kept in memory up to this many bytes before they are written to a segment.
@@ -50,9 +52,14 @@ public struct DatabaseOptions: Sendable {
     /// Largest batch of one commit, in bytes of its encoded form. At most 1 GiB.
     public var batchSizeBytesMax = 256 << 20
 
+    /// Presets that new experiments can be created with, by name. What a preset says is stored
+    /// with the experiment: later openings need not name it again.
+    public var presets: [SchemaPreset] = []
+
     /// Called with one line of text for events that an operator may want to see (recovery,
     /// compaction, retired files). Never called with values of measurements.
     public var log: (@Sendable (String) -> Void)?
 
+    /// The defaults.
     public init() {}
 }

@@ -8,6 +8,7 @@ public enum FieldType: UInt8, CaseIterable, Sendable {
     case integer = 2
     /// UTF-8; bytes are kept as they came, no normalisation.
     case string = 3
+    /// True or false.
     case boolean = 4
 
     /// The name InfluxDB uses in SHOW FIELD KEYS and in casts: float, integer, string, boolean.
@@ -20,6 +21,7 @@ public enum FieldType: UInt8, CaseIterable, Sendable {
         }
     }
 
+    /// The type of this name, as `name` gives it; nil for any other word.
     public init?(name: String) {
         guard let type = FieldType.allCases.first(where: { $0.name == name }) else { return nil }
         self = type
@@ -31,11 +33,16 @@ public enum FieldType: UInt8, CaseIterable, Sendable {
 /// Two values are equal when the database would store the same bytes for them: doubles by their
 /// bits, strings by their UTF-8 (Swift's own `==` on strings ignores normalisation).
 public enum FieldValue: Sendable {
+    /// Any bits, NaN too.
     case float(Double)
+    /// Signed, 64 bits.
     case integer(Int64)
+    /// UTF-8, at most `DatabaseOptions.stringSizeBytesMax` bytes.
     case string(String)
+    /// True or false.
     case boolean(Bool)
 
+    /// The type of the value.
     public var type: FieldType {
         switch self {
         case .float: .float
@@ -47,6 +54,7 @@ public enum FieldValue: Sendable {
 }
 
 extension FieldValue: Hashable {
+    /// Whether the same bytes would be stored for both.
     public static func == (left: FieldValue, right: FieldValue) -> Bool {
         switch (left, right) {
         case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
@@ -57,6 +65,7 @@ extension FieldValue: Hashable {
         }
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .float(let value): hasher.combine(value.bitPattern)

@@ -26,11 +26,14 @@ public enum TypeRule: UInt8, Sendable {
 
 /// What an experiment is created with; nil means: as stored, or the default for a new one.
 public struct ExperimentSettings: Hashable, Sendable {
+    /// Which tags tell rows apart.
     public var identity: Identity?
+    /// What happens to values of another type than their field's.
     public var typeRule: TypeRule?
     /// Name of a registered list of fields whose types are locked before the first value.
     public var preset: String?
 
+    /// What is left out stays as stored, or is the default for a new experiment.
     public init(identity: Identity? = nil, typeRule: TypeRule? = nil, preset: String? = nil) {
         self.identity = identity
         self.typeRule = typeRule
@@ -46,13 +49,17 @@ public struct Column: Hashable, Sendable {
         case attribute = 2
     }
 
+    /// Its index in `ExperimentSchema.columns`.
     public var id: ColumnID
+    /// As points name it. A field and an attribute may have one name.
     public var name: String
+    /// Field or attribute.
     public var kind: Kind
     /// The type the column is locked to.
     public var type: FieldType
     /// Unit and note come from a preset; empty where there is none.
     public var unit: String = ""
+    /// What a reader should know of the values; from a preset, else empty.
     public var note: String = ""
 }
 
@@ -60,9 +67,13 @@ public struct Column: Hashable, Sendable {
 public struct ExperimentSchema: Sendable {
     /// Number of the experiment in its database; never reused.
     public let id: Int
+    /// As points name it; names are compared byte by byte.
     public let name: String
+    /// Which tags tell its rows apart; never changes.
     public let identity: Identity
+    /// What happens to values of another type than their field's.
     public let typeRule: TypeRule
+    /// The preset it was made with; `none` where there was none.
     public let preset: String
     /// All columns; a column's id is its index.
     public private(set) var columns: [Column] = []

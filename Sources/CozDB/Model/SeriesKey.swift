@@ -39,6 +39,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         tags.first { $0.name == name }?.value
     }
 
+    /// Whether the tags on the left sort first, byte by byte.
     public static func < (left: SeriesKey, right: SeriesKey) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }

@@ -93,6 +93,7 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 in UTC with as many fraction digits as needed.
     public var description: String { text() }
 }
 

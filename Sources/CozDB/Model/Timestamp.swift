@@ -10,6 +10,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; negative before.
     public var nanoseconds: Int64
 
+    /// - Parameter nanoseconds: since 1970-01-01T00:00:00Z; a database takes `min` to `max`.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
@@ -19,6 +20,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The latest time that can be written.
     public static let max = Timestamp(nanoseconds: Int64.max - 1)
 
+    /// Whether the left is earlier.
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
@@ -31,6 +33,7 @@ public struct TimeRange: Hashable, Sendable {
     /// First nanosecond after the range; a range with `upper <= lower` is empty.
     public var upper: Int64
 
+    /// The times from `lower` up to, not including, `upper`, both in nanoseconds since 1970 UTC.
     public init(lower: Int64, upper: Int64) {
         self.lower = lower
         self.upper = upper
@@ -40,8 +43,10 @@ public struct TimeRange: Hashable, Sendable {
     public static let all = TimeRange(
         lower: Timestamp.min.nanoseconds, upper: Timestamp.max.nanoseconds + 1)
 
+    /// Whether no time lies in it.
     public var isEmpty: Bool { upper <= lower }
 
+    /// Whether a time, in nanoseconds since 1970 UTC, lies in it.
     public func contains(_ nanoseconds: Int64) -> Bool {
         nanoseconds >= lower && nanoseconds < upper
     }
@@ -56,6 +61,7 @@ public struct TimeRange: Hashable, Sendable {
         last >= lower && first < upper
     }
 
+    /// The times that lie in both.
     public func intersection(_ other: TimeRange) -> TimeRange {
         TimeRange(lower: Swift.max(lower, other.lower), upper: Swift.min(upper, other.upper))
     }

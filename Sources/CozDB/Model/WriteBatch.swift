@@ -17,6 +17,7 @@ public struct WriteBatch: Sendable {
         public var time: Int64
         /// Line in `source`, from 1; 0 if unknown.
         public var line: Int
+        /// Number of its tag set in the batch.
         public var tagSet: UInt32
         /// Index after the last of its cells; they begin where those of the row before end.
         public var cellEnd: UInt32
@@ -33,6 +34,7 @@ public struct WriteBatch: Sendable {
     @frozen public struct Cell: Sendable {
         /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: its number.
         public var bits: UInt64
+        /// Number of the column in the batch.
         public var column: UInt32
 
         @inlinable init(bits: UInt64, column: UInt32) {
@@ -43,13 +45,17 @@ public struct WriteBatch: Sendable {
 
     /// A column as received: the same field with two types is two columns.
     public struct ReceivedColumn: Sendable {
+        /// Number of the experiment in the batch.
         public var experiment: Int
+        /// Name of the field.
         public var name: String
+        /// Type of the values.
         public var type: FieldType
     }
 
     /// The tags of points, as received.
     public struct TagSet: Sendable {
+        /// Number of the experiment in the batch.
         public var experiment: Int
         /// Sorted by name, values not empty.
         public var tags: [(name: String, value: String)]
@@ -70,6 +76,7 @@ public struct WriteBatch: Sendable {
     var strings = BytePool()
     private var scratch: [UInt8] = []
 
+    /// An empty batch.
     public init() {}
 
     /// Points added, not counting refused lines.
@@ -137,11 +144,15 @@ public struct WriteBatch: Sendable {
         appendNumber(experiment)
     }
 
+    /// Adds a tag to the set begun last.
     public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
         appendWord(name)
         appendWord(value)
     }
 
+    /// Finishes the set begun last.
+    ///
+    /// - Returns: its number, the same for equal sets of one experiment.
     public mutating func endTagSet() -> UInt32 {
         UInt32(truncatingIfNeeded: tagSets.intern(scratch))
     }

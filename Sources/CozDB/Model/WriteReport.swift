@@ -23,12 +23,15 @@ public struct WriteReport: Sendable {
     /// Most refusals that one report describes.
     public static let exampleCountMax = 5
 
+    /// Nothing written.
     public init() {}
 }
 
 /// A field that got values of a type it could not take.
 public struct TypeConflict: Hashable, Sendable {
+    /// The experiment of the field.
     public var experiment: String
+    /// The name of the field.
     public var field: String
     /// The type the field is locked to.
     public var locked: FieldType
@@ -48,6 +51,7 @@ public struct Refusal: Hashable, Sendable {
             value: FieldValue, locked: FieldType)
     }
 
+    /// What was refused, as it came.
     public var subject: Subject
     /// Why, in words.
     public var reason: String
@@ -58,6 +62,11 @@ public struct Refusal: Hashable, Sendable {
     /// Column (byte) in the line, from 1; 0 where unknown.
     public var column: Int
 
+    /// - Parameters:
+    ///   - reason: why, in words.
+    ///   - source: name of the file or stream; empty where there is none.
+    ///   - line: from 1; 0 where lines have no meaning.
+    ///   - column: byte in the line, from 1; 0 where unknown.
     public init(subject: Subject, reason: String, source: String, line: Int, column: Int = 0) {
         self.subject = subject
         self.reason = reason

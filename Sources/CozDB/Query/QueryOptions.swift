@@ -3,6 +3,7 @@
 /// The value of a bound parameter (`$name` in a statement). It is put in as one word, never as
 /// text, so that no value can change what the statement means.
 public enum QueryParameter: Hashable, Sendable {
+    /// A number, string or boolean.
     case value(FieldValue)
     /// The name of an experiment, field, tag or function.
     case identifier(String)
@@ -67,9 +68,13 @@ public struct QueryCounters: Hashable, Sendable {
     public var bytesRead = 0
     /// Rows of the answer.
     public var rowsReturned = 0
+    /// Time spent on reading the text.
     public var parse: Duration = .zero
+    /// Time spent on resolving names and choosing what to read.
     public var plan: Duration = .zero
+    /// Time spent on reading and computing, and in the sink.
     public var execute: Duration = .zero
 
+    /// Nothing done.
     public init() {}
 }

@@ -4,6 +4,7 @@
 public struct QueryResult: Sendable {
     /// One statement's answer.
     public struct StatementResult: Sendable {
+        /// In the order of the answer.
         public var series: [Series] = []
         /// Why the statement failed, if it did.
         public var error: DatabaseError?
@@ -15,8 +16,10 @@ public struct QueryResult: Sendable {
         public var header: ResultSeries
         /// As many as `header.columns`.
         public var columns: [ResultVector]
+        /// As many values as each column has.
         public var rowCount = 0
 
+        /// The experiment; empty for answers that belong to none, such as SHOW SERIES.
         public var name: String { header.name }
 
         /// The value of a tag of GROUP BY.
@@ -36,9 +39,12 @@ public struct QueryResult: Sendable {
         }
     }
 
+    /// One per statement that was begun, in the order of the text.
     public var statements: [StatementResult] = []
+    /// What the run did.
     public var counters = QueryCounters()
 
+    /// No answers.
     public init() {}
 
     /// The series of the first statement.
@@ -47,27 +53,34 @@ public struct QueryResult: Sendable {
 
 /// Collects an answer.
 public struct QueryResultCollector: QueryResultSink {
+    /// What has come so far; whole after the last `endStatement`.
     public private(set) var result = QueryResult()
     private var builders: [VectorBuilder] = []
 
+    /// Collects from now on.
     public init() {}
 
+    /// Begins the answer of a statement.
     public mutating func beginStatement(_ index: Int) throws(DatabaseError) {
         result.statements.append(QueryResult.StatementResult())
     }
 
+    /// Begins a series of it.
     public mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
         builders = series.columns.map { VectorBuilder(type: $0.type) }
         let empty = QueryResult.Series(header: series, columns: [])
         result.statements[result.statements.count - 1].series.append(empty)
     }
 
+    /// Adds rows to the series begun last.
     public mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
         for index in builders.indices { builders[index].append(batch.columns[index]) }
     }
 
+    /// Finishes the series begun last.
     public mutating func endSeries() throws(DatabaseError) { finishSeries() }
 
+    /// Finishes the statement, with its error where it failed.
     public mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
         if !builders.isEmpty { finishSeries() }
         result.statements[result.statements.count - 1].error = error

@@ -10,21 +10,28 @@
 public protocol QueryResultSink {
     /// - Parameter index: position of the statement in the text, from 0.
     mutating func beginStatement(_ index: Int) throws(DatabaseError)
+    /// - Parameter series: name, tags and columns of the rows that follow.
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError)
     /// Some rows of the series begun last: never none, columns as announced.
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError)
+    /// After the last rows of a series.
     mutating func endSeries() throws(DatabaseError)
+    /// - Parameter error: why the statement failed; nil where it did not.
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError)
 }
 
 /// One column of an answer.
 public struct ResultColumn: Hashable, Sendable {
+    /// Unique in the answer: a second `mean` is `mean_1`.
     public var name: String
     /// The type of its values; nil where no value can come (a field that nobody knows).
     public var type: FieldType?
     /// Whether the values are times: integers, nanoseconds since 1970.
     public var isTime: Bool
 
+    /// - Parameters:
+    ///   - type: nil where no value can come.
+    ///   - isTime: whether the values are nanoseconds since 1970 UTC.
     public init(name: String, type: FieldType?, isTime: Bool = false) {
         self.name = name
         self.type = type
@@ -38,10 +45,14 @@ public struct ResultSeries: Sendable {
     public var name: String
     /// The tags of GROUP BY, in byte order of their names; missing ones are empty.
     public var tags: [(name: String, value: String)]
+    /// In the order of the statement; times, where there are any, come first.
     public var columns: [ResultColumn]
     /// The zone of `tz()`, in whose offset times are to be printed; nil means UTC.
     public var zone: TimeZoneRules?
 
+    /// - Parameters:
+    ///   - tags: of GROUP BY, in byte order of their names.
+    ///   - zone: nil means UTC.
     public init(
         name: String, tags: [(name: String, value: String)] = [], columns: [ResultColumn],
         zone: TimeZoneRules? = nil
@@ -60,6 +71,9 @@ public struct ResultBatch: Sendable {
     /// Number of rows.
     public var count: Int
 
+    /// - Parameters:
+    ///   - columns: each with `count` values.
+    ///   - count: number of rows.
     public init(columns: [ResultVector], count: Int) {
         self.columns = columns
         self.count = count
@@ -83,8 +97,10 @@ public struct ResultVector: Sendable {
         self.strings = strings
     }
 
+    /// Number of values, nulls included.
     public var count: Int { isPresent.count }
 
+    /// Whether the value is null. Rows count from 0.
     public func isNull(_ row: Int) -> Bool { !isPresent[row] }
 
     /// The value with its type; nil for null.

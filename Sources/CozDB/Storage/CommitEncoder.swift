@@ -11,7 +11,6 @@ struct CommitEncoder {
 
     private let options: DatabaseOptions
     private let hasStrict: Bool
-    private let defaultPreset: (String) -> [Column]
     private let known: Set<UInt64>?
     private let marks: [JournalEntry]
     private var experiments: [Int?]
@@ -56,17 +55,15 @@ struct CommitEncoder {
     }
 
     /// - Parameters:
-    ///   - preset: the columns of a named preset; empty for an unknown one.
     ///   - known: `journalID` of what is stored already; equal refusals are not stored again.
     ///   - marks: what a replay has dealt with, stored by the same commit.
     init(
         _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
-        preset: @escaping (String) -> [Column], known: Set<UInt64>?, marks: [JournalEntry] = []
+        known: Set<UInt64>?, marks: [JournalEntry] = []
     ) {
         self.schemas = schemas
         self.options = options
         hasStrict = schemas.hasStrict
-        defaultPreset = preset
         self.known = known
         self.marks = marks
         experiments = Array(repeating: nil, count: batch.experiments.count)
@@ -138,8 +135,27 @@ struct CommitEncoder {
         for index in 0..<batch.experiments.count {
             if let schema = schemas.named(batch.experiments.text(index)) {
                 try schema.check(batch.settings)
+            } else if let name = batch.settings.preset {
+                _ = try preset(name)
             }
         }
+    }
+
+    /// The fields that a new experiment begins with.
+    private func preset(_ name: String) throws(DatabaseError) -> [SchemaPreset.Field] {
+        if Name(name) == Name(SchemaPreset.none) { return [] }
+        if let preset = options.presets.first(where: { Name($0.name) == Name(name) }) {
+            let names = Set(preset.fields.map { Name($0.name) })
+            guard names.count == preset.fields.count else {
+                throw DatabaseError(.usage, "the preset \"\(name)\" names a field twice")
+            }
+            return preset.fields
+        }
+        let known = options.presets.map(\.name) + [SchemaPreset.none]
+        throw DatabaseError(
+            .usage,
+            "no preset is called \"\(name)\"; expected one of \(known.joined(separator: ", ")). "
+                + "Nothing was stored")
     }
 
     /// The experiment's number, made where it is new.
@@ -153,12 +169,14 @@ struct CommitEncoder {
         let settings = batch.settings
         let schema = ExperimentSchema(
             id: schemas.nextID, name: name, identity: settings.identity ?? .standard,
-            typeRule: settings.typeRule ?? .lossless, preset: settings.preset ?? "none")
+            typeRule: settings.typeRule ?? .lossless, preset: settings.preset ?? SchemaPreset.none)
         add(.experiment(schema))
-        for column in defaultPreset(schema.preset) {
-            var numbered = column
-            numbered.id = schemas[schema.id]?.columns.count ?? 0
-            add(.column(experiment: schema.id, numbered))
+        // Known to exist: `checkSettings` came before.
+        for (id, field) in ((try? preset(schema.preset)) ?? []).enumerated() {
+            let column = Column(
+                id: id, name: field.name, kind: .field, type: field.type, unit: field.unit,
+                note: field.note)
+            add(.column(experiment: schema.id, column))
         }
         experiments[index] = schema.id
         return schema.id

@@ -91,6 +91,7 @@ extension Engine {
             manifest.segments.removeAll { numbers.contains($0.number) }
         } install: { state in
             state.segments.insert(merged)
+            state.tagSetMerges.add(merge.merges)
             state.segments.keep(state.manifest)
         }
         retire(inputs.map { .segment($0.number) })

@@ -32,6 +32,7 @@ extension Engine {
     ) throws(DatabaseError) {
         var written: [SegmentReader] = []
         var counters = WriteCounters()
+        var merges = TagSetMerges()
         for schema in schemas.all {
             guard let table = memtable.tables[schema.id], table.rows.count > 0 else { continue }
             let view = MemtableView(table, strings: memtable.strings)
@@ -43,6 +44,7 @@ extension Engine {
                     }
                 })
             counters.add(flush.counters)
+            merges.add(flush.merges)
         }
         let rejects = try writeRejects(memtable.journal)
         var obsolete: [FileName] = []
@@ -56,6 +58,7 @@ extension Engine {
             manifest.logs.removeAll { $0.number != log }
         } install: { state in
             for reader in written { state.segments.insert(reader) }
+            state.tagSetMerges.add(merges)
             change(&state)
         }
         retire(obsolete)

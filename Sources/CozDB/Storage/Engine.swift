@@ -18,7 +18,6 @@ final class Engine: Sendable {
     /// Apart from flushes: a sync waits for the leader, and the leader may wait for a flush.
     private let syncQueue = DispatchQueue(label: "cozdb.sync")
     let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
-    private let presets: @Sendable (String) -> [Column]
 
     /// Everything that threads share.
     struct State {
@@ -49,6 +48,8 @@ final class Engine: Sendable {
         var isClosed = false
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: DispatchTime)] = []
+        /// What flushes and merges found since the database was opened.
+        var tagSetMerges = TagSetMerges()
         /// `journalID` of refusals stored before, to keep equal ones once; nil until the first.
         var knownRefusals: Set<UInt64>?
     }
@@ -60,11 +61,10 @@ final class Engine: Sendable {
 
     init(
         directory: any Directory, lockFile: any File, manifest: Manifest, segments: SegmentSet,
-        options: DatabaseOptions, presets: @escaping @Sendable (String) -> [Column]
+        options: DatabaseOptions
     ) {
         self.directory = directory
         self.options = options
-        self.presets = presets
         databaseID = manifest.databaseID
         state = Monitor(
             State(
@@ -109,7 +109,7 @@ final class Engine: Sendable {
         ) { state throws(DatabaseError) in
             try checkUsable(state)
             var encoder = CommitEncoder(
-                batch, schemas: state.stagedSchemas, options: options, preset: presets,
+                batch, schemas: state.stagedSchemas, options: options,
                 known: state.knownRefusals, marks: marks)
             guard let record = try encoder.encode(batch) else { return encoder.report }
             if !encoder.refusals.isEmpty, state.knownRefusals == nil { return nil }

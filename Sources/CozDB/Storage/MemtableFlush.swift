@@ -4,6 +4,8 @@
 /// Reused buffers and counters of one flush.
 struct MemtableFlush {
     private(set) var counters = WriteCounters()
+    /// What is to be said of rows that points with different attributes met in.
+    private(set) var merges = TagSetMerges()
 
     private let view: MemtableView
     private let schema: ExperimentSchema
@@ -11,6 +13,10 @@ struct MemtableFlush {
     private var times: [Int64] = []
     /// For each stored row of the slab: its place in `times`.
     private var places: [UInt32] = []
+    /// Rows of the slab, ascending, that points with different attributes met in.
+    private var mergedPlaces: [UInt32] = []
+    /// Pairs of attribute sets that were compared already.
+    private var knownPairs: Set<UInt64> = []
     /// Per column: where its cells begin in the scattered arrays, and where the next one goes.
     private var starts: [Int] = []
     private var next: [Int] = []
@@ -63,17 +69,15 @@ struct MemtableFlush {
     private mutating func count(_ order: MemtableOrder, _ slab: Range<Int>) {
         times.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
+        mergedPlaces.removeAll(keepingCapacity: true)
         var counts = [Int](repeating: 0, count: schema.columns.count + 1)
         var lastAttributes: UInt32 = 0
-        var isMerged = false
         for place in slab {
             let row = view.rows[Int(order.rows[place])]
             if times.last != row.time {
                 times.append(row.time)
-                isMerged = false
-            } else if row.attributes != lastAttributes, !isMerged {
-                counters.mergedRows += 1
-                isMerged = true
+            } else if row.attributes != lastAttributes {
+                noteMerge(lastAttributes, row)
             }
             lastAttributes = row.attributes
             places.append(UInt32(truncatingIfNeeded: times.count - 1))
@@ -95,11 +99,53 @@ struct MemtableFlush {
         }
     }
 
+    /// Counts a row once, however many points with different attributes meet in it.
+    private mutating func noteMerge(_ earlier: UInt32, _ later: MemtableTable.Row) {
+        let place = UInt32(truncatingIfNeeded: times.count - 1)
+        if mergedPlaces.last != place {
+            mergedPlaces.append(place)
+            counters.mergedRows += 1
+            merges.rows += 1
+        }
+        let pair = UInt64(earlier) << 32 | UInt64(later.attributes)
+        guard knownPairs.insert(pair).inserted else { return }
+        let differences = differences(earlier, later.attributes)
+        merges.note(differences)
+        if merges.example == nil {
+            merges.example = TagSetMerges.Example(
+                experiment: schema.name,
+                key: SeriesKey(canonical: view.keys.copy(Int(later.series))),
+                time: Timestamp(nanoseconds: later.time), tags: differences)
+        }
+    }
+
+    private func differences(
+        _ earlier: UInt32, _ later: UInt32
+    ) -> [TagSetMerges.TagDifference] {
+        var values: [UInt32: (earlier: UInt32?, later: UInt32?)] = [:]
+        view.forEachAttribute(earlier) { values[$0, default: (nil, nil)].earlier = $1 }
+        view.forEachAttribute(later) { values[$0, default: (nil, nil)].later = $1 }
+        func text(_ string: UInt32?) -> String? {
+            string.map { String(decoding: view.strings.copy(Int($0)), as: UTF8.self) }
+        }
+        return values.filter { $0.value.earlier != $0.value.later }
+            .map {
+                TagSetMerges.TagDifference(
+                    name: schema.columns[Int($0.key)].name, earlier: text($0.value.earlier),
+                    later: text($0.value.later))
+            }
+            .sorted { Name($0.name) < Name($1.name) }
+    }
+
     /// Puts each column's cells one after the other, by ascending row.
     private mutating func scatter(_ order: MemtableOrder, _ slab: Range<Int>) {
+        var merged = 0
         for (offset, place) in slab.enumerated() {
             let row = view.rows[Int(order.rows[place])]
             let target = places[offset]
+            while merged < mergedPlaces.count, mergedPlaces[merged] < target { merged += 1 }
+            let isMerged = merged < mergedPlaces.count && mergedPlaces[merged] == target
+            let replacedBefore = counters.replacedValues
             for index in Int(row.cellStart)..<Int(row.cellEnd) {
                 let column = Int(view.cellColumns[index])
                 put(view.cellBits[index], column: column, row: target, counts: true)
@@ -107,6 +153,7 @@ struct MemtableFlush {
             view.forEachAttribute(row.attributes) { column, string in
                 put(UInt64(string), column: Int(column), row: target, counts: false)
             }
+            if isMerged { merges.replacedValues += counters.replacedValues - replacedBefore }
         }
     }
 

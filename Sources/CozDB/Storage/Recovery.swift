@@ -14,8 +14,7 @@ enum Recovery {
     /// - Throws: `locked` with the holder, `notFound` where the directory holds something else,
     ///   `damaged` where what the manifest names is not there as it was written.
     static func open(
-        _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions,
-        presets: @escaping @Sendable (String) -> [Column]
+        _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions
     ) throws(DatabaseError) -> Engine {
         let directory = try calling("opening the database") { () throws(FileError) in
             try fileSystem.openDirectory(
@@ -32,7 +31,7 @@ enum Recovery {
         try segments.follow(manifest, in: directory)
         let engine = Engine(
             directory: directory, lockFile: lock, manifest: manifest, segments: segments,
-            options: options, presets: presets)
+            options: options)
         if !manifest.logs.isEmpty { try engine.recover(manifest) }
         return engine
     }

@@ -10,6 +10,8 @@ struct SegmentMerge {
     private let segments: [SegmentReader]
     /// One reader per input and column; a reader keeps the block it decoded last.
     private var readers: [[SegmentColumnReader?]]
+    /// What is to be said of rows that points with different attributes met in.
+    private(set) var merges = TagSetMerges()
 
     /// Rows that one input gives to a slab.
     private static let slabRowCount = 65_536
@@ -50,7 +52,7 @@ struct SegmentMerge {
                 try writer.beginSeries(series.key.bytes)
             }
             var inputs = series.parts.map { Input(source: $0.source, rows: $0.rows) }
-            while try takeSlab(&inputs) { try writeSlab(&inputs, to: writer) }
+            while try takeSlab(&inputs) { try writeSlab(&inputs, of: series.key, to: writer) }
         }
     }
 
@@ -80,9 +82,11 @@ struct SegmentMerge {
     }
 
     private mutating func writeSlab(
-        _ inputs: inout [Input], to writer: SegmentWriter
+        _ inputs: inout [Input], of key: SeriesKey, to writer: SegmentWriter
     ) throws(DatabaseError) {
         let times = SegmentMerge.unite(&inputs)
+        let rowCount = inputs.reduce(0) { $0 + $1.times.count }
+        var meetings = RowMeetings(isNeeded: rowCount > times.count, view.schema, times.count)
         try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
         var merged = RowValues()
         var newer = RowValues()
@@ -99,7 +103,12 @@ struct SegmentMerge {
                         newer.rows[index] = input.places[Int(newer.rows[index])]
                     }
                 }
-                if merged.rows.isEmpty { swap(&merged, &newer) } else { merged.merge(newer) }
+                if merged.rows.isEmpty {
+                    swap(&merged, &newer)
+                } else {
+                    meetings.compare(column, merged, newer)
+                    merged.merge(newer)
+                }
             }
             guard !merged.rows.isEmpty else { continue }
             let strings: StringSource = column.type == .string ? .table(merged.strings) : .none
@@ -108,6 +117,7 @@ struct SegmentMerge {
                     column, rows: merged.rows.span, bits: merged.bits.span, strings: strings)
             }
         }
+        merges.add(meetings.found(times, key))
     }
 
     /// The times of all inputs, each once; each input learns where its rows went. No places mean

@@ -22,7 +22,7 @@ struct Contents: Equatable {
 
     /// Reads everything by rows.
     init(_ database: Database) throws {
-        let snapshot = try database.snapshot()
+        let snapshot = try database.takeSnapshot()
         for view in snapshot.experiments {
             for series in try view.series() { try add(view, series) }
         }

@@ -9,8 +9,7 @@ import Testing
 struct CommitRecordTests {
     func record(_ batch: WriteBatch) throws -> [UInt8] {
         var encoder = CommitEncoder(
-            batch, schemas: SchemaSet(), options: DatabaseOptions(), preset: { _ in [] },
-            known: nil)
+            batch, schemas: SchemaSet(), options: DatabaseOptions(), known: nil)
         return try #require(try encoder.encode(batch))
     }
 

@@ -90,7 +90,7 @@ struct ReferenceTests {
 
     func compare(_ database: Database, _ work: Workload, _ seed: UInt64) throws {
         var random = work.random
-        let snapshot = try database.snapshot()
+        let snapshot = try database.takeSnapshot()
         for experiment in ["dev", "other"] {
             guard let view = snapshot.experiment(experiment) else {
                 let isUnknown = !work.reference.rows.keys.contains { $0.experiment == experiment }

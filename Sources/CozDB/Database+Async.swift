@@ -1,0 +1,116 @@
+// The calls of `Database` for tasks: the same work on threads of its own, so that Swift's
+// cooperative pool never waits for a disk or a lock.
+
+extension Database {
+    /// Opens a database as the synchronous `open` does.
+    ///
+    /// - Throws: as the synchronous form.
+    public static func open(
+        _ path: String, access: DatabaseAccess = .readWrite,
+        options: DatabaseOptions = DatabaseOptions()
+    ) async throws(DatabaseError) -> Database {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in
+            try open(path, access: access, options: options)
+        }
+    }
+
+    /// Commits a batch, whole or not at all; durable on return, as the option `durability` says.
+    /// Tasks that write at the same time share a sync. Cancelling the task changes nothing: a
+    /// commit that was handed in is finished.
+    ///
+    /// - Throws: as the synchronous form.
+    @discardableResult
+    public func write(_ batch: WriteBatch) async throws(DatabaseError) -> WriteReport {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.write(batch) }
+    }
+
+    /// Writes what is in memory to segments. Cancelling the task changes nothing.
+    ///
+    /// - Throws: as the synchronous form.
+    public func flush() async throws(DatabaseError) {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.flush() }
+    }
+
+    /// Merges all segments of each experiment into one. Cancelling the task changes nothing.
+    ///
+    /// - Throws: as the synchronous form.
+    public func compact() async throws(DatabaseError) {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.compact() }
+    }
+
+    /// Flushes, merges what is worth it, seals the manifest and frees the lock. The calls of
+    /// other tasks must have returned. Cancelling the task changes nothing.
+    ///
+    /// - Throws: as the synchronous form.
+    public func close() async throws(DatabaseError) {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.close() }
+    }
+
+    /// Everything committed up to now, for several queries.
+    ///
+    /// - Throws: as the synchronous form.
+    public func snapshot() async throws(DatabaseError) -> DatabaseSnapshot {
+        try await WaitingCalls.queries.run { () throws(DatabaseError) in try self.snapshot() }
+    }
+
+    /// Runs every statement of a text on one snapshot and collects the answer in memory; ends
+    /// with the next block when the task is cancelled.
+    ///
+    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
+    /// - Throws: as the synchronous form; `cancelled` where the task was cancelled.
+    public func query(
+        _ text: String, options: QueryOptions? = nil
+    ) async throws(DatabaseError) -> QueryResult {
+        try await cancellable(options) { options throws(DatabaseError) in
+            try self.query(text, options: options)
+        }
+    }
+
+    /// Starts a query and hands its answer out in batches; see `QueryCursor`.
+    ///
+    /// - Throws: as the synchronous form.
+    public func cursor(
+        _ text: String, options: QueryOptions? = nil
+    ) async throws(DatabaseError) -> QueryCursor {
+        try await WaitingCalls.queries.run { () throws(DatabaseError) in
+            try self.cursor(text, options: options)
+        }
+    }
+}
+
+extension DatabaseSnapshot {
+    /// Runs every statement of a text and collects the answer in memory; ends with the next block
+    /// when the task is cancelled.
+    ///
+    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
+    /// - Throws: as the synchronous form; `cancelled` where the task was cancelled.
+    public func query(
+        _ text: String, options: QueryOptions? = nil
+    ) async throws(DatabaseError) -> QueryResult {
+        try await cancellable(options) { options throws(DatabaseError) in
+            try self.query(text, options: options)
+        }
+    }
+}
+
+/// Runs a query on a thread of its own that stops when the task is cancelled.
+private func cancellable<Value: Sendable>(
+    _ options: QueryOptions?,
+    _ body: @escaping @Sendable (QueryOptions) throws(DatabaseError) -> Value
+) async throws(DatabaseError) -> Value {
+    let flag = CancellationFlag()
+    let watched = (options ?? Database.options).watching(flag)
+    let result = await withTaskCancellationHandler {
+        do throws(DatabaseError) {
+            let value = try await WaitingCalls.queries.run { () throws(DatabaseError) in
+                try body(watched)
+            }
+            return Result<Value, DatabaseError>.success(value)
+        } catch {
+            return Result<Value, DatabaseError>.failure(error)
+        }
+    } onCancel: {
+        flag.raise()
+    }
+    return try result.get()
+}

@@ -1,0 +1,161 @@
+// Snapshots, cursors and the calls for tasks.
+
+internal import CozDB
+internal import CozTestSupport
+internal import Synchronization
+internal import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct DatabaseSnapshotTests {
+    private let directory = TemporaryDirectory()
+    private let database: Database
+    private static let rowCount = 50_000
+
+    init() throws {
+        database = try Database.open(directory.path)
+        var batch = WriteBatch()
+        for row in 0..<Self.rowCount {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "a"],
+                time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000),
+                fields: ["v": .integer(Int64(row))])
+        }
+        try database.write(batch)
+    }
+
+    private func add(_ row: Int) throws -> WriteBatch {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "a"],
+            time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000),
+            fields: ["v": .integer(Int64(row))])
+        return batch
+    }
+
+    private static func count(_ result: QueryResult) -> Int64? {
+        result.series.first?.column("count")?.integers.first ?? nil
+    }
+
+    @Test func `all queries on a snapshot see one moment, after closing too`() throws {
+        let snapshot = try database.snapshot()
+        try database.write(add(Self.rowCount))
+        try database.compact()
+        try database.close()
+        let counted = try Self.count(snapshot.query("SELECT count(v) FROM m"))
+        #expect(counted == Int64(Self.rowCount))
+        #expect(snapshot.sequence == 1)
+        #expect(snapshot.schemas.map(\.name) == ["m"])
+        let refused = #expect(throws: DatabaseError.self) {
+            try snapshot.query("ALTER EXPERIMENT m FIELD v TYPE float")
+        }
+        #expect(refused?.kind == .usage)
+    }
+
+    @Test func `a cursor gives every row once, in order`() throws {
+        let cursor = try database.cursor("SELECT v FROM m; SELECT count(v) FROM m")
+        var next: Int64 = 0
+        var last: QueryBatch?
+        while let batch = try cursor.next() {
+            if batch.statement == 0 {
+                for value in batch.column("v")?.integers ?? [] {
+                    #expect(value == next)
+                    next += 1
+                }
+            }
+            last = batch
+        }
+        #expect(next == Int64(Self.rowCount))
+        #expect(last?.statement == 1)
+        #expect(cursor.counters?.rowsReturned == Self.rowCount + 1)
+        #expect(try cursor.next() == nil)
+    }
+
+    @Test func `a cursor computes two batches ahead, and stops when it is dropped`() async throws {
+        let watch = Watch()
+        var options = QueryOptions(now: Timestamp(nanoseconds: Int64.max / 2))
+        options.isCancelled = { watch.ask() }
+        var cursor: QueryCursor? = try await database.cursor(
+            "SELECT v FROM m", options: options)
+        _ = try await cursor?.next()
+        try await Task.sleep(for: .milliseconds(200))
+        let waiting = watch.count
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(watch.count == waiting, "the query waits for its batches to be taken")
+        cursor = nil
+        #expect(waiting < Self.rowCount / 2_000)
+    }
+
+    @Test func `a cancelled cursor says so, and a broken text too`() throws {
+        let cursor = try database.cursor("SELECT v FROM m")
+        #expect(try cursor.next() != nil)
+        cursor.cancel()
+        let error = #expect(throws: DatabaseError.self) { try cursor.next() }
+        #expect(error?.kind == .cancelled)
+        #expect(cursor.counters == nil)
+
+        let broken = try database.cursor("SELECT FROM")
+        let refused = #expect(throws: DatabaseError.self) { try broken.next() }
+        #expect(refused?.kind == .usage)
+    }
+
+    @Test func `tasks write, ask and close`() async throws {
+        let other = TemporaryDirectory()
+        let study = try await Database.open(other.path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for row in 0..<300 {
+                let batch = try add(row)
+                group.addTask { try await study.write(batch) }
+            }
+            try await group.waitForAll()
+        }
+        let all = try await study.query("SELECT count(v) FROM m")
+        #expect(Self.count(all) == 300)
+        try await study.flush()
+        try await study.compact()
+        let snapshot = try await study.snapshot()
+        try await study.close()
+        let later = try await snapshot.query("SELECT count(v) FROM m")
+        #expect(Self.count(later) == 300)
+    }
+
+    @Test func `batches come as a sequence`() async throws {
+        var sum: Int64 = 0
+        for try await batch in try await database.cursor("SELECT v FROM m") {
+            sum += (batch.column("v")?.integers ?? []).compactMap(\.self).reduce(0, +)
+        }
+        let count = Int64(Self.rowCount)
+        #expect(sum == count * (count - 1) / 2)
+    }
+
+    @Test func `a cancelled task stops its query`() async throws {
+        let database = database
+        let query = Task {
+            while true { _ = try await database.query("SELECT v, v * 2 FROM m") }
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        query.cancel()
+        let result = await query.result
+        let error = #expect(throws: DatabaseError.self) { try result.get() }
+        #expect(error?.kind == .cancelled)
+
+        let cursor = try await database.cursor("SELECT v FROM m")
+        let walk = Task {
+            for try await _ in cursor { try? await Task.sleep(for: .seconds(60)) }
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        walk.cancel()
+        let ended = await #expect(throws: DatabaseError.self) { try await walk.value }
+        #expect(ended?.kind == .cancelled)
+    }
+}
+
+/// Counts how often a query asks whether to stop.
+private final class Watch: Sendable {
+    private let asked = Atomic<Int>(0)
+
+    var count: Int { asked.load(ordering: .relaxed) }
+
+    func ask() -> Bool {
+        asked.add(1, ordering: .relaxed)
+        return false
+    }
+}
