@@ -50,8 +50,8 @@ enum FiguresWorkload {
             runs.append(try CommandRun(command, ["query", "--db", database, query]).seconds)
         }
         runs.sort()
-        let least = hundredths(runs[0] * 1000)
-        print("cozdb query          \(least) ms least, \(hundredths(median(runs) * 1000)) ms median")
+        let (least, middle) = (hundredths(runs[0] * 1000), hundredths(median(runs) * 1000))
+        print("cozdb query          \(least) ms least, \(middle) ms median")
     }
 
     private static func fileSize(_ path: String) throws(DatabaseError) -> Int {

@@ -169,7 +169,7 @@ struct EngineTests {
         try database.write(point(["x": .integer(1), "s": .string("a")]))
         try database.flush()
         try database.write(point(["x": .integer(2)], time: 1))
-        let snapshot = try database.snapshot()
+        let snapshot = try database.takeSnapshot()
         func values() throws -> [FieldValue] {
             let view = try #require(snapshot.experiment("dev"))
             var values: [FieldValue] = []
