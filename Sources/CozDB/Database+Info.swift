@@ -56,11 +56,11 @@ extension Database {
         let isOneSegment = view.sources.count == 1 && segments.count == 1
         var first = Int64.max
         var last = Int64.min
-        for series in try view.series() {
+        try view.forEachSeries { series throws(DatabaseError) in
             experiment.series += 1
             first = min(first, series.firstTime)
             last = max(last, series.lastTime)
-            if isOneSegment { continue }
+            if isOneSegment { return }
             experiment.rows += try view.rowCount(of: series)
             for field in view.schema.columns where field.kind == .field {
                 experiment.values += try view.valueCount(of: field.id, in: series).count

@@ -14,7 +14,8 @@ struct KilledImportTests {
         var lines = ""
         for line in 0..<Self.rowCount {
             let place = "m,id_participant=p\(line % 37)"
-            lines += "\(place) v=\(line).5,s=\"text \(line % 100)\",k=\(line)i \(line * 1_000_003)\n"
+            let text = "s=\"text \(line % 100)\""
+            lines += "\(place) v=\(line).5,\(text),k=\(line)i \(line * 1_000_003)\n"
         }
         return try folder.write(lines, to: "points.lp")
     }

@@ -29,6 +29,7 @@ extension DatabaseError {
         let advice: String
         switch error.code {
         case ENOENT: advice = "check the path"
+        case ENOTDIR: advice = "a database is a directory; check the path"
         case EACCES, EPERM, EROFS: advice = "check owner and permissions"
         case ENOSPC, EDQUOT, EFBIG: advice = "free space or raise the limit, then open again"
         case EMFILE, ENFILE: advice = "raise the limit of open files (ulimit -n)"
@@ -36,7 +37,7 @@ extension DatabaseError {
         default: advice = "see the system's log for the device"
         }
         self.init(
-            error.code == ENOENT ? .notFound : .io,
+            error.code == ENOENT || error.code == ENOTDIR ? .notFound : .io,
             "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
     }
 }

@@ -36,7 +36,45 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
 
     /// The value of one tag; nil where the series does not have it.
     public func value(of name: String) -> String? {
-        tags.first { Name($0.name) == Name(name) }?.value
+        var wanted: [UInt8] = []
+        SeriesKey.append(name.utf8, to: &wanted)
+        var start = 0
+        while start < bytes.count {
+            let valueStart = SeriesKey.wordEnd(bytes, from: start)
+            let end = SeriesKey.wordEnd(bytes, from: valueStart)
+            if bytes[start..<valueStart].elementsEqual(wanted) {
+                return SeriesKey.words(Array(bytes[valueStart..<end])).first ?? ""
+            }
+            start = end
+        }
+        return nil
+    }
+
+    /// The names of the tags in canonical form: equal bytes for equal names.
+    var nameBytes: [UInt8] {
+        var names: [UInt8] = []
+        var start = 0
+        while start < bytes.count {
+            let valueStart = SeriesKey.wordEnd(bytes, from: start)
+            names.append(contentsOf: bytes[start..<valueStart])
+            start = SeriesKey.wordEnd(bytes, from: valueStart)
+        }
+        return names
+    }
+
+    /// The first byte behind a name or value.
+    private static func wordEnd(_ bytes: [UInt8], from start: Int) -> Int {
+        var index = start
+        while index + 1 < bytes.count {
+            if bytes[index] != 0 {
+                index += 1
+            } else if bytes[index + 1] == 1 {
+                return index + 2
+            } else {
+                index += 2
+            }
+        }
+        return bytes.count
     }
 
     /// Whether the tags on the left sort first, byte by byte.

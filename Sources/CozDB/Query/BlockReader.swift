@@ -51,12 +51,11 @@ struct InputSeries {
 
     /// The value of a tag; empty where the series does not have it.
     func tag(_ name: String) -> String {
-        let tags =
-            switch origin {
-            case .stored(_, let series): series.key.tags
-            case .material(let series): series.tags
-            }
-        return tags.first { Name($0.name) == Name(name) }?.value ?? ""
+        switch origin {
+        case .stored(_, let series): series.key.value(of: name) ?? ""
+        case .material(let series):
+            series.tags.first { Name($0.name) == Name(name) }?.value ?? ""
+        }
     }
 }
 

@@ -75,8 +75,7 @@ final class Executor {
                 var accepts: ((SeriesKey) -> Bool)?
                 if let condition {
                     accepts = { key in
-                        let tags = key.tags
-                        return !condition.specialized { Executor.value(of: $0, in: tags) }.isNever
+                        !condition.specialized { key.value(of: $0) ?? "" }.isNever
                     }
                 }
                 for series in try view.series(in: extended(plan), where: accepts) {
@@ -93,12 +92,6 @@ final class Executor {
             }
         }
         return inputs
-    }
-
-    private static func value(
-        of name: String, in tags: [(name: String, value: String)]
-    ) -> String {
-        tags.first { Name($0.name) == Name(name) }?.value ?? ""
     }
 
     /// Nil when WHERE accepts no row of the series.

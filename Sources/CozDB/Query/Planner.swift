@@ -134,10 +134,13 @@ struct Planner {
         }
         if let known = tagNamesByExperiment[view.schema.id] { return known }
         var names: Set<Name> = []
-        // Nothing is kept of a series but the names of its tags.
-        _ = try view.series { key in
-            for tag in key.tags { names.insert(Name(tag.name)) }
-            return false
+        // Most series have the tags of the one before.
+        var last: [UInt8] = []
+        try view.forEachSeries { series in
+            let own = series.key.nameBytes
+            if own == last { return }
+            last = own
+            for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
         tagNamesByExperiment[view.schema.id] = names
         return names

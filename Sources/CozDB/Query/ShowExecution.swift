@@ -288,10 +288,7 @@ struct TagScan {
         guard let condition = source.condition else { return try view.series(in: range) }
         let missing: String? = missingFulfilsNothing ? nil : ""
         return try view.series(in: range) { key in
-            let tags = key.tags
-            return !condition.specialized { name in
-                tags.first { Name($0.name) == Name(name) }?.value ?? missing
-            }.isNever
+            !condition.specialized { key.value(of: $0) ?? missing }.isNever
         }
     }
 

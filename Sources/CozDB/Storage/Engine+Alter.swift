@@ -46,7 +46,7 @@ extension Engine {
     ) throws(DatabaseError) {
         let limit: UInt64 = 1 << 53
         func fits(_ bits: UInt64) -> Bool { Int64(bitPattern: bits).magnitude <= limit }
-        for series in try view.series() {
+        try view.forEachSeries { series throws(DatabaseError) in
             var tooLarge: Int64?
             try view.scan(column.id, of: series, in: .all, summarize: { _, _ in true }) { piece in
                 switch piece {

@@ -46,7 +46,8 @@ struct SegmentMerge {
     mutating func write(
         to writer: SegmentWriter, isCancelled: () -> Bool
     ) throws(DatabaseError) {
-        for series in try view.series() {
+        var cursor = try SeriesCursor(view.sources, range: .all, where: nil)
+        while let series = try cursor.next() {
             if isCancelled() { throw DatabaseError(.cancelled, "the merge was cancelled") }
             try calling("writing a segment") { () throws(FileError) in
                 try writer.beginSeries(series.key.bytes)

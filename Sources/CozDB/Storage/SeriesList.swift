@@ -1,79 +1,107 @@
-// Lists the series of one source in key order, and merges such lists.
+// Lists the series of a view in key order.
 
-enum SeriesList {
-    /// The series of a source whose key is accepted and that may have rows in the range.
-    static func list(
-        _ source: RowSource, index: Int, range: TimeRange, where accepts: ((SeriesKey) -> Bool)?
-    ) throws(DatabaseError) -> [Series] {
-        switch source {
-        case .segment(let segment):
-            guard range.overlaps(first: segment.footer.firstTime, last: segment.footer.lastTime)
-            else { return [] }
-            return try list(segment, index: index, range: range, where: accepts)
-        case .memtable(let view):
-            return list(view, index: index, range: range, where: accepts)
-        }
+/// Lists the series of some sources in key order, one by one.
+///
+/// Memory is one block of each segment's series table: a million series are never listed whole
+/// unless somebody keeps them.
+struct SeriesCursor {
+    fileprivate struct Head {
+        let source: RowSource
+        /// Index of the source in the view.
+        let index: Int
+        /// The next block of a segment's series table, or place in a memtable's order.
+        var next = 0
+        var directory: IntegerTable?
+        var order: MemtableOrder?
+        /// Series that were read and not handed out yet, the next one last.
+        var pending: [Series] = []
     }
 
-    private static func list(
-        _ segment: SegmentReader, index: Int, range: TimeRange,
-        where accepts: ((SeriesKey) -> Bool)?
-    ) throws(DatabaseError) -> [Series] {
-        var series: [Series] = []
-        try segment.forEachSeries { key, rows, first, last in
-            guard range.overlaps(first: first, last: last) else { return }
-            let key = SeriesKey(canonical: [UInt8](copying: key))
-            guard accepts?(key) ?? true else { return }
-            let part = Series.Part(source: index, rows: rows, firstTime: first, lastTime: last)
-            series.append(Series(key: key, parts: [part]))
-        }
-        return series
-    }
+    private let range: TimeRange
+    private let accepts: ((SeriesKey) -> Bool)?
+    private var heads: [Head] = []
 
-    private static func list(
-        _ view: MemtableView, index: Int, range: TimeRange, where accepts: ((SeriesKey) -> Bool)?
-    ) -> [Series] {
-        let order = view.order()
-        var series: [Series] = []
-        for place in order.series.indices {
-            let rows = order.range(place)
-            guard !rows.isEmpty else { continue }
-            let first = view.rows[Int(order.rows[rows.lowerBound])].time
-            let last = view.rows[Int(order.rows[rows.upperBound - 1])].time
-            guard range.overlaps(first: first, last: last) else { continue }
-            let key = SeriesKey(canonical: view.keys.copy(Int(order.series[place])))
-            guard accepts?(key) ?? true else { continue }
-            let part = Series.Part(source: index, rows: rows, firstTime: first, lastTime: last)
-            series.append(Series(key: key, parts: [part]))
-        }
-        return series
-    }
-
-    /// Two lists in key order as one; parts of the first come before those of the second.
-    static func merge(_ older: [Series], _ newer: [Series]) -> [Series] {
-        if older.isEmpty { return newer }
-        if newer.isEmpty { return older }
-        var merged: [Series] = []
-        merged.reserveCapacity(older.count + newer.count)
-        var left = 0
-        var right = 0
-        while left < older.count, right < newer.count {
-            if older[left].key < newer[right].key {
-                merged.append(older[left])
-                left += 1
-            } else if newer[right].key < older[left].key {
-                merged.append(newer[right])
-                right += 1
-            } else {
-                merged.append(
-                    Series(key: older[left].key, parts: older[left].parts + newer[right].parts))
-                left += 1
-                right += 1
+    /// - Parameters:
+    ///   - range: series that have no row in it in a source are left out of that source.
+    ///   - accepts: which keys are wanted; nil accepts all.
+    init(
+        _ sources: [RowSource], range: TimeRange, where accepts: ((SeriesKey) -> Bool)?
+    ) throws(DatabaseError) {
+        self.range = range
+        self.accepts = accepts
+        for (index, source) in sources.enumerated() {
+            var head = Head(source: source, index: index)
+            switch source {
+            case .segment(let segment):
+                let footer = segment.footer
+                guard footer.seriesCount > 0,
+                    range.overlaps(first: footer.firstTime, last: footer.lastTime)
+                else { continue }
+                head.directory = try segment.seriesDirectory()
+            case .memtable(let view):
+                head.order = view.order()
             }
+            heads.append(head)
         }
-        merged.append(contentsOf: older[left...])
-        merged.append(contentsOf: newer[right...])
-        return merged
+    }
+
+    /// The next series with its parts of all sources, oldest source first.
+    mutating func next() throws(DatabaseError) -> Series? {
+        var least: SeriesKey?
+        for index in heads.indices {
+            if heads[index].pending.isEmpty { try refill(index) }
+            guard let key = heads[index].pending.last?.key else { continue }
+            if least.map({ key < $0 }) ?? true { least = key }
+        }
+        guard let least else { return nil }
+        var found: Series?
+        for index in heads.indices where heads[index].pending.last?.key == least {
+            guard let series = heads[index].pending.popLast() else { continue }
+            found = found.map { Series(key: least, parts: $0.parts + series.parts) } ?? series
+        }
+        heads.removeAll { $0.pending.isEmpty && $0.isAtEnd }
+        return found
+    }
+
+    private mutating func refill(_ index: Int) throws(DatabaseError) {
+        var pending: [Series] = []
+        let source = heads[index].index
+        func add(_ key: SeriesKey, _ rows: Range<Int>, _ first: Int64, _ last: Int64) {
+            guard range.overlaps(first: first, last: last), accepts?(key) ?? true else { return }
+            let part = Series.Part(source: source, rows: rows, firstTime: first, lastTime: last)
+            pending.append(Series(key: key, parts: [part]))
+        }
+        while pending.isEmpty, !heads[index].isAtEnd {
+            let next = heads[index].next
+            switch heads[index].source {
+            case .segment(let segment):
+                guard let directory = heads[index].directory else { return }
+                try segment.forEachSeries(directory, block: next) { key, rows, first, last in
+                    add(SeriesKey(canonical: [UInt8](copying: key)), rows, first, last)
+                }
+            case .memtable(let view):
+                guard let order = heads[index].order else { return }
+                let rows = order.range(next)
+                if !rows.isEmpty {
+                    let first = view.rows[Int(order.rows[rows.lowerBound])].time
+                    let last = view.rows[Int(order.rows[rows.upperBound - 1])].time
+                    let key = view.keys.copy(Int(order.series[next]))
+                    add(SeriesKey(canonical: key), rows, first, last)
+                }
+            }
+            heads[index].next += 1
+        }
+        pending.reverse()
+        heads[index].pending = pending
+    }
+}
+
+extension SeriesCursor.Head {
+    fileprivate var isAtEnd: Bool {
+        switch source {
+        case .segment: next >= (directory?.count ?? 0)
+        case .memtable: next >= (order?.series.count ?? 0)
+        }
     }
 }
 
@@ -99,7 +127,7 @@ extension SegmentReader {
         }
     }
 
-    private func forEachSeries(
+    func forEachSeries(
         _ directory: IntegerTable, block: Int,
         _ body: (_ key: Span<UInt8>, _ rows: Range<Int>, _ first: Int64, _ last: Int64) -> Void
     ) throws(DatabaseError) {

@@ -67,12 +67,18 @@ final class ExperimentView: Sendable {
     func series(
         in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil
     ) throws(DatabaseError) -> [Series] {
-        var merged: [Series] = []
-        for (index, source) in sources.enumerated() {
-            let listed = try SeriesList.list(source, index: index, range: range, where: accepts)
-            merged = SeriesList.merge(merged, listed)
-        }
-        return merged
+        var all: [Series] = []
+        try forEachSeries(in: range, where: accepts) { all.append($0) }
+        return all
+    }
+
+    /// The same one by one, in the memory of a few.
+    func forEachSeries(
+        in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil,
+        _ body: (Series) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        var cursor = try SeriesCursor(sources, range: range, where: accepts)
+        while let series = try cursor.next() { try body(series) }
     }
 
     /// Whether the series may have a value in this column; false is certain.
