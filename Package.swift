@@ -47,7 +47,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CozDBTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
-            exclude: ["Queries"],
+            exclude: ["Golden", "Queries"],
             swiftSettings: settings),
         .testTarget(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],

@@ -36,6 +36,23 @@ extension Database {
         return engine.state.withLock { $0.tagSetMerges }
     }
 
+    /// Distinct rows of all experiments. Reads no value: counts come from footers, and from the
+    /// times of rows where segments overlap.
+    ///
+    /// - Throws: as `info`.
+    public func rowCount() throws(DatabaseError) -> Int {
+        var count = 0
+        for view in try takeSnapshot().experiments { count += try view.rowCount() }
+        return count
+    }
+
+    /// What flushes have found since the database was made.
+    ///
+    /// - Throws: as `snapshot`.
+    public func counters() throws(DatabaseError) -> WriteCounters {
+        try moment().0.counters
+    }
+
     private func count(
         _ view: ExperimentView, _ segments: [Manifest.Segment],
         into experiment: inout DatabaseInfo.Experiment

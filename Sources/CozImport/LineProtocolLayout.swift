@@ -106,7 +106,7 @@ let backslash = UInt8(ascii: "\\")
 let quote = UInt8(ascii: "\"")
 
 /// The first byte after spaces, tabs and NUL, which InfluxDB takes for blanks.
-@inline(__always) func skipBlanks(_ text: PaddedBytes, _ start: Int) -> Int {
+@inline(__always) func skipLineBlanks(_ text: PaddedBytes, _ start: Int) -> Int {
     // A newline stands behind the last byte and ends the loop.
     var index = start
     while text[index] == space || text[index] == tab || text[index] == 0 { index += 1 }

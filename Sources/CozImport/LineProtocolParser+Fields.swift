@@ -9,7 +9,7 @@ extension LineProtocolParser {
     ) -> Int {
         let fieldsStart = readSeries(text, at: start, &batch)
         if fieldsStart < 0 { return -1 }
-        let first = skipBlanks(text, fieldsStart)
+        let first = skipLineBlanks(text, fieldsStart)
         if isLineEnd(text, first) { return fail("missing fields", first) }
         let end = readFields(text, at: first, &batch)
         if end < 0 { return -1 }
@@ -284,7 +284,7 @@ extension LineProtocolParser {
 
     /// Reads the optional timestamp; the index of the newline that ends the line, or -1.
     @inline(__always) private mutating func readTime(_ text: PaddedBytes, at start: Int) -> Int {
-        var index = skipBlanks(text, start)
+        var index = skipLineBlanks(text, start)
         if isLineEnd(text, index) {
             let unit = options.precision.nanoseconds
             pointTime = now.nanoseconds - now.nanoseconds % unit

@@ -230,7 +230,7 @@ public struct LineProtocolParser: ~Copyable {
     /// Reads one line; false when its end has not been received yet.
     private mutating func parseLine(_ batch: inout WriteBatch) throws(DatabaseError) -> Bool {
         let text = input.bytes
-        var index = skipBlanks(text, position)
+        var index = skipLineBlanks(text, position)
         if text[index] == UInt8(ascii: "s") { index = skipNotices(text, index) }
         switch text[index] {
         case newline:
@@ -302,7 +302,7 @@ public struct LineProtocolParser: ~Copyable {
         batch.abandonRow()
         // What stands at or behind `wholeEnd` may look different once more input is there.
         if !isFinished && (end >= 0 || problem.decidedAt >= wholeEnd) { return false }
-        let start = skipBlanks(text, position)
+        let start = skipLineBlanks(text, position)
         let end = lineEnd(text, from: start)
         if text.starts(with: "CREATE DATABASE ", at: start, end: end)
             || text.starts(with: "CREATE RETENTION POLICY ", at: start, end: end)

@@ -111,6 +111,25 @@ internal import Foundation
         }
     }
 
+    /// Adds a file, durably, with the directories it needs.
+    package func add(_ path: String, _ bytes: [UInt8]) {
+        locked {
+            var directory = root
+            let parts = path.split(separator: "/").map(String.init)
+            for part in parts.dropLast() {
+                let next = directory.entries[part] as? DirectoryNode ?? DirectoryNode()
+                directory.entries[part] = next
+                directory.durable[part] = next
+                directory = next
+            }
+            let file = FileNode()
+            file.bytes = bytes
+            file.durable = bytes
+            directory.entries[parts[parts.count - 1]] = file
+            directory.durable[parts[parts.count - 1]] = file
+        }
+    }
+
     /// Removes a file, durably.
     package func erase(_ path: String) {
         locked {

@@ -14,13 +14,20 @@ struct Cozbench {
                 try ParseWorkload.run(path: arguments[2], repeats: repeats)
             case "import" where arguments.count == 4:
                 try ImportWorkload.run(path: arguments[2], directory: arguments[3])
+            case "figures" where arguments.count >= 5:
+                let repeats = arguments.count > 5 ? Int(arguments[5]) ?? 3 : 3
+                try FiguresWorkload.run(
+                    command: arguments[2], file: arguments[3], directory: arguments[4],
+                    repeats: max(1, repeats))
             default:
                 print(
                     """
                     usage: cozbench parse FILE [REPEATS]
                            cozbench import FILE DIRECTORY
+                           cozbench figures COMMAND FILE DIRECTORY [REPEATS]
                       parse   line protocol to batches of 10,000 points; no database
                       import  a file into a new database
+                      figures the command's import speed, memory, size and start-up
                     """)
                 exit(64)
             }

@@ -124,8 +124,8 @@ struct ImportCommand: ParsableCommand {
 struct ImportSummary {
     var report = ImportReport()
     private let path: String
-    private var before = DatabaseInfo()
-    private var after = DatabaseInfo()
+    private var before = (rows: 0, counters: WriteCounters())
+    private var after = (rows: 0, counters: WriteCounters())
 
     init(path: String) {
         self.path = path
@@ -134,30 +134,30 @@ struct ImportSummary {
     // What cannot be counted does not stop an import.
 
     mutating func begin(_ database: Database) {
-        before = (try? database.info()) ?? before
+        before = ImportSummary.count(database) ?? before
     }
 
     /// - Parameter database: closed by now; the counts come from a reader.
     mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
-        let path = path
-        after =
-            (try? Database.withReader(path) { reader throws(DatabaseError) in
-                try reader.info()
-            }) ?? after
+        let counted = try? Database.withReader(path) { ImportSummary.count($0) }
+        after = counted.flatMap(\.self) ?? after
         report.mergedTagSets = MergedTagSets(
             database.tagSetMerges, since: TagSetMerges(), schemas: schemas)
     }
 
-    private func rows(_ info: DatabaseInfo) -> Int {
-        info.experiments.reduce(0) { $0 + $1.rows }
+    private static func count(_ database: Database) -> (rows: Int, counters: WriteCounters)? {
+        guard let rows = try? database.rowCount(), let counters = try? database.counters() else {
+            return nil
+        }
+        return (rows, counters)
     }
 
     var text: String {
         let speed = Double(report.decodedBytes) / max(report.seconds, 0.001) / 1e6
         var text = """
             points   \(PlainText.grouped(report.points))
-            rows     \(PlainText.grouped(rows(after) - rows(before))) new, \
-            \(PlainText.grouped(rows(after))) in the database
+            rows     \(PlainText.grouped(after.rows - before.rows)) new, \
+            \(PlainText.grouped(after.rows)) in the database
             values   \(PlainText.grouped(report.values))
 
             """

@@ -366,7 +366,9 @@ struct CommitEncoder {
             report.convertedValues += 1
         case .floatToInteger:
             let value = Double(bitPattern: bits)
-            guard let whole = Int64(exactly: value), value.sign == .plus || value != 0 else {
+            guard let whole = Int64(exactly: value), whole != .min,
+                value.sign == .plus || value != 0
+            else {
                 return refuseValue(cell, plan, row, of: batch)
             }
             bits = UInt64(bitPattern: whole)

@@ -201,7 +201,7 @@ final class Engine: Sendable {
         }
         let isFull = try state.withLock { state throws(DatabaseError) in
             for commit in group {
-                try decoding("write-ahead log") { () throws(FormatError) in
+                try namingFile("write-ahead log") { () throws(FormatError) in
                     try state.memtable.apply(
                         commit.record, sequence: commit.sequence, schemas: &state.schemas)
                 }

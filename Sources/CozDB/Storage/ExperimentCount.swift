@@ -2,6 +2,16 @@
 // where they do.
 
 extension ExperimentView {
+    /// Distinct rows of all series.
+    func rowCount() throws(DatabaseError) -> Int {
+        if sources.count == 1, case .segment(let segment) = sources[0] {
+            return segment.footer.rowCount
+        }
+        var count = 0
+        for series in try series() { count += try rowCount(of: series) }
+        return count
+    }
+
     /// Distinct times of a series.
     func rowCount(of series: Series) throws(DatabaseError) -> Int {
         var times: [Int64] = []

@@ -12,7 +12,7 @@ func calling<Result>(
 }
 
 /// Reads bytes of a named file and says, when they make no sense, where.
-func decoding<Result>(
+func namingFile<Result>(
     _ file: String, at base: Int = 0, _ body: () throws(FormatError) -> Result
 ) throws(DatabaseError) -> Result {
     do throws(FormatError) {

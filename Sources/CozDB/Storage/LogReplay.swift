@@ -38,7 +38,7 @@ struct LogReplay {
     ) throws(DatabaseError) {
         var changed = schemas
         let memtable = memtable
-        try decoding(file) { () throws(FormatError) in
+        try namingFile(file) { () throws(FormatError) in
             try memtable.apply(commit, sequence: sequence, schemas: &changed)
         }
         schemas = changed

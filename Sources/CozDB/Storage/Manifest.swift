@@ -212,7 +212,7 @@ extension Manifest {
             }
         }
         guard let bytes else { return nil }
-        return try decoding(directory.path + "/" + name) { () throws(FormatError) in
+        return try namingFile(directory.path + "/" + name) { () throws(FormatError) in
             try Manifest(decoding: bytes)
         }
     }

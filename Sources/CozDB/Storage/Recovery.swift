@@ -68,10 +68,9 @@ enum Recovery {
         }
         let started = Timestamp(nanoseconds: now()).description
         let holder = Array("process \(getpid()), since \(started)".utf8)
-        try calling("writing the lock") { () throws(FileError) in
-            try lock.truncate(to: 0)
-            try lock.writeAll(holder.span, at: 0)
-        }
+        // Only a help for others: a full disk must not keep the owner out.
+        try? lock.truncate(to: 0)
+        try? lock.writeAll(holder.span, at: 0)
         return lock
     }
 

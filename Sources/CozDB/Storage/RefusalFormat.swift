@@ -58,7 +58,11 @@ extension ByteReader {
         let kind = try readUInt8()
         guard kind == 3 else { return .refusal(try readRefusal(kind: kind)) }
         let id = try readUInt64()
-        return .mark(id: id, state: try readUInt8() == 1 ? .done : .superseded)
+        switch try readUInt8() {
+        case 1: return .mark(id: id, state: .done)
+        case 2: return .mark(id: id, state: .superseded)
+        default: throw FormatError(.unsupported, "unknown state of a refusal", at: offset - 1)
+        }
     }
 
     @_lifetime(self: copy self)

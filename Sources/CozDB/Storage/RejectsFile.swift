@@ -39,7 +39,7 @@ enum RejectsFile {
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
             try folder.open(name, writable: false).readAll(count: info.sizeBytes, at: 0)
         }
-        return try decoding(folder.path + "/" + name) { () throws(FormatError) in
+        return try namingFile(folder.path + "/" + name) { () throws(FormatError) in
             guard bytes.count == info.sizeBytes,
                 checksum(bytes.span, seed: seed(databaseID, info.number)) == info.checksum
             else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }

@@ -112,7 +112,8 @@ struct SegmentColumnReader {
             guard index >= 0 else { break }
             if index != chunk {
                 let group = segment.footer.groups[segment.footer.fields[field].group]
-                chunkRows = try decoding(segment.path, at: group.offset) { () throws(FormatError) in
+                chunkRows = try namingFile(segment.path, at: group.offset) {
+                    () throws(FormatError) in
                     try vector.rows(ofChunk: index)
                 }
                 chunk = index

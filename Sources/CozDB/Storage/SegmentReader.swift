@@ -188,7 +188,7 @@ final class SegmentReader: Sendable {
         _ mapping: FileMapping, _ place: BlockPlace, databaseID: UInt64, number: UInt64,
         path: String, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
-        try decoding(path, at: place.offset) { () throws(FormatError) in
+        try namingFile(path, at: place.offset) { () throws(FormatError) in
             guard place.offset >= 0, place.sizeBytes >= 0,
                 place.offset <= mapping.count - place.sizeBytes
             else { throw FormatError(.invalid, "a block outside of the file", at: 0) }
@@ -213,14 +213,14 @@ final class SegmentReader: Sendable {
                 .damaged, "the file has \(mapping.count) bytes, expected \(info.sizeBytes)",
                 file: path, offset: mapping.count)
         }
-        try decoding(path) { () throws(FormatError) in
+        try namingFile(path) { () throws(FormatError) in
             try mapping.withBytes(0, count: SegmentFormat.headerSizeBytes) {
                 bytes throws(FormatError) in
                 try checkHeader(bytes, info: info, databaseID: databaseID)
             }
         }
         let trailerOffset = info.sizeBytes - SegmentFormat.trailerSizeBytes
-        let place = try decoding(path, at: trailerOffset) { () throws(FormatError) in
+        let place = try namingFile(path, at: trailerOffset) { () throws(FormatError) in
             try mapping.withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
                 bytes throws(FormatError) in
                 try readTrailer(bytes, info: info)

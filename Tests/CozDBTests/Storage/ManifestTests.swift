@@ -35,8 +35,10 @@ struct ManifestTests {
         manifest.rejects = [
             Manifest.RejectsFile(number: 2, sizeBytes: 99, checksum: 5, entryCount: 1)
         ]
-        manifest.counters = WriteCounters(
-            insertedValues: 1, replacedValues: 2, identicalValues: 3, mergedRows: 4)
+        manifest.counters.insertedValues = 1
+        manifest.counters.replacedValues = 2
+        manifest.counters.identicalValues = 3
+        manifest.counters.mergedRows = 4
         return manifest
     }
 
