@@ -68,10 +68,7 @@ extension Database {
                 if entry.state != .superseded { marks.append(.mark(id: id, state: .superseded)) }
                 return true
             }
-            try batch.add(
-                experiment: experiment,
-                tags: Dictionary(uniqueKeysWithValues: key.tags.map { ($0.name, $0.value) }),
-                time: time, fields: [field: fitting])
+            batch.add(experiment: experiment, key: key, time: time, field: field, value: fitting)
             marks.append(.mark(id: id, state: .done))
             report.replayed += 1
             return true

@@ -42,7 +42,7 @@ public func importFiles(
 
 /// The same with another destination, for tests.
 func importFiles(
-    _ paths: [String], options: ImportOptions, conflicts: [String: DatabaseError] = [:],
+    _ paths: [String], options: ImportOptions, conflicts: [[UInt8]: DatabaseError] = [:],
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
 ) throws(DatabaseError) -> ImportReport {
     let start = secondsOfClock()
@@ -65,18 +65,18 @@ func importFiles(
     return report
 }
 
-/// The stored experiments whose settings differ from those named, with the reason for refusing
-/// points of them.
+/// The stored experiments whose settings differ from those named, by the bytes of their names, with
+/// the reason for refusing points of them.
 private func settingsConflicts(
     _ settings: ExperimentSettings, with database: Database
-) throws(DatabaseError) -> [String: DatabaseError] {
+) throws(DatabaseError) -> [[UInt8]: DatabaseError] {
     if settings == ExperimentSettings() { return [:] }
-    var conflicts: [String: DatabaseError] = [:]
+    var conflicts: [[UInt8]: DatabaseError] = [:]
     for schema in try database.schemas() {
         do {
             try schema.check(settings)
         } catch {
-            conflicts[schema.name] = error
+            conflicts[Array(schema.name.utf8)] = error
         }
     }
     return conflicts
@@ -86,7 +86,7 @@ private func settingsConflicts(
 /// settings. The files are read once more for that, which only happens where there is such an
 /// experiment; a pipe cannot be, there the first batch concerned is refused.
 private func checkConflicts(
-    _ files: [InputFile], _ options: ImportOptions, _ conflicts: [String: DatabaseError]
+    _ files: [InputFile], _ options: ImportOptions, _ conflicts: [[UInt8]: DatabaseError]
 ) throws(DatabaseError) {
     if conflicts.isEmpty { return }
     var importer = Importer(options: options, files: files, start: 0)
@@ -97,7 +97,7 @@ private func checkConflicts(
         while !isFinished {
             isFinished = try importer.fill(&batch, from: file)
             for name in batch.experimentNames {
-                if let conflict = conflicts[name] { throw conflict }
+                if let conflict = conflicts[Array(name.utf8)] { throw conflict }
             }
             batch.removeAll()
         }

@@ -51,7 +51,8 @@ enum FiguresWorkload {
         }
         runs.sort()
         let least = hundredths(runs[0] * 1000)
-        print("cozdb query          \(least) ms least, \(hundredths(median(runs) * 1000)) ms median")
+        let middle = hundredths(median(runs) * 1000)
+        print("cozdb query          \(least) ms least, \(middle) ms median")
     }
 
     private static func fileSize(_ path: String) throws(DatabaseError) -> Int {

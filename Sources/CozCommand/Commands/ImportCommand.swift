@@ -223,30 +223,39 @@ struct ImportSummary {
         guard !report.conflicts.isEmpty else { return "" }
         let folder = ImportSummary.shellQuoted(path)
         var text = "\nTo take in values that were refused because of their type:\n"
-        for conflict in report.conflicts {
-            let isWider = conflict.locked == .integer && conflict.received == .float
-            let statement =
-                "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
-                + "FIELD \(ImportSummary.identifier(conflict.field)) "
-                + "TYPE \(isWider ? "float" : "string")"
+        for statement in statements {
             text += "  cozdb query --db \(folder) \(ImportSummary.shellQuoted(statement))\n"
         }
         return text + "  cozdb rejects --db \(folder) replay\n"
     }
 
-    /// The name as a statement takes it.
-    private static func identifier(_ name: String) -> String {
-        let isPlain = name.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || byte == UInt8(ascii: "_")
+    /// One change of type for each field: to float where that takes in all its values, else to
+    /// string. A field of strings takes in what it gets as it is.
+    private var statements: [String] {
+        var fields: [(place: String, isFloat: Bool)] = []
+        for conflict in report.conflicts where conflict.locked != .string {
+            let place =
+                "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
+                + "FIELD \(ImportSummary.identifier(conflict.field)) TYPE "
+            let isFloat = conflict.locked == .integer && conflict.received == .float
+            // Names that differ only by Unicode normalisation are equal for Swift.
+            if let known = fields.firstIndex(where: { $0.place.utf8.elementsEqual(place.utf8) }) {
+                fields[known].isFloat = fields[known].isFloat && isFloat
+            } else {
+                fields.append((place, isFloat))
+            }
         }
-        if isPlain, !name.isEmpty { return name }
-        var text = ""
+        return fields.map { $0.place + ($0.isFloat ? "float" : "string") }
+    }
+
+    /// The name as a statement takes it; in quotes, so that it is no keyword.
+    private static func identifier(_ name: String) -> String {
+        var text = "\""
         for scalar in name.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { text += "\\" }
-            text.unicodeScalars.append(scalar)
+            if scalar == "\n" { text += "\\n" } else { text.unicodeScalars.append(scalar) }
         }
-        return "\"\(text.split(separator: "\n").joined(separator: "\\n"))\""
+        return text + "\""
     }
 
     /// The word as a shell takes it.
@@ -257,8 +266,11 @@ struct ImportSummary {
                 || ("0"..."9").contains($0)
         }
         if isPlain, !word.isEmpty { return word }
-        return "'"
-            + word.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "'\\''") + "'"
+        // By scalar: a quote with a combining mark behind it is one Character.
+        var text = "'"
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
+        }
+        return text + "'"
     }
 }

@@ -50,7 +50,7 @@ struct FormatSink: QueryResultSink {
         header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags
         let schema = schemas.first { $0.name.utf8.elementsEqual(series.name.utf8) }
-        header.columns = series.columns.map { FormatSink.column($0, schema) }
+        header.columns = series.columns.map { FormatSink.column($0) }
         if needsIdentity { try checkIdentity(schema) }
         if let zone = series.zone {
             header.zoneOffset = { zone.offsetSeconds(at: Timestamp(nanoseconds: $0)) }
@@ -61,19 +61,10 @@ struct FormatSink: QueryResultSink {
         format.beginSeries(header)
     }
 
-    /// `SELECT *` calls a tag that a field has the name of `name_1`.
-    private static func column(
-        _ column: ResultColumn, _ schema: ExperimentSchema?
-    ) -> ResultHeader.Column {
+    private static func column(_ column: ResultColumn) -> ResultHeader.Column {
         if column.isTime { return .init(title: column.name, kind: .time, source: nil) }
-        let isField = { (name: String) in schema?.field(name) != nil }
-        let isTag = { (name: String) in schema?.hasTag(name) ?? false }
-        if !isField(column.name), isTag(column.name) {
-            return .init(title: column.name, kind: .tag, source: nil)
-        }
-        let base = String(column.name.dropLast(2))
-        if column.name.hasSuffix("_1"), !isField(column.name), isField(base), isTag(base) {
-            return .init(title: column.name, kind: .tag, source: base)
+        if let tag = column.tag {
+            return .init(title: column.name, kind: .tag, source: tag)
         }
         return .init(title: column.name, kind: .field(column.type), source: nil)
     }
@@ -87,7 +78,8 @@ struct FormatSink: QueryResultSink {
         }
         let columns = header.columns.filter { if case .tag = $0.kind { true } else { false } }
         let names = header.tags.map(\.name) + columns.map { $0.source ?? $0.title }
-        for tag in schema.identityTags where !names.contains(tag) {
+        for tag in schema.identityTags
+        where !names.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) {
             throw DatabaseError(
                 .usage,
                 "--format lp: found rows without \"\(tag)\", which tells them apart; add it to the "
@@ -139,11 +131,5 @@ extension ExperimentSchema {
         case .tags(let names): names
         case .allTags: []
         }
-    }
-
-    /// Where all tags are the identity, the schema does not list them.
-    fileprivate func hasTag(_ name: String) -> Bool {
-        if case .allTags = identity { return true }
-        return identityTags.contains(name) || attribute(name) != nil
     }
 }

@@ -72,7 +72,8 @@ final class LineProtocolFormat: ResultFormat {
             case (.time(let nanoseconds), _): time = nanoseconds
             case (.null, _): break
             case (.value(.string(let text)), .tag):
-                if !tags.contains(where: { $0.name == name }) { tags.append((name, text)) }
+                let isKnown = tags.contains { $0.name.utf8.elementsEqual(name.utf8) }
+                if !isKnown { tags.append((name, text)) }
             case (.value(let value), _): append(name, value)
             }
         }

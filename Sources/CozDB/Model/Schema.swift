@@ -14,6 +14,25 @@ public enum Identity: Hashable, Sendable {
 
     /// The identity of an experiment for which nothing else was asked.
     public static let standard = Identity.participant(tag: "id_participant")
+
+    /// Names are compared byte by byte; those of a list in any order.
+    public static func == (left: Identity, right: Identity) -> Bool {
+        switch (left, right) {
+        case (.participant(let a), .participant(let b)): Name(a) == Name(b)
+        case (.allTags, .allTags): true
+        case (.tags(let a), .tags(let b)): Set(a.map { Name($0) }) == Set(b.map { Name($0) })
+        default: false
+        }
+    }
+
+    /// Agrees with `==`.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .participant(let tag): hasher.combine(Name(tag))
+        case .allTags: hasher.combine(true)
+        case .tags(let tags): hasher.combine(Set(tags.map { Name($0) }))
+        }
+    }
 }
 
 /// What happens to a value whose type is not the one its field is locked to.

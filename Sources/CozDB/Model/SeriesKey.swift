@@ -36,7 +36,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
 
     /// The value of one tag; nil where the series does not have it.
     public func value(of name: String) -> String? {
-        tags.first { $0.name == name }?.value
+        tags.first { Name($0.name) == Name(name) }?.value
     }
 
     /// Whether the tags on the left sort first, byte by byte.

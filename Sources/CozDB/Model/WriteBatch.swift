@@ -215,6 +215,17 @@ public struct WriteBatch: Sendable {
         endRow(tagSet: tagSet, time: time.nanoseconds, line: rows.count + 1)
     }
 
+    /// Adds a point of one value, with names that were checked before.
+    mutating func add(
+        experiment: String, key: SeriesKey, time: Timestamp, field: String, value: FieldValue
+    ) {
+        let number = self.experiment(experiment.utf8.span)
+        let tagSet = self.tagSet(experiment: number, tags: key.tags)
+        let column = column(experiment: number, name: field.utf8.span, type: value.type)
+        append(column: column, bits: bits(of: value))
+        endRow(tagSet: tagSet, time: time.nanoseconds, line: rows.count + 1)
+    }
+
     private mutating func bits(of value: FieldValue) -> UInt64 {
         switch value {
         case .float(let number): number.bitPattern

@@ -39,6 +39,16 @@ struct InputSeries {
         }
     }
 
+    /// A time that none of its rows in the range precedes; descending, that none follows.
+    func nearestTime(_ range: TimeRange, ascending: Bool) -> Int64 {
+        let (first, last) =
+            switch origin {
+            case .stored(_, let series): (series.firstTime, series.lastTime)
+            case .material(let series): (series.times.first ?? .max, series.times.last ?? .min)
+            }
+        return ascending ? max(first, range.lower) : min(last, range.upper)
+    }
+
     /// The value of a tag; empty where the series does not have it.
     func tag(_ name: String) -> String {
         let tags =

@@ -134,8 +134,10 @@ struct Planner {
         }
         if let known = tagNamesByExperiment[view.schema.id] { return known }
         var names: Set<Name> = []
-        for series in try view.series() {
-            for tag in series.key.tags { names.insert(Name(tag.name)) }
+        // Nothing is kept of a series but the names of its tags.
+        _ = try view.series { key in
+            for tag in key.tags { names.insert(Name(tag.name)) }
+            return false
         }
         tagNamesByExperiment[view.schema.id] = names
         return names

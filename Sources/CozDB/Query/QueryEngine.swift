@@ -147,7 +147,13 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
         rowCount = 0
         zone = plan.zone
         columns = [ResultColumn(name: plan.timeName, type: .integer, isTime: true)]
-        columns += plan.columns.map { ResultColumn(name: $0.name, type: $0.type) }
+        columns += plan.columns.map { column in
+            var result = ResultColumn(name: column.name, type: column.type)
+            if case .column(let index) = column.evaluation, plan.references[index].isTag {
+                result.tag = plan.references[index].name
+            }
+            return result
+        }
     }
 
     func beginSeries(

@@ -28,14 +28,19 @@ public struct ResultColumn: Hashable, Sendable {
     public var type: FieldType?
     /// Whether the values are times: integers, nanoseconds since 1970.
     public var isTime: Bool
+    /// The tag that the column shows, under its own name: `SELECT *` calls a tag that a field has
+    /// the name of `name_1`. Nil for every other column.
+    public var tag: String?
 
     /// - Parameters:
     ///   - type: nil where no value can come.
     ///   - isTime: whether the values are nanoseconds since 1970 UTC.
-    public init(name: String, type: FieldType?, isTime: Bool = false) {
+    ///   - tag: its own name where the column shows a tag.
+    public init(name: String, type: FieldType?, isTime: Bool = false, tag: String? = nil) {
         self.name = name
         self.type = type
         self.isTime = isTime
+        self.tag = tag
     }
 }
 

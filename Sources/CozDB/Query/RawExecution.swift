@@ -5,7 +5,7 @@ extension Executor {
         _ plan: SelectPlan, _ group: InputGroup, into output: any SeriesOutput
     ) throws(DatabaseError) {
         var writer = RowWriter(plan, group.key, output)
-        var merge = try RowMerge(
+        var merge = RowMerge(
             plan, group.inputs, in: plan.range, rowsWanted: writer.rowsWanted, counters: counters)
         var block = Block()
         while !writer.isFull, try merge.next(into: &block) {
@@ -17,15 +17,27 @@ extension Executor {
 
 /// Merges the rows of several series by time; at one time in the order of the series.
 struct RowMerge {
-    private struct Head {
+    /// A series of which rows have been read; gone when it has no more.
+    private final class OpenSeries {
         var reader: BlockReader
-        var block: Block
+        var block = Block()
         var row = 0
 
-        var time: Int64 { block.times[row] }
+        init(_ reader: BlockReader) {
+            self.reader = reader
+        }
+    }
+
+    private struct Head {
+        /// Time of its next row; where it was not opened yet, a time that no row of it precedes.
+        var time: Int64
+        var open: OpenSeries?
     }
 
     private let plan: SelectPlan
+    private let inputs: [InputSeries]
+    private let range: TimeRange
+    private let counters: CounterBox
     private var heads: [Head] = []
     /// Indices into `heads`, as a binary heap: the next row's is first.
     private var heap: [Int] = []
@@ -34,43 +46,38 @@ struct RowMerge {
     init(
         _ plan: SelectPlan, _ inputs: [InputSeries], in range: TimeRange, rowsWanted: Int,
         counters: CounterBox
-    ) throws(DatabaseError) {
+    ) {
         self.plan = plan
+        self.inputs = inputs
+        self.range = range
+        self.counters = counters
         blockRows = min(4096, max(rowsWanted, 1))
-        for input in inputs {
-            var reader = BlockReader(
-                plan, input, driving: plan.auxiliary, in: range, descending: !plan.isAscending,
-                blockRows: blockRows, counters: counters)
-            var block = Block()
-            if try reader.next(into: &block) {
-                heads.append(Head(reader: reader, block: block))
-            }
-        }
+        heads = inputs.map { Head(time: $0.nearestTime(range, ascending: plan.isAscending)) }
         heap = Array(heads.indices)
         for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }
     }
 
     mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
-        guard let first = heap.first else { return false }
+        guard let first = try openFirst() else { return false }
         if heap.count == 1 {
             // One series left: its blocks are the answer's.
-            let head = heads[first]
+            let head = first.open
             block = head.row == 0 ? head.block : RowMerge.rest(head.block, from: head.row)
-            try refill(first)
+            try refill(first.index, head)
             return true
         }
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
-        while times.count < blockRows, let top = heap.first {
-            let row = heads[top].row
+        while times.count < blockRows, let (top, head) = try openFirst() {
             times.append(heads[top].time)
             for index in builders.indices {
-                builders[index].append(heads[top].block.references[index], row: row)
+                builders[index].append(head.block.references[index], row: head.row)
             }
-            heads[top].row += 1
-            if heads[top].row == heads[top].block.count {
-                try refill(top)
+            head.row += 1
+            if head.row == head.block.count {
+                try refill(top, head)
             } else {
+                heads[top].time = head.block.times[head.row]
                 sink(0)
             }
         }
@@ -78,16 +85,29 @@ struct RowMerge {
         return true
     }
 
-    private mutating func refill(_ head: Int) throws(DatabaseError) {
-        heads[head].row = 0
-        // Taken out whole: reader and block are filled together.
-        var filled = heads[head]
-        heads[head].block = Block()
-        if try filled.reader.next(into: &filled.block) {
-            heads[head] = filled
+    /// The series that has the next row. Opened only here: of a million series of a row each, one
+    /// is open at a time.
+    private mutating func openFirst() throws(DatabaseError) -> (index: Int, open: OpenSeries)? {
+        while let first = heap.first {
+            if let open = heads[first].open { return (first, open) }
+            let reader = BlockReader(
+                plan, inputs[first], driving: plan.auxiliary, in: range,
+                descending: !plan.isAscending, blockRows: blockRows, counters: counters)
+            try refill(first, OpenSeries(reader))
+        }
+        return nil
+    }
+
+    /// Reads on in the first series of the heap.
+    private mutating func refill(_ first: Int, _ open: OpenSeries) throws(DatabaseError) {
+        open.row = 0
+        if try open.reader.next(into: &open.block) {
+            heads[first].open = open
+            heads[first].time = open.block.times[0]
             sink(0)
             return
         }
+        heads[first].open = nil
         let last = heap.removeLast()
         guard !heap.isEmpty else { return }
         heap[0] = last

@@ -13,6 +13,21 @@ struct RowValues {
     }
 }
 
+/// A decoded block with the rows of its values.
+final class ColumnBlock: Sendable {
+    let number: Int
+    let rows: [UInt32]
+    let bits: [UInt64]
+    let strings: StringTable
+
+    init(number: Int, rows: [UInt32], bits: [UInt64], strings: StringTable) {
+        self.number = number
+        self.rows = rows
+        self.bits = bits
+        self.strings = strings
+    }
+}
+
 struct SegmentColumnReader {
     let directory: FieldDirectory
     /// The type the values have in this segment; the schema's may have been widened since.
@@ -24,11 +39,8 @@ struct SegmentColumnReader {
     /// The chunk of the presence vector decoded last, and its rows.
     private var chunk = -1
     private var chunkRows: [UInt32] = []
-    /// The block decoded last: its rows in the segment, values and strings.
-    private var loadedBlock = -1
-    private var loadedRows: [UInt32] = []
-    private var loadedBits: [UInt64] = []
-    private var loadedStrings = StringTable.empty
+    /// The block decoded last.
+    private var loaded: ColumnBlock?
     private var dictionary: StringTable?
     private var timeDirectory: IntegerTable?
     private var timeBlock = -1
@@ -44,13 +56,20 @@ struct SegmentColumnReader {
 
     /// The values of a block that lie in these rows.
     mutating func values(block: Int, rows: Range<Int>) throws(DatabaseError) -> ColumnSlice {
-        try load(block)
-        let start = loadedRows.partitioningIndex { Int($0) >= rows.lowerBound }
-        let end = max(start, loadedRows.partitioningIndex { Int($0) >= rows.upperBound })
+        let table = directory.table
+        let isShared =
+            table.int(BlockColumn.firstRow, block) < rows.lowerBound
+            || table.int(BlockColumn.lastRow, block) >= rows.upperBound
+        let loaded = try isShared ? loadShared(block) : load(block)
+        let places = loaded.places(rows)
         var slice = ColumnSlice(type: storedType)
-        slice.strings = loadedStrings
-        slice.bits = end - start < loadedBits.count ? Array(loadedBits[start..<end]) : loadedBits
-        slice.times = try times(loadedRows[start..<end])
+        slice.strings = loaded.strings
+        slice.bits = places.count < loaded.bits.count ? Array(loaded.bits[places]) : loaded.bits
+        slice.times = try times(loaded.rows[places])
+        let next = block + 1
+        if next >= table.count || table.int(BlockColumn.firstRow, next) >= rows.upperBound {
+            forgetBlocks()
+        }
         return slice
     }
 
@@ -58,45 +77,68 @@ struct SegmentColumnReader {
     /// Asking for ascending rows reads each block once.
     mutating func append(rows: Range<Int>, to target: inout RowValues) throws(DatabaseError) {
         for block in directory.blocks(rows: rows) {
-            try load(block)
-            let start = loadedRows.partitioningIndex { Int($0) >= rows.lowerBound }
-            let end = max(start, loadedRows.partitioningIndex { Int($0) >= rows.upperBound })
-            guard start < end else { continue }
+            let loaded = try load(block)
+            let places = loaded.places(rows)
+            guard !places.isEmpty else { continue }
             var offset: UInt64 = 0
             if target.bits.isEmpty {
-                target.strings = loadedStrings
-            } else if target.strings !== loadedStrings {
+                target.strings = loaded.strings
+            } else if target.strings !== loaded.strings {
                 offset = UInt64(target.strings.count)
-                target.strings = StringTable(target.strings, loadedStrings)
+                target.strings = StringTable(target.strings, loaded.strings)
             }
-            for index in start..<end {
-                target.rows.append(loadedRows[index] - UInt32(rows.lowerBound))
-                target.bits.append(loadedBits[index] + offset)
+            for index in places {
+                target.rows.append(loaded.rows[index] - UInt32(rows.lowerBound))
+                target.bits.append(loaded.bits[index] + offset)
             }
         }
     }
 
+    /// Decodes a block, unless another series that shares it has just been read.
+    private mutating func loadShared(_ block: Int) throws(DatabaseError) -> ColumnBlock {
+        if loaded?.number != block {
+            if let known = segment.sharedBlock(ofField: field), known.number == block {
+                return known
+            }
+            segment.keep(try load(block), ofField: field)
+        }
+        return try load(block)
+    }
+
+    /// At the last block of a series: a million readers of a row each must not keep one each.
+    private mutating func forgetBlocks() {
+        loaded = nil
+        chunk = -1
+        chunkRows = []
+        timeBlock = -1
+        blockTimes = []
+    }
+
     /// Decodes a block, unless it is the one decoded last.
-    private mutating func load(_ block: Int) throws(DatabaseError) {
-        guard block != loadedBlock else { return }
-        loadedBlock = -1
+    private mutating func load(_ block: Int) throws(DatabaseError) -> ColumnBlock {
+        if let loaded, loaded.number == block { return loaded }
+        loaded = nil
+        let bits: [UInt64]
+        var strings = StringTable.empty
         let table = directory.table
         let count = table.int(BlockColumn.count, block)
         let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
         if encoding == SegmentFormat.plainStrings, storedType == .string {
-            loadedStrings = try segment.plainStrings(table, block: block)
-            loadedBits = (0..<count).map { UInt64($0) }
+            strings = try segment.plainStrings(table, block: block)
+            bits = (0..<count).map { UInt64($0) }
         } else {
-            loadedBits = try segment.words(
+            bits = try segment.words(
                 table, block: block, type: storedType == .string ? .integer : storedType)
             if storedType == .string {
-                loadedStrings = try loadDictionary()
-                try check(loadedBits, below: loadedStrings.count, block: block)
+                strings = try loadDictionary()
+                try check(bits, below: strings.count, block: block)
             }
         }
         let firstOrdinal = directory.ordinals[block]
-        loadedRows = try positions(firstOrdinal..<(firstOrdinal + count), block: block)
-        loadedBlock = block
+        let rows = try positions(firstOrdinal..<(firstOrdinal + count), block: block)
+        let decoded = ColumnBlock(number: block, rows: rows, bits: bits, strings: strings)
+        loaded = decoded
+        return decoded
     }
 
     /// The rows that have the values with these ordinals.
@@ -110,6 +152,15 @@ struct SegmentColumnReader {
         while ordinal < ordinals.upperBound {
             let index = vector.chunk(ofOrdinal: ordinal)
             guard index >= 0 else { break }
+            let first = ordinal - vector.chunk(index).firstOrdinal
+            if let all = vector.allRows(ofChunk: index) {
+                let taken = min(all.count - first, ordinals.upperBound - ordinal)
+                guard taken > 0 else { break }
+                let start = all.lowerBound + first
+                rows.append(contentsOf: (start..<(start + taken)).lazy.map { UInt32($0) })
+                ordinal += taken
+                continue
+            }
             if index != chunk {
                 let group = segment.footer.groups[segment.footer.fields[field].group]
                 chunkRows = try namingFile(segment.path, at: group.offset) {
@@ -118,7 +169,6 @@ struct SegmentColumnReader {
                 }
                 chunk = index
             }
-            let first = ordinal - vector.chunk(index).firstOrdinal
             let taken = min(chunkRows.count - first, ordinals.upperBound - ordinal)
             guard taken > 0 else { break }
             rows.append(contentsOf: chunkRows[first..<(first + taken)])
@@ -188,5 +238,14 @@ struct SegmentColumnReader {
         let loaded = try segment.timeDirectory()
         timeDirectory = loaded
         return loaded
+    }
+}
+
+extension ColumnBlock {
+    /// The places of the values that lie in these rows.
+    fileprivate func places(_ wanted: Range<Int>) -> Range<Int> {
+        let start = rows.partitioningIndex { Int($0) >= wanted.lowerBound }
+        let end = rows.partitioningIndex { Int($0) >= wanted.upperBound }
+        return start..<max(start, end)
     }
 }

@@ -23,6 +23,8 @@ final class SegmentReader: Sendable {
         var presence: [Int: PresenceVector] = [:]
         var timeDirectory: IntegerTable?
         var times: [Int: [Int64]] = [:]
+        /// By field: the block decoded last of those that several series share.
+        var shared: [Int: ColumnBlock] = [:]
     }
 
     /// Blocks of decoded times kept per segment: two mebibytes.
@@ -128,6 +130,16 @@ final class SegmentReader: Sendable {
     }
 
     // MARK: Blocks
+
+    /// The block of a field that was kept last. A series of a few rows shares its blocks with many
+    /// others, which are mostly read right after it.
+    func sharedBlock(ofField field: Int) -> ColumnBlock? {
+        cache.withLock { $0.shared[field] }
+    }
+
+    func keep(_ block: ColumnBlock, ofField field: Int) {
+        cache.withLock { $0.shared[field] = block }
+    }
 
     /// The decoded words of a block that a directory lists.
     func words(
@@ -366,6 +378,13 @@ final class PresenceVector: Sendable {
     }
 
     func chunk(_ index: Int) -> Chunk { chunks[index] }
+
+    /// The rows of a chunk all of whose rows have the field; nil for any other chunk.
+    func allRows(ofChunk index: Int) -> Range<Int>? {
+        let base = chunks[index].number * SegmentFormat.presenceChunkRows
+        let count = min(SegmentFormat.presenceChunkRows, rowCount - base)
+        return chunks[index].count == count ? base..<(base + count) : nil
+    }
 
     /// The rows of one chunk.
     func rows(ofChunk index: Int) throws(FormatError) -> [UInt32] {

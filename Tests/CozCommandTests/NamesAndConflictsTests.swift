@@ -1,0 +1,120 @@
+// Names that Swift takes for equal and statements take for keywords, and types that vary.
+
+internal import Foundation
+internal import Testing
+
+struct NamesAndConflictsTests {
+    /// One name in two forms of Unicode: different bytes, so different names.
+    private static let composed = "\u{E9}"
+    private static let decomposed = "e\u{301}"
+
+    private func query(
+        _ statement: String, _ format: String = "csv", in folder: TemporaryFolder
+    ) throws -> String {
+        let run = try Command.cozdb([
+            "query", "--db", folder.path("x.cozdb"), "--format", format, "--epoch", "ns", statement,
+        ])
+        #expect(run.status == 0, "\(statement): \(run.errors)")
+        return run.output
+    }
+
+    /// Imports lines and runs the commands that the summary prints.
+    private func importAndRepair(_ lines: [String], in folder: TemporaryFolder) throws {
+        _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "lines.lp")
+        let run = try Command.cozdb(
+            ["import", "--db", "x.cozdb", "--identity", "all", "lines.lp"], in: folder.url)
+        #expect(run.status == 7, "\(run.errors)")
+        let commands = run.lines.filter { $0.hasPrefix("  cozdb ") }.joined(separator: "\n")
+        let repair = try Command.shell("set -e\n\(commands)", in: folder.url)
+        #expect(repair.status == 0, "\(commands)\n\(repair.output)\(repair.errors)")
+        let list = try Command.cozdb(["rejects", "--db", folder.path("x.cozdb"), "list"])
+        #expect(!list.output.contains("waiting"), "\(list.output)")
+    }
+
+    @Test func `names that differ by normalisation only stay apart everywhere`() throws {
+        let (a, b) = (Self.composed, Self.decomposed)
+        let folder = try TemporaryFolder()
+        try importAndRepair(
+            [
+                "m,\(a)=x,\(b)=y \(a)=1i,\(b)=2i,s=\"\(a)\" 1",
+                "m,\(a)=x,\(b)=y \(a)=1.5,\(b)=2.5,s=\"\(b)\" 2",
+                "\(a),t=1 \(a)=1i 1", "\(b),t=1 \(a)=1i 1",
+                "\(a),t=1 \(a)=1.5 2", "\(b),t=1 \(a)=2.5 2",
+            ], in: folder)
+        #expect(
+            try query("SELECT \"\(a)\", \"\(b)\" FROM m", in: folder).utf8
+                .elementsEqual("time,\(a),\(b)\n1,1,2\n2,1.5,2.5\n".utf8))
+        #expect(try query("SELECT \"\(a)\" FROM \"\(b)\"", in: folder).hasSuffix("\n2,2.5\n"))
+        let values = "SHOW TAG VALUES FROM m WITH KEY IN (\"\(a)\", \"\(b)\")"
+        #expect(
+            try query(values, in: folder).utf8
+                .elementsEqual("name,key,value\nm,\(b),y\nm,\(a),x\n".utf8))
+        #expect(try query("SELECT count(distinct s) FROM m", in: folder).hasSuffix("\n0,2\n"))
+        #expect(
+            try query("SELECT * FROM m", "lp", in: folder).utf8
+                .starts(with: "m,\(b)=y,\(a)=x \(b)=2,s=\"\(a)\",\(a)=1 1\n".utf8))
+    }
+
+    @Test func `settings of one name are not held against another form of it`() throws {
+        let folder = try TemporaryFolder()
+        let first = try Command.cozdb(
+            ["import", "--db", folder.path("x.cozdb"), "-"],
+            input: "\(Self.composed),id_participant=a v=1 1\n")
+        #expect(first.status == 0)
+        let file = try folder.write("\(Self.decomposed),t=a v=1 1\n", to: "other.lp")
+        let second = try Command.cozdb([
+            "import", "--db", folder.path("x.cozdb"), "--identity", "all", file,
+        ])
+        #expect(second.status == 0, "\(second.errors)")
+    }
+
+    @Test func `conflicts of fields with any name come in by the printed commands`() throws {
+        let names = ["select", "FROM", "a b", "q\"x", "a'b", "'\u{301}x", "b\\k", "$HOME", "`id`"]
+        let folder = try TemporaryFolder()
+        var lines: [String] = []
+        for name in names {
+            let key = name.replacing(" ", with: "\\ ")
+            lines += ["\(key),t=1 \(key)=7i 1", "\(key),t=1 \(key)=7.5 2"]
+        }
+        try importAndRepair(lines, in: folder)
+        for name in names {
+            let word =
+                "\"" + name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+            let answer = try query("SELECT \(word) FROM \(word)", in: folder)
+            #expect(answer.hasSuffix("\n1,7\n2,7.5\n"), "\(name): \(answer)")
+        }
+    }
+
+    @Test func `several types in one field come in by one change of its type`() throws {
+        let folder = try TemporaryFolder()
+        try importAndRepair(
+            [
+                "m,t=1 v=1i,s=\"x\" 1", "m,t=1 v=2.5,s=3i 2", "m,t=1 v=true 3",
+                "m,t=1 v=\"text\" 4",
+            ], in: folder)
+        let answer = try query("SELECT v, s FROM m", in: folder)
+        #expect(answer == "time,v,s\n1,1,x\n2,2.5,3\n3,true,\n4,text,\n")
+    }
+
+    @Test func `the order of identity tags is no difference`() throws {
+        let folder = try TemporaryFolder()
+        for order in ["a,b", "b,a"] {
+            let run = try Command.cozdb(
+                ["import", "--db", folder.path("x.cozdb"), "--identity", order, "-"],
+                input: "m,a=1,b=2 v=1 1\n")
+            #expect(run.status == 0, "\(run.errors)")
+        }
+    }
+
+    @Test func `lp prints a tag under its own name also where every tag is identity`() throws {
+        let folder = try TemporaryFolder()
+        let line = "m,x=tag,y=z x=1i 1\n"
+        let run = try Command.cozdb(
+            ["import", "--db", folder.path("x.cozdb"), "--identity", "all", "-"], input: line)
+        #expect(run.status == 0)
+        #expect(try query("SELECT * FROM m", "lp", in: folder) == line)
+        #expect(
+            try query("SELECT max(x) FROM m GROUP BY *", "lp", in: folder)
+                == "m,x=tag,y=z max=1i 1\n")
+    }
+}
