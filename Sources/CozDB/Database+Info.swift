@@ -27,19 +27,6 @@ extension Database {
         return info
     }
 
-    /// Distinct rows of all experiments. Reads no value: counts come from footers, and from the
-    /// times of rows where segments overlap.
-    public func rowCount() throws(DatabaseError) -> Int {
-        var count = 0
-        for view in try moment().1.experiments { count += try view.rowCount() }
-        return count
-    }
-
-    /// What flushes have found since the database was made.
-    public func counters() throws(DatabaseError) -> WriteCounters {
-        try moment().0.counters
-    }
-
     /// Rows in which points with different tags met, found by flushes and merges of this
     /// `Database` since it was opened; nothing for one open for reading. Points that are in
     /// memory still, or in segments that no merge brought together, are not compared yet.
@@ -47,6 +34,23 @@ extension Database {
     public var tagSetMerges: TagSetMerges {
         guard case .writer(let engine) = store else { return TagSetMerges() }
         return engine.state.withLock { $0.tagSetMerges }
+    }
+
+    /// Distinct rows of all experiments. Reads no value: counts come from footers, and from the
+    /// times of rows where segments overlap.
+    ///
+    /// - Throws: as `info`.
+    public func rowCount() throws(DatabaseError) -> Int {
+        var count = 0
+        for view in try takeSnapshot().experiments { count += try view.rowCount() }
+        return count
+    }
+
+    /// What flushes have found since the database was made.
+    ///
+    /// - Throws: as `snapshot`.
+    public func counters() throws(DatabaseError) -> WriteCounters {
+        try moment().0.counters
     }
 
     private func count(

@@ -31,11 +31,13 @@ public struct MergedTagSets: Hashable, Sendable {
         }
         example =
             "\(found.experiment), \(key) at \(found.time): " + tags.joined(separator: ", ")
+        // A list of names has no way to write a comma.
+        let canList = !merges.isTagMissing && !merges.tags.contains { $0.utf8.contains(0x2C) }
         let schema = schemas.first { $0.name.utf8.elementsEqual(found.experiment.utf8) }
         switch schema?.identity {
-        case .participant(let tag) where !merges.isTagMissing:
+        case .participant(let tag) where canList:
             identity = .tags([tag] + merges.tags)
-        case .tags(let names) where !merges.isTagMissing:
+        case .tags(let names) where canList:
             identity = .tags(names + merges.tags)
         default: break
         }

@@ -14,8 +14,8 @@ struct KilledImportTests {
         var lines = ""
         for line in 0..<Self.rowCount {
             let place = "m,id_participant=p\(line % 37)"
-            let text = "s=\"text \(line % 100)\""
-            lines += "\(place) v=\(line).5,\(text),k=\(line)i \(line * 1_000_003)\n"
+            let fields = "v=\(line).5,s=\"text \(line % 100)\",k=\(line)i"
+            lines += "\(place) \(fields) \(line * 1_000_003)\n"
         }
         return try folder.write(lines, to: "points.lp")
     }

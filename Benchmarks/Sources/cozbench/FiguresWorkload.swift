@@ -50,7 +50,8 @@ enum FiguresWorkload {
             runs.append(try CommandRun(command, ["query", "--db", database, query]).seconds)
         }
         runs.sort()
-        let (least, middle) = (hundredths(runs[0] * 1000), hundredths(median(runs) * 1000))
+        let least = hundredths(runs[0] * 1000)
+        let middle = hundredths(median(runs) * 1000)
         print("cozdb query          \(least) ms least, \(middle) ms median")
     }
 

@@ -139,8 +139,8 @@ struct ImportSummary {
 
     /// - Parameter database: closed by now; the counts come from a reader.
     mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
-        let reader = try? Database.open(path, access: .readOnly)
-        after = reader.flatMap { ImportSummary.count($0) } ?? after
+        let counted = try? Database.withReader(path) { ImportSummary.count($0) }
+        after = counted.flatMap(\.self) ?? after
         report.mergedTagSets = MergedTagSets(
             database.tagSetMerges, since: TagSetMerges(), schemas: schemas)
     }

@@ -78,6 +78,7 @@ public struct WriteCounters: Equatable, Sendable {
     /// Rows that points of different tag sets (outside the identity) met in.
     public var mergedRows = 0
 
+    /// Nothing written.
     public init() {}
 
     mutating func add(_ other: WriteCounters) {

@@ -25,6 +25,7 @@ public enum Identity: Hashable, Sendable {
         }
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .participant(let tag): hasher.combine(Name(tag))

@@ -38,11 +38,13 @@ public struct TypeConflict: Hashable, Sendable {
     /// The type of the refused values.
     public var received: FieldType
 
+    /// Whether experiment and field have the same bytes, and the types are the same.
     public static func == (left: TypeConflict, right: TypeConflict) -> Bool {
         Name(left.experiment) == Name(right.experiment) && Name(left.field) == Name(right.field)
             && left.locked == right.locked && left.received == right.received
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(Name(experiment))
         hasher.combine(Name(field))
