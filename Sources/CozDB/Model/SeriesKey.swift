@@ -39,6 +39,28 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         tags.first { $0.name == name }?.value
     }
 
+    /// Whether the series has a tag with this value.
+    ///
+    /// - Parameter tag: the key of a series with that tag alone.
+    func contains(_ tag: SeriesKey) -> Bool {
+        if bytes.count <= tag.bytes.count { return bytes == tag.bytes }
+        let (all, wanted) = (bytes.span, tag.bytes.span)
+        var start = 0
+        while start + wanted.count <= all.count {
+            var same = 0
+            while same < wanted.count, all[start + same] == wanted[same] { same += 1 }
+            if same == wanted.count { return true }
+            // On to the next tag, behind the ends of a name and a value.
+            var endCount = 0
+            while endCount < 2, start + 1 < all.count {
+                if all[start] == 0, all[start + 1] == 1 { endCount += 1 }
+                start += all[start] == 0 ? 2 : 1
+            }
+            if endCount < 2 { return false }
+        }
+        return false
+    }
+
     public static func < (left: SeriesKey, right: SeriesKey) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }

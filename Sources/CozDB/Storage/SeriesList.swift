@@ -20,6 +20,18 @@ enum SeriesList {
         where accepts: ((SeriesKey) -> Bool)?
     ) throws(DatabaseError) -> [Series] {
         var series: [Series] = []
+        if let kept = try segment.keptSeries() {
+            for entry in kept
+            where range.overlaps(first: entry.firstTime, last: entry.lastTime)
+                && accepts?(entry.key) ?? true
+            {
+                let part = Series.Part(
+                    source: index, rows: entry.rows, firstTime: entry.firstTime,
+                    lastTime: entry.lastTime)
+                series.append(Series(key: entry.key, parts: [part]))
+            }
+            return series
+        }
         try segment.forEachSeries { key, rows, first, last in
             guard range.overlaps(first: first, last: last) else { return }
             let key = SeriesKey(canonical: [UInt8](copying: key))
