@@ -19,11 +19,25 @@ final class MaterialSeries {
     }
 }
 
+/// A series of a subquery that gives rows as they are stored: they are computed as they are read.
+final class DerivedSeries {
+    let plan: SelectPlan
+    let input: InputSeries
+    let tags: [(name: String, value: String)]
+
+    init(plan: SelectPlan, input: InputSeries, tags: [(name: String, value: String)]) {
+        self.plan = plan
+        self.input = input
+        self.tags = tags
+    }
+}
+
 /// One series that a statement reads.
 struct InputSeries {
     enum Origin {
         case stored(ExperimentView, Series)
         case material(MaterialSeries)
+        case derived(DerivedSeries)
     }
 
     var origin: Origin
@@ -36,6 +50,16 @@ struct InputSeries {
         switch origin {
         case .stored(let view, _): view.schema.name
         case .material(let series): series.name
+        case .derived(let series): series.input.name
+        }
+    }
+
+    /// About how many rows storage has of it.
+    var rowCount: Int {
+        switch origin {
+        case .stored(_, let series): series.parts.reduce(0) { $0 + $1.rows.count }
+        case .material(let series): series.times.count
+        case .derived(let series): series.input.rowCount
         }
     }
 
@@ -45,6 +69,7 @@ struct InputSeries {
             switch origin {
             case .stored(_, let series): series.key.tags
             case .material(let series): series.tags
+            case .derived(let series): series.tags
             }
         return tags.first { Name($0.name) == Name(name) }?.value ?? ""
     }
@@ -70,6 +95,10 @@ struct BlockReader {
     private var recipes: [Recipe] = []
     private var cursor: RowCursor?
     private var rows = RowBlock()
+    /// Of a derived series: the one reader of its own series, its block, and what was computed.
+    private var inner: [BlockReader] = []
+    private var innerBlock = Block()
+    private var derived: [ResultVector] = []
     /// Position in a material series.
     private var nextRow = 0
     /// Positions among the references of those of which a row must have one.
@@ -125,6 +154,13 @@ struct BlockReader {
             case .tag, .missing: break
             }
         }
+        if case .derived(let series) = input.origin {
+            inner.append(
+                BlockReader(
+                    series.plan, series.input, driving: series.plan.auxiliary,
+                    in: series.plan.range, descending: descending, blockRows: blockRows,
+                    counters: counters))
+        }
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
@@ -155,6 +191,10 @@ struct BlockReader {
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
             block = Block(times: descending ? series.times.reversed() : series.times)
+        case .derived(let series):
+            guard try inner[0].next(into: &innerBlock) else { return false }
+            block = Block(times: innerBlock.times)
+            derived = series.plan.evaluatedColumns(innerBlock.references, count: block.count)
         }
         let vectors = recipes.map { vector($0, count: block.count) }
         block.references = Array(vectors.prefix(referenceCount))
@@ -175,6 +215,8 @@ struct BlockReader {
         case (.output(let index, let type), .material(let series)):
             let vector = descending ? series.columns[index].reversed : series.columns[index]
             return type.map { vector.cast(to: $0) } ?? vector
+        case (.output(let index, let type), .derived):
+            return type.map { derived[index].cast(to: $0) } ?? derived[index]
         case (.constant(let value), _): return .constant(value, count: count)
         default: return .constant(nil, count: count)
         }
@@ -212,6 +254,14 @@ final class CounterBox {
 
     init(isCancelled: (@Sendable () -> Bool)?) {
         self.isCancelled = isCancelled
+    }
+
+    /// Adds what another one counted of the same query.
+    func add(_ other: CounterBox) {
+        value.rowsRead += other.value.rowsRead
+        value.blocksRead += other.value.blocksRead
+        value.blocksSummarized += other.value.blocksSummarized
+        value.bytesRead += other.value.bytesRead
     }
 
     func checkCancelled() throws(DatabaseError) {

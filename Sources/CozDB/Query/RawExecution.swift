@@ -21,12 +21,12 @@ struct RowMerge {
         var reader: BlockReader
         var block: Block
         var row = 0
-
-        var time: Int64 { block.times[row] }
     }
 
     private let plan: SelectPlan
     private var heads: [Head] = []
+    /// For each head the time of its row, side by side: the heap compares them all the time.
+    private var headTimes: [Int64] = []
     /// Indices into `heads`, as a binary heap: the next row's is first.
     private var heap: [Int] = []
     private let blockRows: Int
@@ -43,6 +43,7 @@ struct RowMerge {
                 blockRows: blockRows, counters: counters)
             var block = Block()
             if try reader.next(into: &block) {
+                headTimes.append(block.times[0])
                 heads.append(Head(reader: reader, block: block))
             }
         }
@@ -63,7 +64,7 @@ struct RowMerge {
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
         while times.count < blockRows, let top = heap.first {
             let row = heads[top].row
-            times.append(heads[top].time)
+            times.append(headTimes[top])
             for index in builders.indices {
                 builders[index].append(heads[top].block.references[index], row: row)
             }
@@ -71,6 +72,7 @@ struct RowMerge {
             if heads[top].row == heads[top].block.count {
                 try refill(top)
             } else {
+                headTimes[top] = heads[top].block.times[row + 1]
                 sink(0)
             }
         }
@@ -84,6 +86,7 @@ struct RowMerge {
         var filled = heads[head]
         heads[head].block = Block()
         if try filled.reader.next(into: &filled.block) {
+            headTimes[head] = filled.block.times[0]
             heads[head] = filled
             sink(0)
             return
@@ -102,7 +105,7 @@ struct RowMerge {
     }
 
     private func precedes(_ left: Int, _ right: Int) -> Bool {
-        let (a, b) = (heads[left].time, heads[right].time)
+        let (a, b) = (headTimes[left], headTimes[right])
         if plan.isAscending { return a == b ? left < right : a < b }
         return a == b ? left > right : a > b
     }
