@@ -102,7 +102,7 @@ struct BlockReader {
     /// Position in a material series.
     private var nextRow = 0
     /// Positions among the references of those of which a row must have one.
-    private let driving: [Int]
+    private var driving: [Int]
     private let referenceCount: Int
 
     private enum Recipe {
@@ -148,6 +148,7 @@ struct BlockReader {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
+        if drives(wanted, source) { self.driving = [] }
         for dimension in source.dimensions {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
@@ -165,6 +166,22 @@ struct BlockReader {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
                 blockRows: blockRows)
+        }
+    }
+
+    /// Whether each column asked for is one of those of which a row must have one: then there is
+    /// no row without.
+    private func drives(_ wanted: [ColumnID], _ source: PlannedSource) -> Bool {
+        guard case .experiment(let view) = source.origin else { return false }
+        return wanted.allSatisfy { column in
+            driving.contains { index in
+                guard case .column(column, isTag: false) = source.bindings[index] else {
+                    return false
+                }
+                // A cast can leave nothing of a value.
+                let type = plan.references[index].type
+                return type == nil || type == view.schema.columns[column].type
+            }
         }
     }
 

@@ -184,6 +184,15 @@ struct ColumnCursor {
 }
 
 extension MemtableView {
+    /// The places of one series whose rows lie in a range.
+    func rows(in range: TimeRange, of places: Range<Int>) -> Range<Int> {
+        let order = order()
+        let ordered = order.rows[places]
+        let start = ordered.partitioningIndex { rows[Int($0)].time >= range.lower }
+        let end = ordered.partitioningIndex { rows[Int($0)].time >= range.upper }
+        return start..<max(start, end)
+    }
+
     /// All values of a column in the rows of one series, the later of two at one time only.
     func values(of column: Column, rows places: Range<Int>) -> ColumnSlice {
         var slice = ColumnSlice(type: column.type)
