@@ -13,7 +13,6 @@ struct FormatSink: QueryResultSink {
     private var firstName: String?
     private var header = ResultHeader()
     private var isTime: [Bool] = []
-    private var cells: [ResultCell] = []
     /// Statements begun so far.
     private(set) var statements = 0
     /// The first statement that failed decides the exit status.
@@ -56,7 +55,6 @@ struct FormatSink: QueryResultSink {
             header.zoneOffset = { zone.offsetSeconds(at: Timestamp(nanoseconds: $0)) }
         }
         isTime = series.columns.map(\.isTime)
-        cells = [ResultCell](repeating: .null, count: series.columns.count)
         isInSeries = true
         format.beginSeries(header)
     }
@@ -91,19 +89,7 @@ struct FormatSink: QueryResultSink {
         // Nobody is left to read the rest.
         if output.isClosed { throw FormatSink.readerLeft }
         let start = ContinuousClock.now
-        for row in 0..<batch.count {
-            for column in cells.indices {
-                let vector = batch.columns[column]
-                if vector.isNull(row) {
-                    cells[column] = .null
-                } else if isTime[column] {
-                    cells[column] = .time(Int64(bitPattern: vector.bits(row)))
-                } else {
-                    cells[column] = vector.value(row).map { .value($0) } ?? .null
-                }
-            }
-            format.row(cells)
-        }
+        format.rows(batch, isTime: isTime)
         formatting += ContinuousClock.now - start
     }
 

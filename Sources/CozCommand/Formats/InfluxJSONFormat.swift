@@ -1,6 +1,8 @@
 // `--format influx-json`: the body of InfluxDB 1.x's answer to /query, byte for byte where the
 // order of keys allows it.
 
+internal import CozDB
+
 final class InfluxJSONFormat: ResultFormat {
     private let output: OutputWriter
     private let time: TimeText
@@ -73,6 +75,28 @@ final class InfluxJSONFormat: ResultFormat {
             JSONText.append(cell, time, offset: header.zoneOffset, likeGo: true, to: &bytes)
         }
         put("]")
+        send()
+    }
+
+    func rows(_ batch: ResultBatch, isTime: [Bool]) {
+        let cells = JSONRow(
+            batch, isTime: isTime, time: time, offset: header.zoneOffset, likeGo: true)
+        // A local array: what a class stores is checked for exclusive access at every byte.
+        var bytes: [UInt8] = []
+        swap(&bytes, &self.bytes)
+        for row in 0..<batch.count {
+            bytes.append(UInt8(ascii: ","))
+            if rows == 0 { bytes.append(contentsOf: "\"values\":[".utf8) }
+            rows += 1
+            bytes.append(UInt8(ascii: "["))
+            cells.append(row, to: &bytes)
+            bytes.append(UInt8(ascii: "]"))
+            if bytes.count >= JSONRow.pieceSizeBytes {
+                output.append(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+        }
+        swap(&bytes, &self.bytes)
         send()
     }
 

@@ -1,5 +1,7 @@
 // `--format json`: an array of objects per statement; `--format ndjson`: an object a line.
 
+internal import CozDB
+
 final class JSONFormat: ResultFormat {
     private let output: OutputWriter
     private let time: TimeText
@@ -56,6 +58,29 @@ final class JSONFormat: ResultFormat {
         bytes.append(UInt8(ascii: "}"))
         if !isArray { bytes.append(UInt8(ascii: "\n")) }
         output.append(bytes)
+    }
+
+    func rows(_ batch: ResultBatch, isTime: [Bool]) {
+        let cells = JSONRow(
+            batch, isTime: isTime, keys: keys, time: time, offset: header.zoneOffset)
+        // A local array: what a class stores is checked for exclusive access at every byte.
+        var bytes: [UInt8] = []
+        swap(&bytes, &self.bytes)
+        bytes.removeAll(keepingCapacity: true)
+        for row in 0..<batch.count {
+            if isArray { bytes.append(contentsOf: (rows == 0 ? "\n" : ",\n").utf8) }
+            rows += 1
+            bytes.append(UInt8(ascii: "{"))
+            bytes.append(contentsOf: prefix)
+            cells.append(row, to: &bytes)
+            bytes.append(UInt8(ascii: "}"))
+            if !isArray { bytes.append(UInt8(ascii: "\n")) }
+            if bytes.count >= JSONRow.pieceSizeBytes || row == batch.count - 1 {
+                output.append(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+        }
+        swap(&bytes, &self.bytes)
     }
 
     func endSeries() {}

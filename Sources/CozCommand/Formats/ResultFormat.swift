@@ -53,6 +53,10 @@ protocol ResultFormat: AnyObject {
     func beginSeries(_ header: ResultHeader)
     /// - Parameter cells: one per column of the header.
     func row(_ cells: [ResultCell])
+    /// Several rows at once, as the engine has them; the same as `row` for each of them.
+    ///
+    /// - Parameter isTime: for each column, whether its integers are times.
+    func rows(_ batch: ResultBatch, isTime: [Bool])
     func endSeries()
     /// - Parameter error: why the statement failed; formats with no place for it leave it out, as
     ///   the command also says it on standard error.
@@ -65,4 +69,21 @@ protocol ResultFormat: AnyObject {
 
 extension ResultFormat {
     func parseError(_ message: String) {}
+
+    func rows(_ batch: ResultBatch, isTime: [Bool]) {
+        var cells = [ResultCell](repeating: .null, count: isTime.count)
+        for row in 0..<batch.count {
+            for column in cells.indices {
+                let vector = batch.columns[column]
+                if vector.isNull(row) {
+                    cells[column] = .null
+                } else if isTime[column] {
+                    cells[column] = .time(Int64(bitPattern: vector.bits(row)))
+                } else {
+                    cells[column] = vector.value(row).map { .value($0) } ?? .null
+                }
+            }
+            self.row(cells)
+        }
+    }
 }

@@ -9,7 +9,9 @@ struct Name: Hashable, Comparable, Sendable {
     }
 
     static func == (left: Name, right: Name) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        // Most names that differ do so in their length already.
+        left.text.utf8.count == right.text.utf8.count
+            && left.text.utf8.elementsEqual(right.text.utf8)
     }
 
     func hash(into hasher: inout Hasher) {

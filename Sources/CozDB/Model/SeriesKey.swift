@@ -50,6 +50,28 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         return nil
     }
 
+    /// Whether the series has a tag with this value.
+    ///
+    /// - Parameter tag: the key of a series with that tag alone.
+    func contains(_ tag: SeriesKey) -> Bool {
+        if bytes.count <= tag.bytes.count { return bytes == tag.bytes }
+        let (all, wanted) = (bytes.span, tag.bytes.span)
+        var start = 0
+        while start + wanted.count <= all.count {
+            var same = 0
+            while same < wanted.count, all[start + same] == wanted[same] { same += 1 }
+            if same == wanted.count { return true }
+            // On to the next tag, behind the ends of a name and a value.
+            var endCount = 0
+            while endCount < 2, start + 1 < all.count {
+                if all[start] == 0, all[start + 1] == 1 { endCount += 1 }
+                start += all[start] == 0 ? 2 : 1
+            }
+            if endCount < 2 { return false }
+        }
+        return false
+    }
+
     /// The names of the tags in canonical form: equal bytes for equal names.
     var nameBytes: [UInt8] {
         var names: [UInt8] = []

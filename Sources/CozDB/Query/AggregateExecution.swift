@@ -2,26 +2,22 @@
 // asks nothing of the rows and from row blocks where it does, then fill, transformations, columns.
 
 extension Executor {
-    func runAggregate(
-        _ plan: SelectPlan, _ group: InputGroup, into output: any SeriesOutput
-    ) throws(DatabaseError) {
-        var aggregation = GroupAggregation(plan, self)
-        for input in group.inputs {
-            try counters.checkCancelled()
-            try aggregation.add(input)
-        }
-        try write(plan, group.key, aggregation, into: output)
-    }
-
-    /// Answers a group whose values are all in.
-    func write(
-        _ plan: SelectPlan, _ key: GroupKey, _ aggregation: GroupAggregation,
-        into output: any SeriesOutput
-    ) throws(DatabaseError) {
+    /// The points of each call of a group whose values are all in.
+    func lists(
+        _ plan: SelectPlan, _ aggregation: GroupAggregation
+    ) throws(DatabaseError) -> [PointList] {
         var lists: [PointList] = []
         for index in plan.calls.indices {
             lists.append(try finished(plan, plan.calls[index], aggregation.points(index)))
         }
+        return lists
+    }
+
+    /// Answers a group.
+    func write(
+        _ plan: SelectPlan, _ key: GroupKey, _ lists: [PointList],
+        into output: any SeriesOutput
+    ) throws(DatabaseError) {
         var writer = RowWriter(plan, key, output)
         if lists.count == 1 {
             if lists[0].count > 0 {
@@ -135,13 +131,15 @@ struct GroupAggregation {
         if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
             let known = fields.indices.first {
                 fieldReferences[$0] == call.argument && fields[$0].range == range
-                    && aggregate != .stddev
             }
-            if let known { return .field(known) }
+            if let known {
+                fields[known].needs.formUnion(BucketNeeds(aggregate))
+                return .field(known)
+            }
             fields.append(
                 FieldAccumulator(
                     type: type, range: range, buckets: plan.buckets,
-                    needsMoments: aggregate == .stddev))
+                    needs: BucketNeeds(aggregate)))
             fieldReferences.append(call.argument)
             return .field(fields.count - 1)
         }
@@ -164,6 +162,7 @@ struct GroupAggregation {
         {
             return try scan(view, series, plan.sources[input.source])
         }
+        if takesOneRow { return try addOneRow(input) }
         let arguments = plan.calls.map(\.argument)
         var reader = BlockReader(
             plan, input, driving: arguments, in: executor.extended(plan), descending: false,
@@ -171,6 +170,36 @@ struct GroupAggregation {
         var block = Block()
         while try reader.next(into: &block) { add(block, plan.sources[input.source]) }
         endSeries()
+    }
+
+    /// Whether the answer is the first or last point of all, with other columns of its row.
+    private var takesOneRow: Bool {
+        guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
+        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate == .last
+    }
+
+    /// Reads from the end where that point must be, and no further than to it.
+    private mutating func addOneRow(_ input: InputSeries) throws(DatabaseError) {
+        let argument = plan.calls[0].argument
+        var reader = BlockReader(
+            plan, input, driving: [argument], in: executor.extended(plan),
+            descending: plan.calls[0].aggregate == .last, blockRows: 64,
+            counters: executor.counters)
+        var block = Block()
+        while try reader.next(into: &block) {
+            guard let row = block.references[argument].isPresent.firstIndex(of: true) else {
+                continue
+            }
+            block.times = [block.times[row]]
+            block.references = block.references.map { $0.filtered([row]) }
+            return add(block, plan.sources[input.source])
+        }
+    }
+
+    /// Adds what another gathered of the inputs that come next.
+    mutating func add(_ other: GroupAggregation) {
+        for index in fields.indices { fields[index].add(other.fields[index]) }
+        for index in collectors.indices { collectors[index].add(other.collectors[index]) }
     }
 
     mutating func add(_ block: Block, _ source: PlannedSource) {

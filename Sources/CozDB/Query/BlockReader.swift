@@ -19,11 +19,25 @@ final class MaterialSeries {
     }
 }
 
+/// A series of a subquery that gives rows as they are stored: they are computed as they are read.
+final class DerivedSeries {
+    let plan: SelectPlan
+    let input: InputSeries
+    let tags: [(name: String, value: String)]
+
+    init(plan: SelectPlan, input: InputSeries, tags: [(name: String, value: String)]) {
+        self.plan = plan
+        self.input = input
+        self.tags = tags
+    }
+}
+
 /// One series that a statement reads.
 struct InputSeries {
     enum Origin {
         case stored(ExperimentView, Series)
         case material(MaterialSeries)
+        case derived(DerivedSeries)
     }
 
     var origin: Origin
@@ -36,6 +50,16 @@ struct InputSeries {
         switch origin {
         case .stored(let view, _): view.schema.name
         case .material(let series): series.name
+        case .derived(let series): series.input.name
+        }
+    }
+
+    /// About how many rows storage has of it.
+    var rowCount: Int {
+        switch origin {
+        case .stored(_, let series): series.parts.reduce(0) { $0 + $1.rows.count }
+        case .material(let series): series.times.count
+        case .derived(let series): series.input.rowCount
         }
     }
 
@@ -45,17 +69,20 @@ struct InputSeries {
             switch origin {
             case .stored(_, let series): (series.firstTime, series.lastTime)
             case .material(let series): (series.times.first ?? .max, series.times.last ?? .min)
+            case .derived: (range.lower, range.upper)
             }
         return ascending ? max(first, range.lower) : min(last, range.upper)
     }
 
     /// The value of a tag; empty where the series does not have it.
     func tag(_ name: String) -> String {
+        let tags: [(name: String, value: String)]
         switch origin {
-        case .stored(_, let series): series.key.value(of: name) ?? ""
-        case .material(let series):
-            series.tags.first { Name($0.name) == Name(name) }?.value ?? ""
+        case .stored(_, let series): return series.key.value(of: name) ?? ""
+        case .material(let series): tags = series.tags
+        case .derived(let series): tags = series.tags
         }
+        return tags.first { Name($0.name) == Name(name) }?.value ?? ""
     }
 }
 
@@ -79,10 +106,14 @@ struct BlockReader {
     private var recipes: [Recipe] = []
     private var cursor: RowCursor?
     private var rows = RowBlock()
+    /// Of a derived series: the one reader of its own series, its block, and what was computed.
+    private var inner: [BlockReader] = []
+    private var innerBlock = Block()
+    private var derived: [ResultVector] = []
     /// Position in a material series.
     private var nextRow = 0
     /// Positions among the references of those of which a row must have one.
-    private let driving: [Int]
+    private var driving: [Int]
     private let referenceCount: Int
 
     private enum Recipe {
@@ -128,16 +159,40 @@ struct BlockReader {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
+        if drives(wanted, source) { self.driving = [] }
         for dimension in source.dimensions {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
             case .tag, .missing: break
             }
         }
+        if case .derived(let series) = input.origin {
+            inner.append(
+                BlockReader(
+                    series.plan, series.input, driving: series.plan.auxiliary,
+                    in: series.plan.range, descending: descending, blockRows: blockRows,
+                    counters: counters))
+        }
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
                 blockRows: blockRows)
+        }
+    }
+
+    /// Whether each column asked for is one of those of which a row must have one: then there is
+    /// no row without.
+    private func drives(_ wanted: [ColumnID], _ source: PlannedSource) -> Bool {
+        guard case .experiment(let view) = source.origin else { return false }
+        return wanted.allSatisfy { column in
+            driving.contains { index in
+                guard case .column(column, isTag: false) = source.bindings[index] else {
+                    return false
+                }
+                // A cast can leave nothing of a value.
+                let type = plan.references[index].type
+                return type == nil || type == view.schema.columns[column].type
+            }
         }
     }
 
@@ -164,6 +219,10 @@ struct BlockReader {
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
             block = Block(times: descending ? series.times.reversed() : series.times)
+        case .derived(let series):
+            guard try inner[0].next(into: &innerBlock) else { return false }
+            block = Block(times: innerBlock.times)
+            derived = series.plan.evaluatedColumns(innerBlock.references, count: block.count)
         }
         let vectors = recipes.map { vector($0, count: block.count) }
         block.references = Array(vectors.prefix(referenceCount))
@@ -184,6 +243,8 @@ struct BlockReader {
         case (.output(let index, let type), .material(let series)):
             let vector = descending ? series.columns[index].reversed : series.columns[index]
             return type.map { vector.cast(to: $0) } ?? vector
+        case (.output(let index, let type), .derived):
+            return type.map { derived[index].cast(to: $0) } ?? derived[index]
         case (.constant(let value), _): return .constant(value, count: count)
         default: return .constant(nil, count: count)
         }
@@ -221,6 +282,14 @@ final class CounterBox {
 
     init(isCancelled: (@Sendable () -> Bool)?) {
         self.isCancelled = isCancelled
+    }
+
+    /// Adds what another one counted of the same query.
+    func add(_ other: CounterBox) {
+        value.rowsRead += other.value.rowsRead
+        value.blocksRead += other.value.blocksRead
+        value.blocksSummarized += other.value.blocksSummarized
+        value.bytesRead += other.value.bytesRead
     }
 
     func checkCancelled() throws(DatabaseError) {

@@ -135,6 +135,17 @@ extension Evaluation {
         }
     }
 
+    /// Tags that a series must have for the condition to hold of any of its rows.
+    var requiredTags: [SeriesKey] {
+        switch self {
+        case .binary(.and, let left, let right): left.requiredTags + right.requiredTags
+        case .stringTest(.seriesTag(let name), .equals(let text, negated: false), _)
+        where !text.isEmpty:
+            [SeriesKey(tags: [(name, text)])]
+        default: []
+        }
+    }
+
     private func folded(_ parts: [Evaluation]) -> Evaluation {
         for part in parts {
             guard case .constant = part else { return self }

@@ -45,13 +45,11 @@ final class Executor {
             source.dimensions.contains { Executor.differsByRow($0) }
         }
         if isByRow { return try runByRow(plan, inputs, into: output) }
-        for group in limited(try grouped(plan, inputs), plan, \.key.name) {
+        let groups = limited(try grouped(plan, inputs), plan, \.key.name)
+        guard plan.isRaw else { return try runAggregates(plan, groups, into: output) }
+        for group in groups {
             try counters.checkCancelled()
-            if plan.isRaw {
-                try runRaw(plan, group, into: output)
-            } else {
-                try runAggregate(plan, group, into: output)
-            }
+            try runRaw(plan, group, into: output)
         }
     }
 
@@ -74,13 +72,21 @@ final class Executor {
                 let condition = source.condition
                 var accepts: ((SeriesKey) -> Bool)?
                 if let condition {
+                    let required = condition.requiredTags
                     accepts = { key in
-                        !condition.specialized { key.value(of: $0) ?? "" }.isNever
+                        // Most series fail here, without a text made of them.
+                        guard required.allSatisfy({ key.contains($0) }) else { return false }
+                        return !condition.specialized { key.value(of: $0) ?? "" }.isNever
                     }
                 }
                 for series in try view.series(in: extended(plan), where: accepts) {
                     let input = InputSeries(origin: .stored(view, series), source: index)
                     if let settled = settled(input, condition) { inputs.append(settled) }
+                }
+            case .subquery(let inner) where isStream(inner, in: plan):
+                for series in try derived(inner) {
+                    let input = InputSeries(origin: .derived(series), source: index)
+                    if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             case .subquery(let inner):
                 let material = MaterialOutput(inner, rowCountMax: options.rowCountMax)
@@ -92,6 +98,28 @@ final class Executor {
             }
         }
         return inputs
+    }
+
+    /// Whether the rows of a subquery can be taken series by series, as they are read: nobody
+    /// counts them, and whoever needs them by time puts them into that order.
+    private func isStream(_ inner: SelectPlan, in plan: SelectPlan) -> Bool {
+        let isByRow = inner.sources.contains { source in
+            source.dimensions.contains { Executor.differsByRow($0) }
+        }
+        return inner.isRaw && !isByRow && inner.limits == Limits()
+            && plan.limits.seriesLimit == nil && plan.limits.seriesOffset == nil
+    }
+
+    private func derived(_ inner: SelectPlan) throws(DatabaseError) -> [DerivedSeries] {
+        guard !inner.range.isEmpty else { return [] }
+        var all: [DerivedSeries] = []
+        for group in try grouped(inner, try inputs(inner)) {
+            let tags = tags(inner, group.key)
+            for input in group.inputs {
+                all.append(DerivedSeries(plan: inner, input: input, tags: tags))
+            }
+        }
+        return all
     }
 
     /// Nil when WHERE accepts no row of the series.
@@ -199,7 +227,6 @@ struct RowWriter {
     private let plan: SelectPlan
     private let key: GroupKey
     private let output: any SeriesOutput
-    private let evaluator: Evaluator
     private var skip: Int
     private var left: Int
     private var isBegun = false
@@ -208,7 +235,6 @@ struct RowWriter {
         self.plan = plan
         self.key = key
         self.output = output
-        evaluator = Evaluator(referenceCount: plan.references.count)
         skip = plan.limits.offset ?? 0
         let limit = plan.limits.limit ?? 0
         left = limit == 0 ? .max : limit
@@ -227,10 +253,7 @@ struct RowWriter {
         }
         let kept = skip..<min(times.count, left == .max ? times.count : skip + left)
         var columns: [ResultVector] = []
-        for column in plan.columns {
-            var vector = evaluator.evaluate(column.evaluation, inputs, count: times.count)
-            // What was stored is shown as it is; a computed NaN has no place in an answer.
-            if case .column = column.evaluation {} else { RowWriter.dropNaN(&vector) }
+        for vector in plan.evaluatedColumns(inputs, count: times.count) {
             columns.append(kept.count == times.count ? vector : vector.filtered(Array(kept)))
         }
         if !isBegun {
@@ -247,56 +270,26 @@ struct RowWriter {
         if isBegun { try output.endSeries() }
     }
 
+}
+
+extension SelectPlan {
+    /// The columns of the answer for some rows.
+    ///
+    /// - Parameter inputs: references, then calls.
+    func evaluatedColumns(_ inputs: [ResultVector], count: Int) -> [ResultVector] {
+        let evaluator = Evaluator(referenceCount: references.count)
+        return columns.map { column in
+            var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
+            // What was stored is shown as it is; a computed NaN has no place in an answer.
+            if case .column = column.evaluation {} else { SelectPlan.dropNaN(&vector) }
+            return vector
+        }
+    }
+
     private static func dropNaN(_ vector: inout ResultVector) {
         guard vector.type == .float else { return }
         for row in vector.bits.indices where Double(bitPattern: vector.bits[row]).isNaN {
             vector.isPresent[row] = false
         }
     }
-}
-
-/// Keeps the answer of a subquery for the statement around it.
-final class MaterialOutput: SeriesOutput {
-    private let plan: SelectPlan
-    private let rowCountMax: Int
-    private var rowCount = 0
-    private var series: [MaterialSeries] = []
-    private var name = ""
-    private var tags: [(name: String, value: String)] = []
-    private var times: [Int64] = []
-    private var builders: [VectorBuilder] = []
-
-    init(_ plan: SelectPlan, rowCountMax: Int) {
-        self.plan = plan
-        self.rowCountMax = rowCountMax
-    }
-
-    func beginSeries(
-        name: String, tags: [(name: String, value: String)]
-    ) throws(DatabaseError) {
-        self.name = name
-        self.tags = tags
-        times = []
-        builders = plan.columns.map { VectorBuilder(type: $0.type) }
-    }
-
-    func rows(times newTimes: [Int64], columns: [ResultVector]) throws(DatabaseError) {
-        rowCount += newTimes.count
-        guard rowCount <= rowCountMax else {
-            throw DatabaseError(
-                .limitExceeded, "a subquery has more than \(rowCountMax) rows (rowCountMax)")
-        }
-        times += newTimes
-        for index in builders.indices { builders[index].append(columns[index]) }
-    }
-
-    func endSeries() throws(DatabaseError) {
-        let columns = builders.map { $0.finished() }
-        series.append(
-            MaterialSeries(
-                name: name, tags: tags, times: plan.isAscending ? times : times.reversed(),
-                columns: plan.isAscending ? columns : columns.map(\.reversed)))
-    }
-
-    func finished() -> [MaterialSeries] { series }
 }

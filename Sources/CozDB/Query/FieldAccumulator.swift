@@ -22,6 +22,34 @@ struct BucketState {
     var squares = 0.0
 }
 
+/// What the aggregates of a field need to know of a bucket besides how many values it has.
+struct BucketNeeds: OptionSet {
+    let rawValue: UInt8
+
+    static let sum = BucketNeeds(rawValue: 1)
+    static let extremes = BucketNeeds(rawValue: 2)
+    static let ends = BucketNeeds(rawValue: 4)
+    static let moments = BucketNeeds(rawValue: 8)
+
+    /// The needs of a simple aggregate.
+    init(_ aggregate: Aggregate) {
+        switch aggregate {
+        case .count: self = []
+        case .sum, .mean: self = .sum
+        case .min, .max, .spread: self = .extremes
+        case .stddev: self = .moments
+        default: self = .ends
+        }
+    }
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Whether numbers of values and their sums are enough.
+    var areSums: Bool { isSubset(of: .sum) }
+}
+
 /// Which runs of values an accumulator can take in as summaries.
 struct SummaryWindow {
     let range: TimeRange
@@ -41,7 +69,7 @@ struct FieldAccumulator {
     let type: FieldType
     let range: TimeRange
     private let buckets: TimeBuckets?
-    private let needsMoments: Bool
+    var needs: BucketNeeds
     /// Sorted up to `sortedCount`; what one series adds behind it is sorted too.
     private(set) var states: [BucketState] = []
     private var sortedCount = 0
@@ -49,27 +77,49 @@ struct FieldAccumulator {
     private var currentRange: (start: Int64, end: Int64) = (1, 0)
     private var strings = VectorBuilder(type: .string)
 
-    init(type: FieldType, range: TimeRange, buckets: TimeBuckets?, needsMoments: Bool) {
+    init(type: FieldType, range: TimeRange, buckets: TimeBuckets?, needs: BucketNeeds) {
         self.type = type
         self.range = range
         self.buckets = buckets
-        self.needsMoments = needsMoments
+        self.needs = needs
     }
 
     // MARK: Input, by ascending time within a series
 
     var summaryWindow: SummaryWindow {
+        // Of strings a summary knows the count alone.
         SummaryWindow(
-            range: range, buckets: buckets, isPossible: !needsMoments && type != .string)
+            range: range, buckets: buckets,
+            isPossible: type == .string ? needs.isEmpty : !needs.contains(.moments))
     }
 
     /// The same without anything gathered yet.
     var emptied: FieldAccumulator {
-        FieldAccumulator(type: type, range: range, buckets: buckets, needsMoments: needsMoments)
+        FieldAccumulator(type: type, range: range, buckets: buckets, needs: needs)
+    }
+
+    /// Adds what another gathered of other series of the same field.
+    mutating func add(_ other: FieldAccumulator) {
+        for state in other.states where state.count > 0 {
+            var state = state
+            if type == .string, needs.contains(.ends) {
+                state.first = strings.code(other.text(state.first))
+                state.last = strings.code(other.text(state.last))
+            }
+            merge(state, into: index(start: state.start))
+        }
+        endSeries()
     }
 
     mutating func add(_ summary: ColumnSummary) {
         let index = bucket(at: summary.firstTime)
+        if needs.areSums {
+            states[index].count += summary.count
+            if needs.isEmpty { return }
+            states[index].floatSum += type == .float ? Double(bitPattern: summary.sum) : 0
+            states[index].integerSum &+= type == .float ? 0 : Int64(bitPattern: summary.sum)
+            return
+        }
         var part = BucketState(start: states[index].start)
         part.count = summary.count
         if type == .float {
@@ -115,7 +165,25 @@ struct FieldAccumulator {
             } else {
                 while row < times.count, times[row] < end { row += 1 }
             }
-            merge(part(times, bits, start..<row, table), into: index)
+            if needs.areSums {
+                states[index].count += row - start
+                if needs.isEmpty { continue }
+                addSum(bits.span.extracting(start..<row), to: index)
+            } else {
+                merge(part(times, bits, start..<row, table), into: index)
+            }
+        }
+    }
+
+    private mutating func addSum(_ bits: Span<UInt64>, to index: Int) {
+        if type == .float {
+            var sum = 0.0
+            for row in bits.indices { sum += Double(bitPattern: bits[row]) }
+            states[index].floatSum += sum
+        } else {
+            var sum: Int64 = 0
+            for row in bits.indices { sum &+= Int64(bitPattern: bits[row]) }
+            states[index].integerSum &+= sum
         }
     }
 
@@ -149,24 +217,24 @@ struct FieldAccumulator {
     private mutating func bucket(at time: Int64) -> Int {
         if time >= currentRange.start, time < currentRange.end { return current }
         currentRange = buckets?.bounds(time) ?? (.min, .max)
-        let start = currentRange.start
+        current = index(start: currentRange.start)
+        return current
+    }
+
+    private mutating func index(start: Int64) -> Int {
         if let last = states.last, states.count > sortedCount, last.start == start {
-            current = states.count - 1
-            return current
+            return states.count - 1
         }
-        // Binary search among what earlier series left.
+        // Nearly always the next of what earlier series left; else a binary search among those.
+        if current + 1 < sortedCount, states[current + 1].start == start { return current + 1 }
         var (lower, upper) = (0, sortedCount)
         while lower < upper {
             let middle = (lower + upper) / 2
             if states[middle].start < start { lower = middle + 1 } else { upper = middle }
         }
-        if lower < sortedCount, states[lower].start == start {
-            current = lower
-        } else {
-            states.append(BucketState(start: start))
-            current = states.count - 1
-        }
-        return current
+        if lower < sortedCount, states[lower].start == start { return lower }
+        states.append(BucketState(start: start))
+        return states.count - 1
     }
 
     private mutating func part(
@@ -186,7 +254,7 @@ struct FieldAccumulator {
             part.first = strings.code(bits[first], in: table)
             part.last = first == last ? part.first : strings.code(bits[last], in: table)
         }
-        if needsMoments { moments(&part, bits, rows) }
+        if needs.contains(.moments) { moments(&part, bits, rows) }
         return part
     }
 
@@ -260,6 +328,12 @@ struct FieldAccumulator {
             return
         }
         var state = states[index]
+        if needs.areSums {
+            states[index].count += part.count
+            states[index].floatSum += part.floatSum
+            states[index].integerSum &+= part.integerSum
+            return
+        }
         let (own, other) = (Double(state.count), Double(part.count))
         let difference = part.mean - state.mean
         state.squares += part.squares + difference * difference * own * other / (own + other)

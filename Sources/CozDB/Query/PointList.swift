@@ -45,6 +45,16 @@ struct PointCollector {
 
     /// Adds the rows in which the value is there.
     mutating func add(times newTimes: [Int64], _ vector: ResultVector, _ others: [ResultVector]) {
+        guard let first = newTimes.first, let end = newTimes.last else { return }
+        if others.isEmpty, range.contains(first), range.contains(end),
+            !vector.isPresent.contains(false)
+        {
+            // Times of a block ascend.
+            if let last = times.last, first < last { isSorted = false }
+            times.append(contentsOf: newTimes)
+            values.append(vector)
+            return
+        }
         for row in 0..<newTimes.count where vector.isPresent[row] {
             let time = newTimes[row]
             guard range.contains(time) else { continue }
@@ -52,6 +62,18 @@ struct PointCollector {
             times.append(time)
             values.append(vector, row: row)
             for index in auxiliary.indices { auxiliary[index].append(others[index], row: row) }
+        }
+    }
+
+    /// Adds what another collected of the series that come next.
+    mutating func add(_ other: PointCollector) {
+        guard let first = other.times.first else { return }
+        if let last = times.last, first < last { isSorted = false }
+        isSorted = isSorted && other.isSorted
+        times.append(contentsOf: other.times)
+        values.append(other.values.finished())
+        for index in auxiliary.indices {
+            auxiliary[index].append(other.auxiliary[index].finished())
         }
     }
 

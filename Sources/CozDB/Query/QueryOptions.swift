@@ -40,7 +40,7 @@ public struct QueryOptions: Sendable {
     public var textSizeBytesMax = 1 << 20
     /// Deepest nesting of parentheses, subqueries and chains of operators. 1 to 500.
     public var nestingDepthMax = 500
-    /// Most rows of one statement's answer, and of one subquery's.
+    /// Most rows of one statement's answer, and of one subquery's that has to be kept whole.
     public var rowCountMax = 1_000_000_000
     /// Most groups of one statement.
     public var groupCountMax = 10_000_000

@@ -5,6 +5,13 @@ extension Executor {
         _ plan: SelectPlan, _ group: InputGroup, into output: any SeriesOutput
     ) throws(DatabaseError) {
         var writer = RowWriter(plan, group.key, output)
+        if let windows = WindowedRows(plan, group.inputs, writer.rowsWanted, counters) {
+            try windows.run { times, references throws(DatabaseError) in
+                try writer.write(times: times, references)
+                return !writer.isFull
+            }
+            return try writer.finish()
+        }
         var merge = RowMerge(
             plan, group.inputs, in: plan.range, rowsWanted: writer.rowsWanted, counters: counters)
         var block = Block()

@@ -32,7 +32,7 @@ extension Executor {
         }
         for key in limited(sorted(groups.keys, plan), plan, \.name) {
             guard let aggregation = groups[key] else { continue }
-            try write(plan, key, aggregation, into: output)
+            try write(plan, key, try lists(plan, aggregation), into: output)
         }
     }
 

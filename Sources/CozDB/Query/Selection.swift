@@ -46,19 +46,27 @@ struct Selection {
     private func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
         switch aggregate {
         case .median:
-            let numbers = rows.map { number(points, $0) }.sorted()
-            let middle = numbers.count / 2
-            if numbers.count % 2 == 1 { return .float(numbers[middle]) }
-            return .float(numbers[middle - 1] + (numbers[middle] - numbers[middle - 1]) / 2)
+            return .float(median(points, rows))
         case .countDistinct: return .integer(Int64(distinct(points, rows).count))
         default: return nil
         }
     }
 
+    private func median(_ points: PointList, _ rows: Range<Int>) -> Double {
+        let ranking = Ranking(points.values, rows)
+        let middle = rows.count / 2
+        let upper = number(points.values.type, ranking.bits(ofRank: middle))
+        if rows.count % 2 == 1 { return upper }
+        let lower = number(points.values.type, ranking.bits(ofRank: middle - 1))
+        return lower + (upper - lower) / 2
+    }
+
+    private func number(_ type: FieldType?, _ bits: UInt64) -> Double {
+        type == .integer ? Double(Int64(bitPattern: bits)) : Double(bitPattern: bits)
+    }
+
     private func number(_ points: PointList, _ row: Int) -> Double {
-        points.values.type == .integer
-            ? Double(Int64(bitPattern: points.values.bits[row]))
-            : Double(bitPattern: points.values.bits[row])
+        number(points.values.type, points.values.bits[row])
     }
 
     /// The first row of each value, by time.
@@ -80,7 +88,8 @@ struct Selection {
         case .percentile:
             let rank = (Double(rows.count) * parameter / 100 + 0.5).rounded(.down) - 1
             guard rank >= 0, rank < Double(rows.count) else { return [] }
-            return [sortedByValue(points, Array(rows))[Int(rank)]]
+            let ranking = Ranking(points.values, rows)
+            return [ranking.row(ofRank: Int(rank))]
         case .mode: return [mode(points, rows)]
         case .sample: return sample(rows)
         case .top, .bottom: return extremes(points, rows)

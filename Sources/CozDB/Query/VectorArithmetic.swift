@@ -222,11 +222,28 @@ enum VectorArithmetic {
         return compute(left, right, .float, read) { operation($0, $1).bitPattern }
     }
 
+    /// The first value of each row of vectors that have one type, which is not string.
+    private static func numbers(_ vectors: [ResultVector], _ type: FieldType?) -> ResultVector {
+        var result = vectors[0]
+        result.type = type
+        for other in vectors.dropFirst() {
+            for row in result.isPresent.indices
+            where !result.isPresent[row] && other.isPresent[row] {
+                result.isPresent[row] = true
+                result.bits[row] = other.bits[row]
+            }
+        }
+        return result
+    }
+
     private static func coalesce(_ arguments: [ResultVector], count: Int) -> ResultVector {
         let types = arguments.compactMap(\.type)
         let isMixed = types.contains(.float) && types.contains(.integer)
         let vectors = isMixed ? arguments.map { $0.cast(to: .float) } : arguments
-        if let first = vectors.first, first.isPresent.allSatisfy({ $0 }) { return first }
+        if let first = vectors.first, !first.isPresent.contains(false) { return first }
+        if isMixed || !types.contains(where: { $0 != types[0] || $0 == .string }) {
+            return numbers(vectors, isMixed ? .float : types.first)
+        }
         var builder = VectorBuilder(type: isMixed ? .float : types.first)
         for row in 0..<count {
             if let vector = vectors.first(where: { $0.isPresent[row] }) {

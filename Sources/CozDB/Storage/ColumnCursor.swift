@@ -26,6 +26,8 @@ struct ColumnCursor {
     private var extents: [Extent] = []
     private var nextExtent = 0
     private var readers: [SegmentColumnReader?]
+    /// For each part of the series its rows in the range.
+    private var rows: [Range<Int>]
 
     init(
         _ view: ExperimentView, column: ColumnID, series: Series, range: TimeRange,
@@ -37,6 +39,7 @@ struct ColumnCursor {
         self.range = range
         self.descending = descending
         readers = Array(repeating: nil, count: series.parts.count)
+        rows = series.parts.map(\.rows)
         for part in series.parts.indices { try addExtents(part) }
         if series.parts.count > 1 || descending { sortExtents() }
     }
@@ -86,7 +89,11 @@ struct ColumnCursor {
         guard let field = segment.field(column.id) else { return }
         let directory = try segment.directory(field)
         let table = directory.table
-        let blocks = directory.blocks(rows: part.rows)
+        guard !directory.blocks(rows: part.rows).isEmpty else { return }
+        if !range.covers(first: part.firstTime, last: part.lastTime) {
+            rows[index] = try segment.rows(in: range, of: part.rows)
+        }
+        let blocks = directory.blocks(rows: rows[index])
         guard !blocks.isEmpty else { return }
         readers[index] = SegmentColumnReader(segment, field: field, directory: directory)
         for block in blocks {
@@ -165,7 +172,8 @@ struct ColumnCursor {
         if case .memtable(let memtable) = view.sources[part.source] {
             slice = memtable.values(of: column, rows: part.rows)
         } else if readers[extent.part] != nil {
-            slice = try readers[extent.part]!.values(block: extent.block, rows: part.rows)
+            slice = try readers[extent.part]!.values(
+                block: extent.block, rows: rows[extent.part])
             slice = slice.cast(to: column.type)
         } else {
             slice = ColumnSlice(type: column.type)
@@ -176,6 +184,15 @@ struct ColumnCursor {
 }
 
 extension MemtableView {
+    /// The places of one series whose rows lie in a range.
+    func rows(in range: TimeRange, of places: Range<Int>) -> Range<Int> {
+        let order = order()
+        let ordered = order.rows[places]
+        let start = ordered.partitioningIndex { rows[Int($0)].time >= range.lower }
+        let end = ordered.partitioningIndex { rows[Int($0)].time >= range.upper }
+        return start..<max(start, end)
+    }
+
     /// All values of a column in the rows of one series, the later of two at one time only.
     func values(of column: Column, rows places: Range<Int>) -> ColumnSlice {
         var slice = ColumnSlice(type: column.type)

@@ -6,6 +6,8 @@ internal import Synchronization
 final class LiveReader: Sendable {
     let directory: any Directory
     private let segments = Mutex(SegmentSet())
+    /// The manifest read last: most queries find the same one again.
+    private let lastManifest = Mutex<(bytes: [UInt8], manifest: Manifest)?>(nil)
 
     /// Every retry means that the writer replaced the manifest in between.
     private static let attemptCountMax = 1000
@@ -19,11 +21,15 @@ final class LiveReader: Sendable {
     }
 
     func manifest() throws(DatabaseError) -> Manifest {
-        guard let manifest = try Manifest.read(in: directory) else {
+        guard let bytes = try Manifest.readBytes(in: directory) else {
             throw DatabaseError(
                 .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
                 file: directory.path)
         }
+        let known = lastManifest.withLock { $0?.bytes == bytes ? $0?.manifest : nil }
+        if let known { return known }
+        let manifest = try Manifest.decode(bytes, in: directory)
+        lastManifest.withLock { $0 = (bytes, manifest) }
         return manifest
     }
 

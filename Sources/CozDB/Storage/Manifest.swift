@@ -201,8 +201,14 @@ extension Manifest {
 extension Manifest {
     /// Reads the manifest; nil where the directory has none.
     static func read(in directory: any Directory) throws(DatabaseError) -> Manifest? {
+        guard let bytes = try readBytes(in: directory) else { return nil }
+        return try decode(bytes, in: directory)
+    }
+
+    /// The bytes of the file, so that who read them before need not decode them again.
+    static func readBytes(in directory: any Directory) throws(DatabaseError) -> [UInt8]? {
         let name = FileName.manifest.text
-        let bytes = try calling("reading the manifest") { () throws(FileError) -> [UInt8]? in
+        return try calling("reading the manifest") { () throws(FileError) -> [UInt8]? in
             do throws(FileError) {
                 let file = try directory.open(name, writable: false)
                 return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
@@ -211,8 +217,13 @@ extension Manifest {
                 throw error
             }
         }
-        guard let bytes else { return nil }
-        return try namingFile(directory.path + "/" + name) { () throws(FormatError) in
+    }
+
+    static func decode(
+        _ bytes: [UInt8], in directory: any Directory
+    ) throws(DatabaseError) -> Manifest {
+        let path = directory.path + "/" + FileName.manifest.text
+        return try namingFile(path) { () throws(FormatError) in
             try Manifest(decoding: bytes)
         }
     }

@@ -13,21 +13,6 @@ struct RowValues {
     }
 }
 
-/// A decoded block with the rows of its values.
-final class ColumnBlock: Sendable {
-    let number: Int
-    let rows: [UInt32]
-    let bits: [UInt64]
-    let strings: StringTable
-
-    init(number: Int, rows: [UInt32], bits: [UInt64], strings: StringTable) {
-        self.number = number
-        self.rows = rows
-        self.bits = bits
-        self.strings = strings
-    }
-}
-
 struct SegmentColumnReader {
     let directory: FieldDirectory
     /// The type the values have in this segment; the schema's may have been widened since.
@@ -36,15 +21,19 @@ struct SegmentColumnReader {
     private let segment: SegmentReader
     private let field: Int
     private var presence: PresenceVector?
-    /// The chunk of the presence vector decoded last, and its rows.
+    /// The chunk of the presence vector used last, and its rows.
     private var chunk = -1
     private var chunkRows: [UInt32] = []
-    /// The block decoded last.
-    private var loaded: ColumnBlock?
+    /// The block decoded last: its values and strings; its rows are this part of an array that
+    /// may have those of other blocks too.
+    private var loadedBlock = -1
+    private var loadedBits: [UInt64] = []
+    private var loadedStrings = StringTable.empty
+    private var loadedRows: [UInt32] = []
+    private var loadedRange = 0..<0
     private var dictionary: StringTable?
-    private var timeDirectory: IntegerTable?
-    private var timeBlock = -1
-    private var timeBlockFirstRow = 0
+    private var timeBlocks: FieldDirectory?
+    private var timeRows = 0..<0
     private var blockTimes: [Int64] = []
 
     init(_ segment: SegmentReader, field: Int, directory: FieldDirectory) {
@@ -56,20 +45,17 @@ struct SegmentColumnReader {
 
     /// The values of a block that lie in these rows.
     mutating func values(block: Int, rows: Range<Int>) throws(DatabaseError) -> ColumnSlice {
-        let table = directory.table
         let isShared =
-            table.int(BlockColumn.firstRow, block) < rows.lowerBound
-            || table.int(BlockColumn.lastRow, block) >= rows.upperBound
-        let loaded = try isShared ? loadShared(block) : load(block)
-        let places = loaded.places(rows)
+            directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
+            || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
+        try load(block, isShared: isShared)
+        let taken = places(of: rows)
         var slice = ColumnSlice(type: storedType)
-        slice.strings = loaded.strings
-        slice.bits = places.count < loaded.bits.count ? Array(loaded.bits[places]) : loaded.bits
-        slice.times = try times(loaded.rows[places])
-        let next = block + 1
-        if next >= table.count || table.int(BlockColumn.firstRow, next) >= rows.upperBound {
-            forgetBlocks()
-        }
+        slice.strings = loadedStrings
+        slice.bits =
+            taken.count < loadedBits.count
+            ? Array(loadedBits[bitRange(taken)]) : loadedBits
+        slice.times = try times(taken)
         return slice
     }
 
@@ -77,100 +63,87 @@ struct SegmentColumnReader {
     /// Asking for ascending rows reads each block once.
     mutating func append(rows: Range<Int>, to target: inout RowValues) throws(DatabaseError) {
         for block in directory.blocks(rows: rows) {
-            let loaded = try load(block)
-            let places = loaded.places(rows)
-            guard !places.isEmpty else { continue }
+            try load(block)
+            let taken = places(of: rows)
+            guard !taken.isEmpty else { continue }
             var offset: UInt64 = 0
             if target.bits.isEmpty {
-                target.strings = loaded.strings
-            } else if target.strings !== loaded.strings {
+                target.strings = loadedStrings
+            } else if target.strings !== loadedStrings {
                 offset = UInt64(target.strings.count)
-                target.strings = StringTable(target.strings, loaded.strings)
+                target.strings = StringTable(target.strings, loadedStrings)
             }
-            for index in places {
-                target.rows.append(loaded.rows[index] - UInt32(rows.lowerBound))
-                target.bits.append(loaded.bits[index] + offset)
+            for index in taken {
+                target.rows.append(loadedRows[index] - UInt32(rows.lowerBound))
             }
+            for index in bitRange(taken) { target.bits.append(loadedBits[index] + offset) }
         }
     }
 
-    /// Decodes a block, unless another series that shares it has just been read.
-    private mutating func loadShared(_ block: Int) throws(DatabaseError) -> ColumnBlock {
-        if loaded?.number != block {
-            if let known = segment.sharedBlock(ofField: field), known.number == block {
-                return known
-            }
-            segment.keep(try load(block), ofField: field)
+    /// Where the rows of the loaded block that lie in these stand in `loadedRows`.
+    private func places(of rows: Range<Int>) -> Range<Int> {
+        var (start, end) = (loadedRange.lowerBound, loadedRange.upperBound)
+        guard start < end else { return loadedRange }
+        if Int(loadedRows[start]) < rows.lowerBound {
+            start = loadedRows[loadedRange].partitioningIndex { Int($0) >= rows.lowerBound }
         }
-        return try load(block)
+        if Int(loadedRows[end - 1]) >= rows.upperBound {
+            end = loadedRows[loadedRange].partitioningIndex { Int($0) >= rows.upperBound }
+        }
+        return start..<max(start, end)
     }
 
-    /// At the last block of a series: a million readers of a row each must not keep one each.
-    private mutating func forgetBlocks() {
-        loaded = nil
-        chunk = -1
-        chunkRows = []
-        timeBlock = -1
-        blockTimes = []
+    private func bitRange(_ places: Range<Int>) -> Range<Int> {
+        (places.lowerBound - loadedRange.lowerBound)..<(places.upperBound - loadedRange.lowerBound)
     }
 
     /// Decodes a block, unless it is the one decoded last.
-    private mutating func load(_ block: Int) throws(DatabaseError) -> ColumnBlock {
-        if let loaded, loaded.number == block { return loaded }
-        loaded = nil
-        let bits: [UInt64]
-        var strings = StringTable.empty
+    private mutating func load(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
+        guard block != loadedBlock else { return }
+        loadedBlock = -1
         let table = directory.table
         let count = table.int(BlockColumn.count, block)
         let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
         if encoding == SegmentFormat.plainStrings, storedType == .string {
-            strings = try segment.plainStrings(table, block: block)
-            bits = (0..<count).map { UInt64($0) }
+            loadedStrings = try segment.plainStrings(table, block: block)
+            loadedBits = (0..<count).map { UInt64($0) }
         } else {
-            bits = try segment.words(
-                table, block: block, type: storedType == .string ? .integer : storedType)
+            let type = storedType == .string ? FieldType.integer : storedType
+            loadedBits =
+                isShared
+                ? try segment.sharedWords(table, ofField: field, block: block, type: type)
+                : try segment.words(table, block: block, type: type)
             if storedType == .string {
-                strings = try loadDictionary()
-                try check(bits, below: strings.count, block: block)
+                loadedStrings = try loadDictionary()
+                try check(loadedBits, below: loadedStrings.count, block: block)
             }
         }
         let firstOrdinal = directory.ordinals[block]
-        let rows = try positions(firstOrdinal..<(firstOrdinal + count), block: block)
-        let decoded = ColumnBlock(number: block, rows: rows, bits: bits, strings: strings)
-        loaded = decoded
-        return decoded
+        try loadRows(firstOrdinal..<(firstOrdinal + count), block: block)
+        loadedBlock = block
     }
 
-    /// The rows that have the values with these ordinals.
-    private mutating func positions(
-        _ ordinals: Range<Int>, block: Int
-    ) throws(DatabaseError) -> [UInt32] {
+    /// Finds the rows that have the values with these ordinals.
+    private mutating func loadRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
         let vector = try loadPresence()
         var rows: [UInt32] = []
-        rows.reserveCapacity(ordinals.count)
         var ordinal = ordinals.lowerBound
         while ordinal < ordinals.upperBound {
             let index = vector.chunk(ofOrdinal: ordinal)
             guard index >= 0 else { break }
-            let first = ordinal - vector.chunk(index).firstOrdinal
-            if let all = vector.allRows(ofChunk: index) {
-                let taken = min(all.count - first, ordinals.upperBound - ordinal)
-                guard taken > 0 else { break }
-                let start = all.lowerBound + first
-                rows.append(contentsOf: (start..<(start + taken)).lazy.map { UInt32($0) })
-                ordinal += taken
-                continue
-            }
             if index != chunk {
-                let group = segment.footer.groups[segment.footer.fields[field].group]
-                chunkRows = try namingFile(segment.path, at: group.offset) {
-                    () throws(FormatError) in
-                    try vector.rows(ofChunk: index)
-                }
+                chunkRows = try segment.presenceRows(vector, ofField: field, chunk: index)
                 chunk = index
             }
+            let first = ordinal - vector.chunk(index).firstOrdinal
             let taken = min(chunkRows.count - first, ordinals.upperBound - ordinal)
             guard taken > 0 else { break }
+            if taken == ordinals.count {
+                // Nearly always: the block lies in one chunk, whose rows need no copy.
+                loadedRows = chunkRows
+                loadedRange = first..<(first + taken)
+                return
+            }
             rows.append(contentsOf: chunkRows[first..<(first + taken)])
             ordinal += taken
         }
@@ -180,39 +153,57 @@ struct SegmentColumnReader {
                 "a block of \(ordinals.count) values, but its presence vector has \(rows.count)",
                 file: segment.path, offset: directory.table.int(BlockColumn.offset, block))
         }
-        return rows
+        loadedRange = 0..<rows.count
+        loadedRows = rows
     }
 
-    /// The times of ascending rows.
-    private mutating func times(_ rows: ArraySlice<UInt32>) throws(DatabaseError) -> [Int64] {
-        let table = try loadTimeDirectory()
+    /// The times of rows at these places, piece by piece of the blocks of times.
+    private mutating func times(_ places: Range<Int>) throws(DatabaseError) -> [Int64] {
         var times: [Int64] = []
-        times.reserveCapacity(rows.count)
-        for row in rows {
-            let row = Int(row)
-            if timeBlock < 0 || row < timeBlockFirstRow
-                || row >= timeBlockFirstRow + blockTimes.count
-            {
-                let lastRows = table.columns[BlockColumn.lastRow]
-                let block = lastRows.partitioningIndex { Int($0) >= row }
-                guard block < table.count, table.int(BlockColumn.firstRow, block) <= row else {
-                    throw DatabaseError(
-                        .damaged, "no block of times has row \(row)", file: segment.path,
-                        offset: segment.footer.timeDirectory.offset)
-                }
-                blockTimes = try segment.times(block: block)
-                timeBlock = block
-                timeBlockFirstRow = table.int(BlockColumn.firstRow, block)
+        times.reserveCapacity(places.count)
+        var place = places.lowerBound
+        while place < places.upperBound {
+            try loadTimes(row: Int(loadedRows[place]))
+            var end = places.upperBound
+            if Int(loadedRows[end - 1]) >= timeRows.upperBound {
+                let limit = timeRows.upperBound
+                end = loadedRows[place..<end].partitioningIndex { Int($0) >= limit }
             }
-            times.append(blockTimes[row - timeBlockFirstRow])
+            gather(
+                blockTimes.span, firstRow: timeRows.lowerBound,
+                rows: loadedRows.span.extracting(place..<end), into: &times)
+            place = end
         }
         return times
+    }
+
+    private mutating func loadTimes(row: Int) throws(DatabaseError) {
+        guard !timeRows.contains(row) else { return }
+        let directory: FieldDirectory
+        if let timeBlocks { directory = timeBlocks } else { directory = try segment.timeBlocks() }
+        timeBlocks = directory
+        let block = directory.block(row: row)
+        let firstRow = block.map { directory.table.int(BlockColumn.firstRow, $0) } ?? .max
+        guard let block, firstRow <= row else {
+            throw DatabaseError(
+                .damaged, "no block of times has row \(row)", file: segment.path,
+                offset: segment.footer.timeDirectory.offset)
+        }
+        blockTimes = try segment.times(block: block)
+        timeRows = firstRow..<(firstRow + blockTimes.count)
+        guard timeRows.contains(row) else {
+            throw DatabaseError(
+                .damaged, "a block of times ends before row \(row)", file: segment.path,
+                offset: directory.table.int(BlockColumn.offset, block))
+        }
     }
 
     private func check(
         _ codes: [UInt64], below count: Int, block: Int
     ) throws(DatabaseError) {
-        guard codes.allSatisfy({ $0 < UInt64(count) }) else {
+        var largest: UInt64 = 0
+        for code in codes { largest = code > largest ? code : largest }
+        guard codes.isEmpty || largest < UInt64(count) else {
             throw DatabaseError(
                 .damaged, "a string code beyond the dictionary of \(count)", file: segment.path,
                 offset: directory.table.int(BlockColumn.offset, block))
@@ -232,20 +223,20 @@ struct SegmentColumnReader {
         dictionary = loaded
         return loaded
     }
-
-    private mutating func loadTimeDirectory() throws(DatabaseError) -> IntegerTable {
-        if let timeDirectory { return timeDirectory }
-        let loaded = try segment.timeDirectory()
-        timeDirectory = loaded
-        return loaded
-    }
 }
 
-extension ColumnBlock {
-    /// The places of the values that lie in these rows.
-    fileprivate func places(_ wanted: Range<Int>) -> Range<Int> {
-        let start = rows.partitioningIndex { Int($0) >= wanted.lowerBound }
-        let end = rows.partitioningIndex { Int($0) >= wanted.upperBound }
-        return start..<max(start, end)
+/// Appends the times of ascending rows, all of them of one block.
+private func gather(
+    _ block: Span<Int64>, firstRow: Int, rows: Span<UInt32>, into times: inout [Int64]
+) {
+    guard !rows.isEmpty else { return }
+    let start = Int(rows[0]) - firstRow
+    let isDense = Int(rows[rows.count - 1]) - Int(rows[0]) == rows.count - 1
+    times.append(addingCapacity: rows.count) { output in
+        if isDense {
+            for index in 0..<rows.count { output.append(block[start &+ index]) }
+        } else {
+            for index in rows.indices { output.append(block[Int(rows[index]) &- firstRow]) }
+        }
     }
 }

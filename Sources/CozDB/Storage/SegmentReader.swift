@@ -16,19 +16,30 @@ final class SegmentReader: Sendable {
     private let fieldByColumn: [Int]
     private let cache = Mutex(Cache())
 
-    /// Decoded directories stay; decoded times are kept as long as there are few.
+    /// Decoded directories stay; what is decoded of the data is kept while there is room.
     private struct Cache {
         var fields: [Int: FieldDirectory] = [:]
         var dictionaries: [Int: StringTable] = [:]
         var presence: [Int: PresenceVector] = [:]
-        var timeDirectory: IntegerTable?
+        var timeDirectory: FieldDirectory?
+        var series: [SeriesEntry]?
         var times: [Int: [Int64]] = [:]
-        /// By field: the block decoded last of those that several series share.
-        var shared: [Int: ColumnBlock] = [:]
+        var presenceRows: [ChunkName: [UInt32]] = [:]
+        /// For each field the block decoded last of those that hold values of several series.
+        var sharedBlocks: [Int: SharedBlock] = [:]
+        /// Bytes of times and rows.
+        var sizeBytes = 0
     }
 
-    /// Blocks of decoded times kept per segment: two mebibytes.
-    private static let timeBlockCountMax = 256
+    private struct SharedBlock {
+        var block: Int
+        var words: [UInt64]
+    }
+
+    private struct ChunkName: Hashable {
+        var group: Int
+        var chunk: Int
+    }
 
     /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
     ///   names.
@@ -53,6 +64,8 @@ final class SegmentReader: Sendable {
         }
         self.fieldByColumn = fieldByColumn
     }
+
+    deinit { DecodedMemory.give(cache.withLock { $0.sizeBytes }) }
 
     /// Index of a column's field in the footer; nil where the segment has no value of it.
     func field(_ column: ColumnID) -> Int? {
@@ -100,8 +113,58 @@ final class SegmentReader: Sendable {
         return vector
     }
 
+    /// The rows of one chunk of a presence vector.
+    func presenceRows(
+        _ vector: PresenceVector, ofField field: Int, chunk: Int
+    ) throws(DatabaseError) -> [UInt32] {
+        let group = footer.fields[field].group
+        let name = ChunkName(group: group, chunk: chunk)
+        if let known = cache.withLock({ $0.presenceRows[name] }) { return known }
+        let rows = try namingFile(path, at: footer.groups[group].offset) {
+            () throws(FormatError) in try vector.rows(ofChunk: chunk)
+        }
+        keep(sizeBytes: rows.count * 4) { $0.presenceRows[name] = rows }
+        return rows
+    }
+
+    /// Keeps something decoded if there is room for it, instead of everything kept before if that
+    /// makes room.
+    private func keep(sizeBytes: Int, _ change: (inout Cache) -> Void) {
+        cache.withLock { cache in
+            if !DecodedMemory.take(sizeBytes) {
+                cache.times.removeAll()
+                cache.presenceRows.removeAll()
+                DecodedMemory.give(cache.sizeBytes)
+                cache.sizeBytes = 0
+                guard DecodedMemory.take(sizeBytes) else { return }
+            }
+            // Two threads may have decoded the same: then it is counted twice, which does no harm.
+            cache.sizeBytes += sizeBytes
+            change(&cache)
+        }
+    }
+
+    /// The series in key order; nil where they are too many to be kept.
+    func keptSeries() throws(DatabaseError) -> [SeriesEntry]? {
+        guard footer.seriesCount <= SegmentReader.seriesCountMax else { return nil }
+        if let known = cache.withLock({ $0.series }) { return known }
+        var series: [SeriesEntry] = []
+        try forEachSeries { key, rows, first, last in
+            let key = SeriesKey(canonical: [UInt8](copying: key))
+            series.append(SeriesEntry(key: key, rows: rows, firstTime: first, lastTime: last))
+        }
+        cache.withLock { $0.series = series }
+        return series
+    }
+
+    /// Series of a segment that are kept decoded: up to about two mebibytes.
+    private static let seriesCountMax = 16_384
+
     /// The directory of the blocks of times.
-    func timeDirectory() throws(DatabaseError) -> IntegerTable {
+    func timeDirectory() throws(DatabaseError) -> IntegerTable { try timeBlocks().table }
+
+    /// The same, to be shared.
+    func timeBlocks() throws(DatabaseError) -> FieldDirectory {
         if let known = cache.withLock({ $0.timeDirectory }) { return known }
         let rowCount = footer.rowCount
         let table = try read(footer.timeDirectory) { bytes throws(FormatError) in
@@ -110,8 +173,9 @@ final class SegmentReader: Sendable {
             try table.checkBlocks(rowCount: rowCount, valueCount: rowCount)
             return table
         }
-        cache.withLock { $0.timeDirectory = table }
-        return table
+        let directory = FieldDirectory(table)
+        cache.withLock { $0.timeDirectory = directory }
+        return directory
     }
 
     /// The times of one block of rows.
@@ -119,27 +183,16 @@ final class SegmentReader: Sendable {
         if let known = cache.withLock({ $0.times[block] }) { return known }
         let directory = try timeDirectory()
         let words = try words(directory, block: block, type: .integer)
-        let times = words.map { Int64(bitPattern: $0) }
-        cache.withLock { cache in
-            if cache.times.count >= SegmentReader.timeBlockCountMax {
-                cache.times.removeAll(keepingCapacity: true)
-            }
-            cache.times[block] = times
+        var times: [Int64] = []
+        let source = words.span
+        times.append(addingCapacity: source.count) { output in
+            for index in source.indices { output.append(Int64(bitPattern: source[index])) }
         }
+        keep(sizeBytes: times.count * 8) { $0.times[block] = times }
         return times
     }
 
     // MARK: Blocks
-
-    /// The block of a field that was kept last. A series of a few rows shares its blocks with many
-    /// others, which are mostly read right after it.
-    func sharedBlock(ofField field: Int) -> ColumnBlock? {
-        cache.withLock { $0.shared[field] }
-    }
-
-    func keep(_ block: ColumnBlock, ofField field: Int) {
-        cache.withLock { $0.shared[field] = block }
-    }
 
     /// The decoded words of a block that a directory lists.
     func words(
@@ -158,6 +211,18 @@ final class SegmentReader: Sendable {
                 bytes, encoding: encoding, count: count, type: type, appendTo: &words)
             return words
         }
+    }
+
+    /// The same of a block that holds values of several series: who reads one of them reads the
+    /// next one soon.
+    func sharedWords(
+        _ directory: IntegerTable, ofField field: Int, block: Int, type: FieldType
+    ) throws(DatabaseError) -> [UInt64] {
+        let known = cache.withLock { $0.sharedBlocks[field] }
+        if let known, known.block == block { return known.words }
+        let words = try words(directory, block: block, type: type)
+        cache.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
+        return words
     }
 
     /// The strings of a block that holds them itself.
@@ -291,129 +356,5 @@ final class SegmentReader: Sendable {
                 .checksum, "the footer is not the one the manifest names", at: 12)
         }
         return BlockPlace(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
-    }
-}
-
-/// The blocks of one field.
-final class FieldDirectory: Sendable {
-    let table: IntegerTable
-    /// Number of values in the blocks before each block.
-    let ordinals: [Int]
-
-    init(_ table: IntegerTable) {
-        self.table = table
-        var ordinals: [Int] = []
-        var total = 0
-        for block in 0..<table.count {
-            ordinals.append(total)
-            total += table.int(BlockColumn.count, block)
-        }
-        self.ordinals = ordinals
-    }
-
-    /// The blocks that may hold values of these rows.
-    func blocks(rows: Range<Int>) -> Range<Int> {
-        guard !rows.isEmpty else { return 0..<0 }
-        let lastRows = table.columns[BlockColumn.lastRow]
-        let firstRows = table.columns[BlockColumn.firstRow]
-        let start = lastRows.partitioningIndex { Int($0) >= rows.lowerBound }
-        let end = firstRows.partitioningIndex { Int($0) >= rows.upperBound }
-        return start..<max(start, end)
-    }
-
-    func summary(_ block: Int, type: FieldType) -> ColumnSummary {
-        func word(_ column: Int) -> UInt64 { table.columns[column][block] }
-        return ColumnSummary(
-            type: type, count: table.int(BlockColumn.count, block),
-            firstTime: Int64(bitPattern: word(BlockColumn.firstTime)),
-            lastTime: Int64(bitPattern: word(BlockColumn.lastTime)),
-            min: word(BlockColumn.min), max: word(BlockColumn.max), sum: word(BlockColumn.sum),
-            first: word(BlockColumn.first), last: word(BlockColumn.last))
-    }
-}
-
-/// Which rows of a segment have a field.
-final class PresenceVector: Sendable {
-    struct Chunk {
-        var number: Int
-        /// Ordinal of its first value.
-        var firstOrdinal: Int
-        var count: Int
-        var bytes: Range<Int>
-    }
-
-    private let bytes: [UInt8]
-    private let chunks: [Chunk]
-    private let rowCount: Int
-
-    init(_ bytes: [UInt8], rowCount: Int) throws(FormatError) {
-        var reader = ByteReader(bytes.span)
-        var chunks: [Chunk] = []
-        var ordinal = 0
-        while !reader.isAtEnd {
-            let number = try reader.readCount(limit: rowCount / SegmentFormat.presenceChunkRows)
-            let count = try reader.readCount(limit: SegmentFormat.presenceChunkRows)
-            let size = try reader.readCount(limit: reader.remaining)
-            let start = reader.offset
-            _ = try reader.readBytes(size)
-            guard number > (chunks.last?.number ?? -1) else {
-                throw FormatError(.invalid, "presence chunks out of order", at: start)
-            }
-            chunks.append(
-                Chunk(
-                    number: number, firstOrdinal: ordinal, count: count,
-                    bytes: start..<(start + size)))
-            ordinal += count
-        }
-        self.bytes = bytes
-        self.chunks = chunks
-        self.rowCount = rowCount
-    }
-
-    var chunkCount: Int { chunks.count }
-
-    /// The chunk that holds a value.
-    func chunk(ofOrdinal ordinal: Int) -> Int {
-        chunks.partitioningIndex { $0.firstOrdinal > ordinal } - 1
-    }
-
-    func chunk(_ index: Int) -> Chunk { chunks[index] }
-
-    /// The rows of a chunk all of whose rows have the field; nil for any other chunk.
-    func allRows(ofChunk index: Int) -> Range<Int>? {
-        let base = chunks[index].number * SegmentFormat.presenceChunkRows
-        let count = min(SegmentFormat.presenceChunkRows, rowCount - base)
-        return chunks[index].count == count ? base..<(base + count) : nil
-    }
-
-    /// The rows of one chunk.
-    func rows(ofChunk index: Int) throws(FormatError) -> [UInt32] {
-        let chunk = chunks[index]
-        let base = chunk.number * SegmentFormat.presenceChunkRows
-        var rows: [UInt32] = []
-        let bytes = bytes
-        try Presence.decode(
-            bytes.span.extracting(chunk.bytes),
-            rowCount: min(SegmentFormat.presenceChunkRows, rowCount - base), appendTo: &rows,
-            base: UInt32(truncatingIfNeeded: base))
-        guard rows.count == chunk.count else {
-            throw FormatError(
-                .invalid, "found \(rows.count) rows, expected \(chunk.count)",
-                at: chunk.bytes.lowerBound)
-        }
-        return rows
-    }
-}
-
-extension Array {
-    /// The first index whose element satisfies a predicate that all later ones satisfy too.
-    func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

@@ -12,6 +12,8 @@ struct SeriesCursor {
         /// The next block of a segment's series table, or place in a memtable's order.
         var next = 0
         var directory: IntegerTable?
+        /// All series of a segment that has few.
+        var kept: [SeriesEntry]?
         var order: MemtableOrder?
         /// Series that were read and not handed out yet, the next one last.
         var pending: [Series] = []
@@ -37,7 +39,8 @@ struct SeriesCursor {
                 guard footer.seriesCount > 0,
                     range.overlaps(first: footer.firstTime, last: footer.lastTime)
                 else { continue }
-                head.directory = try segment.seriesDirectory()
+                head.kept = try segment.keptSeries()
+                if head.kept == nil { head.directory = try segment.seriesDirectory() }
             case .memtable(let view):
                 head.order = view.order()
             }
@@ -75,6 +78,12 @@ struct SeriesCursor {
             let next = heads[index].next
             switch heads[index].source {
             case .segment(let segment):
+                if let kept = heads[index].kept {
+                    for entry in kept {
+                        add(entry.key, entry.rows, entry.firstTime, entry.lastTime)
+                    }
+                    break
+                }
                 guard let directory = heads[index].directory else { return }
                 try segment.forEachSeries(directory, block: next) { key, rows, first, last in
                     add(SeriesKey(canonical: [UInt8](copying: key)), rows, first, last)
@@ -99,7 +108,7 @@ struct SeriesCursor {
 extension SeriesCursor.Head {
     fileprivate var isAtEnd: Bool {
         switch source {
-        case .segment: next >= (directory?.count ?? 0)
+        case .segment: next >= (kept == nil ? directory?.count ?? 0 : 1)
         case .memtable: next >= (order?.series.count ?? 0)
         }
     }

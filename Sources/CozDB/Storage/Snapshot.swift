@@ -81,6 +81,22 @@ final class ExperimentView: Sendable {
         while let series = try cursor.next() { try body(series) }
     }
 
+    /// How many rows of a series lie in a range; one that several sources have counts for each.
+    func rowCount(of series: Series, in range: TimeRange) throws(DatabaseError) -> Int {
+        var count = 0
+        for part in series.parts where range.overlaps(first: part.firstTime, last: part.lastTime) {
+            if range.covers(first: part.firstTime, last: part.lastTime) {
+                count += part.rows.count
+                continue
+            }
+            switch sources[part.source] {
+            case .memtable(let memtable): count += memtable.rows(in: range, of: part.rows).count
+            case .segment(let segment): count += try segment.rows(in: range, of: part.rows).count
+            }
+        }
+        return count
+    }
+
     /// Whether the series may have a value in this column; false is certain.
     func mayHave(_ column: ColumnID, _ series: Series) throws(DatabaseError) -> Bool {
         for part in series.parts {

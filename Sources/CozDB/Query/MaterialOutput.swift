@@ -1,0 +1,47 @@
+// The answer of a subquery that has to be there whole before the statement around it can begin.
+
+/// Keeps the answer of a subquery for the statement around it.
+final class MaterialOutput: SeriesOutput {
+    private let plan: SelectPlan
+    private let rowCountMax: Int
+    private var rowCount = 0
+    private var series: [MaterialSeries] = []
+    private var name = ""
+    private var tags: [(name: String, value: String)] = []
+    private var times: [Int64] = []
+    private var builders: [VectorBuilder] = []
+
+    init(_ plan: SelectPlan, rowCountMax: Int) {
+        self.plan = plan
+        self.rowCountMax = rowCountMax
+    }
+
+    func beginSeries(
+        name: String, tags: [(name: String, value: String)]
+    ) throws(DatabaseError) {
+        self.name = name
+        self.tags = tags
+        times = []
+        builders = plan.columns.map { VectorBuilder(type: $0.type) }
+    }
+
+    func rows(times newTimes: [Int64], columns: [ResultVector]) throws(DatabaseError) {
+        rowCount += newTimes.count
+        guard rowCount <= rowCountMax else {
+            throw DatabaseError(
+                .limitExceeded, "a subquery has more than \(rowCountMax) rows (rowCountMax)")
+        }
+        times += newTimes
+        for index in builders.indices { builders[index].append(columns[index]) }
+    }
+
+    func endSeries() throws(DatabaseError) {
+        let columns = builders.map { $0.finished() }
+        series.append(
+            MaterialSeries(
+                name: name, tags: tags, times: plan.isAscending ? times : times.reversed(),
+                columns: plan.isAscending ? columns : columns.map(\.reversed)))
+    }
+
+    func finished() -> [MaterialSeries] { series }
+}

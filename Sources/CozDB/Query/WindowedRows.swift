@@ -1,0 +1,130 @@
+// Rows of many series or columns by time, in bounded memory. A merge would need a block of every
+// column of every series at once; here time is cut into windows of so many rows as fit, and the
+// rows of a window are read series by series, then sorted. Blocks that reach into several windows
+// are decoded for each.
+
+struct WindowedRows {
+    /// From on so many columns of series a merge takes more memory than a window.
+    private static let columnCountMin = 2048
+    /// Values of a window: about 72 MB.
+    private static let cellCountMax = 8_000_000
+    private static let batchRows = 4096
+
+    private let plan: SelectPlan
+    private let inputs: [InputSeries]
+    private let counters: CounterBox
+    private let rowCountMax: Int
+
+    /// Nil where a merge is better, or a series is none that is stored.
+    init?(
+        _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ counters: CounterBox
+    ) {
+        guard inputs.count > 1,
+            inputs.count * max(1, plan.references.count) >= WindowedRows.columnCountMin
+        else { return nil }
+        for input in inputs {
+            guard case .stored = input.origin else { return nil }
+        }
+        self.plan = plan
+        self.inputs = inputs
+        self.counters = counters
+        let most = WindowedRows.cellCountMax / (plan.references.count + 1)
+        rowCountMax = max(WindowedRows.batchRows, min(most, rowsWanted))
+    }
+
+    /// - Parameter body: takes some rows; false to stop.
+    func run(
+        _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) {
+        var rest = extent
+        var width = Int64(clamping: UInt64(bitPattern: rest.upper &- rest.lower))
+        while !rest.isEmpty {
+            var window = self.window(rest, width)
+            var count = try rowCount(window)
+            while count > rowCountMax, width > 1 {
+                let share = 0.8 * Double(rowCountMax) / Double(count)
+                width = max(1, Int64(Double(width) * share))
+                window = self.window(rest, width)
+                count = try rowCount(window)
+            }
+            if count > 0, try !read(window, body) { return }
+            if plan.isAscending { rest.lower = window.upper } else { rest.upper = window.lower }
+            // The next window may be as full as this one was not.
+            let growth = min(4, 0.9 * Double(rowCountMax) / Double(max(count, 1)))
+            let grown = Double(width) * max(1, growth)
+            width = grown < 9e18 ? Int64(grown) : .max
+        }
+    }
+
+    /// From the first row of all to the last.
+    private var extent: TimeRange {
+        var first = Int64.max
+        var last = Int64.min
+        for input in inputs {
+            guard case .stored(_, let series) = input.origin else { continue }
+            first = min(first, series.firstTime)
+            last = max(last, series.lastTime)
+        }
+        guard first <= last else { return TimeRange(lower: 0, upper: 0) }
+        return plan.range.intersection(
+            TimeRange(lower: first, upper: last.addingSaturating(1)))
+    }
+
+    private func window(_ rest: TimeRange, _ width: Int64) -> TimeRange {
+        plan.isAscending
+            ? TimeRange(
+                lower: rest.lower, upper: min(rest.upper, rest.lower.addingSaturating(width)))
+            : TimeRange(
+                lower: max(rest.lower, rest.upper.addingSaturating(-width)), upper: rest.upper)
+    }
+
+    private func rowCount(_ window: TimeRange) throws(DatabaseError) -> Int {
+        try counters.checkCancelled()
+        var count = 0
+        for input in inputs {
+            guard case .stored(let view, let series) = input.origin else { continue }
+            count += try view.rowCount(of: series, in: window)
+        }
+        return count
+    }
+
+    private func read(
+        _ window: TimeRange,
+        _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) -> Bool {
+        var times: [Int64] = []
+        var builders = plan.references.map { VectorBuilder(type: $0.type) }
+        // Backwards, the last series comes first among rows of one time.
+        for input in plan.isAscending ? inputs : inputs.reversed() {
+            guard case .stored(let view, let series) = input.origin,
+                try view.rowCount(of: series, in: window) > 0
+            else { continue }
+            var reader = BlockReader(
+                plan, input, driving: plan.auxiliary, in: window, descending: !plan.isAscending,
+                counters: counters)
+            var block = Block()
+            while try reader.next(into: &block) {
+                times.append(contentsOf: block.times)
+                for index in builders.indices { builders[index].append(block.references[index]) }
+            }
+        }
+        let order = order(times)
+        let references = builders.map { $0.finished() }
+        for start in stride(from: 0, to: order.count, by: WindowedRows.batchRows) {
+            let rows = Array(order[start..<min(start + WindowedRows.batchRows, order.count)])
+            let batch = references.map { $0.filtered(rows) }
+            guard try body(rows.map { times[$0] }, batch) else { return false }
+        }
+        return true
+    }
+
+    private func order(_ times: [Int64]) -> [Int] {
+        var order = Array(times.indices)
+        let isAscending = plan.isAscending
+        order.sort { left, right in
+            let (a, b) = (times[left], times[right])
+            return a == b ? left < right : (a < b) == isAscending
+        }
+        return order
+    }
+}

@@ -1,0 +1,197 @@
+// What a segment reader keeps of the index of a segment: directories of blocks, presence vectors
+// and series; and the memory that all segments together may keep of decoded data.
+
+internal import Synchronization
+
+/// Memory for decoded times and presence, shared by all segments of the process.
+enum DecodedMemory {
+    /// Room for the times of four million rows.
+    private static let sizeBytesMax = 32 << 20
+    private static let used = Atomic<Int>(0)
+
+    /// Takes memory if there is enough.
+    static func take(_ sizeBytes: Int) -> Bool {
+        let before = used.add(sizeBytes, ordering: .relaxed).oldValue
+        if before + sizeBytes <= sizeBytesMax { return true }
+        give(sizeBytes)
+        return false
+    }
+
+    static func give(_ sizeBytes: Int) {
+        _ = used.subtract(sizeBytes, ordering: .relaxed)
+    }
+}
+
+/// One series of a segment.
+struct SeriesEntry: Sendable {
+    var key: SeriesKey
+    var rows: Range<Int>
+    var firstTime: Int64
+    var lastTime: Int64
+}
+
+/// The blocks of one field.
+final class FieldDirectory: Sendable {
+    let table: IntegerTable
+    /// Number of values in the blocks before each block.
+    let ordinals: [Int]
+
+    init(_ table: IntegerTable) {
+        self.table = table
+        var ordinals: [Int] = []
+        var total = 0
+        for block in 0..<table.count {
+            ordinals.append(total)
+            total += table.int(BlockColumn.count, block)
+        }
+        self.ordinals = ordinals
+    }
+
+    /// The blocks that may hold values of these rows.
+    func blocks(rows: Range<Int>) -> Range<Int> {
+        guard !rows.isEmpty else { return 0..<0 }
+        let lastRows = table.columns[BlockColumn.lastRow]
+        let firstRows = table.columns[BlockColumn.firstRow]
+        let start = lastRows.partitioningIndex { Int($0) >= rows.lowerBound }
+        let end = firstRows.partitioningIndex { Int($0) >= rows.upperBound }
+        return start..<max(start, end)
+    }
+
+    /// The first block that ends at or behind a row.
+    func block(row: Int) -> Int? {
+        let block = table.columns[BlockColumn.lastRow].partitioningIndex { Int($0) >= row }
+        return block < table.count ? block : nil
+    }
+
+    func summary(_ block: Int, type: FieldType) -> ColumnSummary {
+        func word(_ column: Int) -> UInt64 { table.columns[column][block] }
+        return ColumnSummary(
+            type: type, count: table.int(BlockColumn.count, block),
+            firstTime: Int64(bitPattern: word(BlockColumn.firstTime)),
+            lastTime: Int64(bitPattern: word(BlockColumn.lastTime)),
+            min: word(BlockColumn.min), max: word(BlockColumn.max), sum: word(BlockColumn.sum),
+            first: word(BlockColumn.first), last: word(BlockColumn.last))
+    }
+}
+
+extension SegmentReader {
+    /// The rows of one series that lie in a range of time.
+    func rows(in range: TimeRange, of rows: Range<Int>) throws(DatabaseError) -> Range<Int> {
+        let start = try firstRow(from: range.lower, in: rows)
+        return start..<(try firstRow(from: range.upper, in: start..<rows.upperBound))
+    }
+
+    /// The first of ascending rows whose time is this or later. Decodes no more than the blocks of
+    /// times on the way whose bounds leave it open on which side they are.
+    private func firstRow(
+        from time: Int64, in rows: Range<Int>
+    ) throws(DatabaseError) -> Int {
+        let directory = try timeBlocks()
+        let table = directory.table
+        var (low, high) = (rows.lowerBound, rows.upperBound)
+        while low < high {
+            guard let block = directory.block(row: (low + high) / 2) else { break }
+            let blockRow = table.int(BlockColumn.firstRow, block)
+            let blockEnd = table.int(BlockColumn.lastRow, block) + 1
+            let (start, end) = (max(low, blockRow), min(high, blockEnd))
+            guard start < end else { break }
+            // A block that other series share has their times at its ends.
+            if rows.lowerBound <= blockRow, blockEnd <= rows.upperBound {
+                if table.int(BlockColumn.firstTime, block) >= time {
+                    high = start
+                    continue
+                }
+                if table.int(BlockColumn.lastTime, block) < time {
+                    low = end
+                    continue
+                }
+            }
+            let times = try times(block: block)
+            guard end - blockRow <= times.count else { break }
+            let looked = (start - blockRow)..<(end - blockRow)
+            let row = blockRow + times[looked].partitioningIndex { $0 >= time }
+            if row > start, row < end { return row }
+            if row == start { high = start } else { low = end }
+        }
+        return low
+    }
+}
+
+/// Which rows of a segment have a field.
+final class PresenceVector: Sendable {
+    struct Chunk {
+        var number: Int
+        /// Ordinal of its first value.
+        var firstOrdinal: Int
+        var count: Int
+        var bytes: Range<Int>
+    }
+
+    private let bytes: [UInt8]
+    private let chunks: [Chunk]
+    private let rowCount: Int
+
+    init(_ bytes: [UInt8], rowCount: Int) throws(FormatError) {
+        var reader = ByteReader(bytes.span)
+        var chunks: [Chunk] = []
+        var ordinal = 0
+        while !reader.isAtEnd {
+            let number = try reader.readCount(limit: rowCount / SegmentFormat.presenceChunkRows)
+            let count = try reader.readCount(limit: SegmentFormat.presenceChunkRows)
+            let size = try reader.readCount(limit: reader.remaining)
+            let start = reader.offset
+            _ = try reader.readBytes(size)
+            guard number > (chunks.last?.number ?? -1) else {
+                throw FormatError(.invalid, "presence chunks out of order", at: start)
+            }
+            chunks.append(
+                Chunk(
+                    number: number, firstOrdinal: ordinal, count: count,
+                    bytes: start..<(start + size)))
+            ordinal += count
+        }
+        self.bytes = bytes
+        self.chunks = chunks
+        self.rowCount = rowCount
+    }
+
+    var chunkCount: Int { chunks.count }
+
+    /// The chunk that holds a value.
+    func chunk(ofOrdinal ordinal: Int) -> Int {
+        chunks.partitioningIndex { $0.firstOrdinal > ordinal } - 1
+    }
+
+    func chunk(_ index: Int) -> Chunk { chunks[index] }
+
+    /// The rows of one chunk.
+    func rows(ofChunk index: Int) throws(FormatError) -> [UInt32] {
+        let chunk = chunks[index]
+        let base = chunk.number * SegmentFormat.presenceChunkRows
+        var rows: [UInt32] = []
+        let bytes = bytes
+        try Presence.decode(
+            bytes.span.extracting(chunk.bytes),
+            rowCount: min(SegmentFormat.presenceChunkRows, rowCount - base), appendTo: &rows,
+            base: UInt32(truncatingIfNeeded: base))
+        guard rows.count == chunk.count else {
+            throw FormatError(
+                .invalid, "found \(rows.count) rows, expected \(chunk.count)",
+                at: chunk.bytes.lowerBound)
+        }
+        return rows
+    }
+}
+
+extension Array {
+    /// The first index whose element satisfies a predicate that all later ones satisfy too.
+    func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
