@@ -17,7 +17,7 @@ struct ColumnCursor {
         var isOwn: Bool
     }
 
-    private let view: ExperimentView
+    private let view: RowSources
     private let column: Column
     private let series: Series
     private let range: TimeRange
@@ -30,7 +30,7 @@ struct ColumnCursor {
     private var rows: [Range<Int>]
 
     init(
-        _ view: ExperimentView, column: ColumnID, series: Series, range: TimeRange,
+        _ view: RowSources, column: ColumnID, series: Series, range: TimeRange,
         descending: Bool = false
     ) throws(DatabaseError) {
         self.view = view

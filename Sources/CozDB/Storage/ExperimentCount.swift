@@ -25,7 +25,7 @@ extension ExperimentView {
             }
             // Only overlapping parts are united; a lone segment part is counted from its rows.
             if case .segment = sources[part.source], ordered.count == 1 { return part.rows.count }
-            times = ExperimentView.unite(times, try self.times(of: part))
+            times = RowCursor.unite(times, try self.times(of: part)[...])
             lastTime = max(lastTime, part.lastTime)
         }
         return total + times.count
@@ -65,24 +65,6 @@ extension ExperimentView {
         case .segment(let segment):
             return try segment.times(rows: part.rows)
         }
-    }
-
-    private static func unite(_ left: [Int64], _ right: [Int64]) -> [Int64] {
-        if left.isEmpty { return right }
-        var united: [Int64] = []
-        united.reserveCapacity(left.count + right.count)
-        var index = 0
-        var other = 0
-        while index < left.count, other < right.count {
-            let a = left[index]
-            let b = right[other]
-            united.append(min(a, b))
-            if a <= b { index += 1 }
-            if b <= a { other += 1 }
-        }
-        united.append(contentsOf: left[index...])
-        united.append(contentsOf: right[other...])
-        return united
     }
 }
 

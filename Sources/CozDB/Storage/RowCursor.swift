@@ -16,7 +16,7 @@ struct RowCursor {
         var remaining: Range<Int>
     }
 
-    private let view: ExperimentView
+    private let view: RowSources
     private let series: Series
     private let columns: [ColumnID]
     private let range: TimeRange
@@ -26,7 +26,7 @@ struct RowCursor {
     private var isStarted = false
 
     init(
-        view: ExperimentView, series: Series, columns: [ColumnID], range: TimeRange,
+        view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
         descending: Bool, blockRows: Int
     ) {
         self.view = view
@@ -128,7 +128,8 @@ struct RowCursor {
         return united
     }
 
-    private static func unite(_ left: [Int64], _ right: ArraySlice<Int64>) -> [Int64] {
+    /// Two ascending lists as one, each time once.
+    static func unite(_ left: [Int64], _ right: ArraySlice<Int64>) -> [Int64] {
         if left.isEmpty { return Array(right) }
         // Companion columns have the very same times.
         if left.count == right.count, left[...] == right { return left }

@@ -18,45 +18,19 @@ final class Snapshot: Sendable {
     }
 }
 
-/// One series as a snapshot sees it.
-struct Series: Sendable {
-    /// Its rows in one source.
-    struct Part: Sendable {
-        /// Index in the sources of the view, oldest first.
-        var source: Int
-        /// Segment: row numbers. Memtable: places in the order of its view.
-        var rows: Range<Int>
-        var firstTime: Int64
-        var lastTime: Int64
-    }
-
-    let key: SeriesKey
-    /// Oldest first, at least one.
-    let parts: [Part]
-
-    /// Earliest and latest time of its rows, both included.
-    var firstTime: Int64 { parts.reduce(.max) { min($0, $1.firstTime) } }
-    var lastTime: Int64 { parts.reduce(.min) { max($0, $1.lastTime) } }
-}
-
-/// Where rows come from.
-enum RowSource: Sendable {
-    case segment(SegmentReader)
-    case memtable(MemtableView)
-}
-
 /// One experiment of a snapshot.
 ///
 /// All reads merge segments and memtable: each (series, time, column) appears once, newest wins.
 /// Safe from any thread; every call does its own reading.
 final class ExperimentView: Sendable {
-    let schema: ExperimentSchema
+    private let rows: RowSources
+
+    var schema: ExperimentSchema { rows.schema }
     /// Oldest first.
-    let sources: [RowSource]
+    var sources: [RowSource] { rows.sources }
 
     init(schema: ExperimentSchema, sources: [RowSource] = []) {
-        self.schema = schema
-        self.sources = sources
+        rows = RowSources(schema: schema, sources: sources)
     }
 
     /// The series whose key the predicate accepts, in key order; nil accepts all.
@@ -126,7 +100,7 @@ final class ExperimentView: Sendable {
         summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        var cursor = try ColumnCursor(self, column: column, series: series, range: range)
+        var cursor = try ColumnCursor(rows, column: column, series: series, range: range)
         while let piece = try cursor.next(summarize: summarize) {
             guard try body(piece) else { return }
         }
@@ -137,7 +111,7 @@ final class ExperimentView: Sendable {
         _ column: ColumnID, of series: Series, in range: TimeRange
     ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
         var cursor = try ColumnCursor(
-            self, column: column, series: series, range: range, descending: true)
+            rows, column: column, series: series, range: range, descending: true)
         guard let slice = try cursor.nextValues() else { return nil }
         return (slice.times[slice.count - 1], slice.value(slice.count - 1))
     }
@@ -150,7 +124,7 @@ final class ExperimentView: Sendable {
         blockRows: Int = 4096
     ) -> RowCursor {
         RowCursor(
-            view: self, series: series, columns: columns, range: range, descending: descending,
+            view: rows, series: series, columns: columns, range: range, descending: descending,
             blockRows: blockRows)
     }
 }
