@@ -8,7 +8,7 @@ extension ExperimentView {
             return segment.footer.rowCount
         }
         var count = 0
-        for series in try series() { count += try rowCount(of: series) }
+        try forEachSeries { series throws(DatabaseError) in count += try rowCount(of: series) }
         return count
     }
 

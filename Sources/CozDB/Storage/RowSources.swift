@@ -27,9 +27,15 @@ enum RowSource: Sendable {
     case memtable(MemtableView)
 }
 
-/// The rows of one experiment: segments and memtables with the schema that reads them.
-struct RowSources: Sendable {
+/// The rows of one experiment: segments and memtables with the schema that reads them. A class, so
+/// that a cursor per series and column holds one reference, whatever the schema is made of.
+final class RowSources: Sendable {
     let schema: ExperimentSchema
     /// Oldest first.
     let sources: [RowSource]
+
+    init(schema: ExperimentSchema, sources: [RowSource]) {
+        self.schema = schema
+        self.sources = sources
+    }
 }

@@ -23,13 +23,15 @@ final class Snapshot: Sendable {
 /// All reads merge segments and memtable: each (series, time, column) appears once, newest wins.
 /// Safe from any thread; every call does its own reading.
 final class ExperimentView: Sendable {
+    let schema: ExperimentSchema
+    /// Oldest first.
+    let sources: [RowSource]
+    /// The same for cursors.
     private let rows: RowSources
 
-    var schema: ExperimentSchema { rows.schema }
-    /// Oldest first.
-    var sources: [RowSource] { rows.sources }
-
     init(schema: ExperimentSchema, sources: [RowSource] = []) {
+        self.schema = schema
+        self.sources = sources
         rows = RowSources(schema: schema, sources: sources)
     }
 
