@@ -80,6 +80,10 @@ struct Parser {
     private mutating func deleteStatement(isSeries: Bool) throws(DatabaseError) -> DeleteStatement {
         var statement = DeleteStatement()
         let first = peek()
+        if !isSeries, case .identifier = first.token {
+            statement.fields = try deletedFields()
+            guard peek().token == .keyword(.from) else { throw unexpected(["FROM"]) }
+        }
         if take(.from) {
             statement.sources = try sources(allowSubqueries: false)
             for source in statement.sources { try checkQualifiers(source, first) }
@@ -89,6 +93,15 @@ struct Parser {
             throw unexpected(["FROM", "WHERE"], at: first)
         }
         return statement
+    }
+
+    private mutating func deletedFields() throws(DatabaseError) -> [Reference] {
+        var fields: [Reference] = []
+        repeat {
+            let start = peek().start
+            fields.append(Reference(name: try identifier(), offset: start))
+        } while take(.comma)
+        return fields
     }
 
     /// As InfluxDB, which has one database in mind here and deletes in all its policies.
@@ -107,7 +120,10 @@ struct Parser {
     private mutating func dropStatement() throws(DatabaseError) -> Statement {
         let start = next()
         if take(.series) { return .dropSeries(try deleteStatement(isSeries: true)) }
-        if take(.measurement) { return .dropMeasurement(try identifier()) }
+        if take(.measurement) {
+            let offset = peek().start
+            return .dropMeasurement(try identifier(), offset: offset)
+        }
         switch peek().token {
         case .keyword(.continuous), .keyword(.database), .keyword(.retention), .keyword(.shard),
             .keyword(.subscription), .keyword(.user):

@@ -180,6 +180,8 @@ struct ShowStatement: Sendable {
 }
 
 struct DeleteStatement: Sendable {
+    /// Single fields whose values go; empty where whole rows do.
+    var fields: [Reference] = []
     var sources: [Source] = []
     var condition: Expression?
 }
@@ -190,7 +192,7 @@ enum Statement: Sendable {
     case show(ShowStatement)
     case delete(DeleteStatement)
     case dropSeries(DeleteStatement)
-    case dropMeasurement(String)
+    case dropMeasurement(String, offset: Int)
     case alter(experiment: String, field: String, type: FieldType)
     /// A statement about servers, users or databases, by its first words.
     case administration(String)
