@@ -131,9 +131,11 @@ struct QuerySession {
 
     private func status(of error: DatabaseError?, _ text: String) -> ExitStatus {
         guard let error else { return .success }
-        if error.kind == .usage, let offset = error.offset, error.file == nil {
-            StandardError.writeLine("cozdb: \(PlainText.escaped(error.message))")
-            StandardError.write(StatementExcerpt.text(text, offset: offset))
+        if let offset = error.offset, error.file == nil {
+            let excerpt = StatementExcerpt(text, offset: offset)
+            let place = file.map { "\($0), line \(excerpt.line): " } ?? ""
+            StandardError.writeLine("cozdb: \(PlainText.escaped(place + error.message))")
+            StandardError.write(excerpt.text(isNumbered: file != nil ? true : nil))
         } else {
             error.report()
         }
