@@ -42,19 +42,22 @@ struct QueryEngine {
     ) throws(DatabaseError) -> QueryCounters {
         let clock = ContinuousClock()
         let start = clock.now
-        let statements = try Parser.parse(text, options: options)
+        let statements = try Parser.parseWithPlaces(text, options: options)
         let counters = CounterBox(isCancelled: options.isCancelled)
         counters.value.parse = clock.now - start
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
         var current = snapshot
-        for (index, statement) in statements.enumerated() {
+        for (index, (statement, offset)) in statements.enumerated() {
             try output.sink.beginStatement(index)
             do throws(DatabaseError) {
                 try counters.checkCancelled()
                 let run = StatementRun(
                     snapshot: current, options: options, counters: counters, change: change)
-                if let changed = try run.run(statement, into: output) { current = changed }
+                let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                    try run.run(statement, into: output)
+                }
+                if let changed { current = changed }
             } catch {
                 try output.sink.endStatement(error)
                 throw error
