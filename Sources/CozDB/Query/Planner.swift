@@ -36,6 +36,7 @@ struct Planner {
         let plan = SelectPlan()
         plan.zone = zone
         plan.timeName = checks.timeName
+        plan.now = options.now
         plan.limits = statement.limits
         plan.isAscending = outer?.isAscending ?? statement.isAscending ?? true
         if let outer, let own = statement.isAscending, own != outer.isAscending {
@@ -90,8 +91,10 @@ struct Planner {
         }
         for source in statement.sources {
             if case .subquery(let inner) = source {
+                // Functions of a series look beyond the range, which cuts their answer alone.
+                let isCut = checks.seriesCall == nil
                 let surroundings = Surroundings(
-                    first: bounds.first, last: bounds.last,
+                    first: isCut ? bounds.first : nil, last: isCut ? bounds.last : nil,
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
                 let inner = try self.plan(inner, inside: surroundings)
@@ -172,6 +175,11 @@ struct Planner {
                 }
             default: break
             }
+        }
+        for dimension in statement.dimensions {
+            guard case .call(let call) = dimension, call.name != "time" else { continue }
+            let planned = try self.dimension(call, plan, besides: Set(found.keys))
+            found[Name(planned.name)] = planned
         }
         plan.ownDimensions = Set(found.keys)
         for dimension in outer?.dimensions ?? [] where found[Name(dimension.name)] == nil {
