@@ -307,7 +307,7 @@ extension TechnicalFunction {
             hold = count
         }
         var warmup: Warmup = kind == .momentumOscillator ? .none : .exponential
-        if call.arguments.count > 3, case .string(let text) = call.arguments[3] {
+        if call.arguments.count > 3, case .string(let text, _) = call.arguments[3] {
             warmup = Warmup(rawValue: text) ?? warmup
         }
         self.init(kind: kind, period: period, hold: hold, warmup: warmup)
