@@ -2,8 +2,9 @@
 // values of its tags, SHOW TAG VALUES can ask for the values themselves. The rules are those of
 // InfluxDB's index.
 
-/// WHERE of SHOW MEASUREMENTS. `tag = 'x'` holds where some series has that value, `tag != 'x'` where
-/// none has; an experiment without the tag fulfils neither. `_name` is the experiment's own name.
+/// WHERE of SHOW MEASUREMENTS. `tag = 'x'` holds where some series has that value, `tag != 'x'`
+/// where none has; an experiment without the tag fulfils neither. `_name` is the experiment's own
+/// name.
 struct MeasurementCondition {
     private let condition: Expression
 
@@ -42,8 +43,8 @@ struct MeasurementCondition {
     }
 }
 
-/// The part of WHERE that is about `value`, which in SHOW TAG KEYS and SHOW TAG VALUES stands for the
-/// value of each tag.
+/// The part of WHERE that is about `value`, which in SHOW TAG KEYS and SHOW TAG VALUES stands for
+/// the value of each tag.
 struct TagValueCondition {
     private let condition: Expression
 
@@ -117,7 +118,8 @@ enum TagTest {
             throw failure("left side of '\(symbol.rawValue)' must be a tag key", expression)
         }
         switch right.bare {
-        case .regex(let regex): return (reference.name, { regex.matches($0) }, symbol == .matchesNot)
+        case .regex(let regex):
+            return (reference.name, { regex.matches($0) }, symbol == .matchesNot)
         case .string(let text):
             return (reference.name, { Name($0) == Name(text) }, symbol == .notEqual)
         default:
