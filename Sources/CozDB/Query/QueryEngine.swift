@@ -127,6 +127,12 @@ private struct StatementRun {
     private func run(
         _ select: SelectStatement, into output: SinkOutput<some QueryResultSink>
     ) throws(DatabaseError) {
+        if let offset = select.targetOffset {
+            throw DatabaseError(
+                .usage,
+                "SELECT INTO is not supported: CozDB stores what is imported, not answers; write "
+                    + "the answer with --format lp and import it", offset: offset)
+        }
         let clock = ContinuousClock()
         let start = clock.now
         var planner = Planner(snapshot: snapshot, options: options)

@@ -19,8 +19,8 @@ extension Transformation {
             Transformation.pairs(points) { previous, row in
                 let difference = points.number(row) - points.number(previous)
                 if nonNegative, difference < 0 { return }
-                let elapsed = points.times[row] - points.times[previous]
-                let duration = Double(isAscending ? elapsed : -elapsed) / Double(unit)
+                let elapsed = points.times[row] &- points.times[previous]
+                let duration = Double(isAscending ? elapsed : 0 &- elapsed) / Double(unit)
                 list.times.append(points.times[row])
                 builder.append(.float, (difference / duration).bitPattern)
             }
