@@ -159,13 +159,14 @@ struct BlockReader {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
-        if drives(wanted, source) { self.driving = [] }
         for dimension in source.dimensions {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
             case .tag, .missing: break
             }
         }
+        // Only now: a row can also be read for the column by which it is grouped.
+        if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
             inner.append(
                 BlockReader(
