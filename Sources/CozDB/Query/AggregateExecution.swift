@@ -159,9 +159,21 @@ struct GroupAggregation {
         }
     }
 
+    /// Rows that count for a call. A bucket of a subquery that begins before the range does.
+    private func acceptedRange(_ call: PlannedCall) -> TimeRange {
+        var range = executor.range(of: call, plan)
+        let areSubqueries = plan.sources.allSatisfy { source in
+            if case .subquery = source.origin { true } else { false }
+        }
+        if areSubqueries {
+            range.lower = plan.buckets?.bounds(range.lower).start ?? TimeRange.all.lower
+        }
+        return range
+    }
+
     private mutating func place(for call: PlannedCall) -> Place {
         guard let type = plan.references[call.argument].type else { return .nowhere }
-        let range = executor.range(of: call, plan)
+        let range = acceptedRange(call)
         if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
             let known = fields.indices.first {
                 fieldReferences[$0] == call.argument && fields[$0].range == range

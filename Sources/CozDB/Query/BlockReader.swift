@@ -147,6 +147,8 @@ struct BlockReader {
             case .output(let index): return .output(index, type)
             case .tag(let name):
                 let value = input.tag(name)
+                // Another source has a field of that name, and of another type.
+                if let type, type != .string { return .constant(nil) }
                 return .constant(value.isEmpty ? nil : .string(value))
             case .missing: return .constant(nil)
             }
