@@ -52,7 +52,9 @@ extension Executor {
                 .apply(to: list)
         }
         for transformation in call.transformations {
-            list = transformation.apply(to: list, isAscending: plan.isAscending)
+            list = try transformation.apply(
+                to: list, isAscending: plan.isAscending, bucketsMax: options.bucketCountMax,
+                checkCancelled: { () throws(DatabaseError) in try counters.checkCancelled() })
         }
         list.values.replaceNulls(plan.fill, call.type)
         return list

@@ -17,7 +17,7 @@ enum MathFunction: String, CaseIterable, Sendable {
 }
 
 /// Functions of many rows.
-enum Aggregate: String, Sendable {
+enum Aggregate: String, CaseIterable, Sendable {
     case count, sum, mean, min, max, first, last, spread, stddev
     case median, mode, percentile, distinct, integral, sample, top, bottom
     /// `count(distinct x)`
@@ -71,6 +71,8 @@ enum Transformation: Sendable {
     case elapsed(unit: Int64)
     case movingAverage(Int)
     case cumulativeSum
+    case technical(TechnicalFunction)
+    case holtWinters(HoltWinters)
 
     static let names: Set<String> = [
         "derivative", "non_negative_derivative", "difference", "non_negative_difference",
@@ -80,27 +82,22 @@ enum Transformation: Sendable {
     /// Buckets before the range that its first result needs.
     var extraBuckets: Int64 {
         switch self {
-        case .cumulativeSum: 0
-        // One also for a moving average, whatever its window: so does InfluxDB.
+        case .cumulativeSum, .holtWinters: 0
+        // One also for averages over a longer window or period: so does InfluxDB.
         default: 1
         }
+    }
+
+    /// Whether it reads the times of points alone, so that their values can be of any type.
+    var takesAnyType: Bool {
+        if case .elapsed = self { true } else { false }
     }
 
     func resultType(of type: FieldType?) -> FieldType? {
         switch self {
         case .elapsed: .integer
-        case .derivative, .movingAverage: .float
+        case .derivative, .movingAverage, .technical, .holtWinters: .float
         case .difference, .cumulativeSum: type
         }
     }
-}
-
-/// Functions that InfluxQL has and this version reads but does not compute.
-enum UnsupportedFunction {
-    static let names: Set<String> = [
-        "holt_winters", "holt_winters_with_fit", "exponential_moving_average",
-        "double_exponential_moving_average", "triple_exponential_moving_average",
-        "relative_strength_index", "triple_exponential_derivative", "kaufmans_efficiency_ratio",
-        "kaufmans_adaptive_moving_average", "chande_momentum_oscillator",
-    ]
 }

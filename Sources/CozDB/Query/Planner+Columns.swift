@@ -17,8 +17,11 @@ extension Planner {
         try bindReferences(plan, from: 0)
         var callTexts: [String] = []
         for field in fields {
-            let evaluation = try evaluation(field.expression, plan, &callTexts)
-            let type = try plan.type(of: evaluation, field.expression)
+            let (evaluation, type) = try DatabaseError.located(at: field.offset) {
+                () throws(DatabaseError) in
+                let evaluation = try self.evaluation(field.expression, plan, &callTexts)
+                return (evaluation, try plan.type(of: evaluation, field.expression))
+            }
             plan.columns.append(
                 PlannedColumn(
                     name: field.alias ?? "",
@@ -56,7 +59,7 @@ extension Planner {
             return .constant(.integer(value))
         case .unsigned(let value): return .constant(.float(Double(value)))
         case .number(let value): return .constant(.float(value))
-        case .string(let text): return .constant(.string(text))
+        case .string(let text, _): return .constant(.string(text))
         case .boolean(let flag): return .constant(.boolean(flag))
         case .binary(let symbol, let left, let right):
             return .binary(
@@ -94,14 +97,14 @@ extension Planner {
         }
         call.type = call.aggregate.map { $0.resultType(of: type) } ?? type
         for transformation in call.transformations {
-            if call.aggregate == nil, let type, type == .string || type == .boolean {
-                guard case .elapsed = transformation else {
-                    throw DatabaseError(
-                        .usage,
-                        "\(expression.columnName)() takes numbers; "
-                            + "\"\(plan.references[call.argument].name)\" is \(type.name)",
-                        offset: expression.offset)
-                }
+            if let type = call.type, type == .string || type == .boolean,
+                !transformation.takesAnyType
+            {
+                throw DatabaseError(
+                    .usage,
+                    "\(expression.columnName)() takes numbers; "
+                        + "\"\(plan.references[call.argument].name)\" is \(type.name)",
+                    offset: expression.offset)
             }
             call.type = call.type == nil ? nil : transformation.resultType(of: call.type)
         }
@@ -179,7 +182,15 @@ extension Planner {
         case "moving_average":
             guard case .integer(let count)? = call.arguments.last else { return nil }
             return .movingAverage(Int(count))
-        default: return nil
+        case "holt_winters", "holt_winters_with_fit":
+            guard case .integer(let count) = call.arguments[1],
+                case .integer(let season) = call.arguments[2], let buckets = plan.buckets
+            else { return nil }
+            return .holtWinters(
+                HoltWinters(
+                    count: count, season: season, includesFit: call.name != "holt_winters",
+                    interval: buckets.interval))
+        default: return TechnicalFunction(call).map { .technical($0) }
         }
     }
 }
@@ -281,5 +292,24 @@ extension SelectPlan {
             counts[Name(name), default: 0] += 1
             columns[index].name = name
         }
+    }
+}
+
+extension TechnicalFunction {
+    /// The function that a call names; its arguments have been checked.
+    fileprivate init?(_ call: Call) {
+        guard let kind = Kind(rawValue: call.name), call.arguments.count > 1,
+            case .integer(let period) = call.arguments[1]
+        else { return nil }
+        var hold: Int64?
+        // -1 stands for what is usual.
+        if call.arguments.count > 2, case .integer(let count) = call.arguments[2], count >= 0 {
+            hold = count
+        }
+        var warmup: Warmup = kind == .momentumOscillator ? .none : .exponential
+        if call.arguments.count > 3, case .string(let text) = call.arguments[3] {
+            warmup = Warmup(rawValue: text) ?? warmup
+        }
+        self.init(kind: kind, period: period, hold: hold, warmup: warmup)
     }
 }

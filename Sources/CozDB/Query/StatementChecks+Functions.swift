@@ -45,8 +45,9 @@ extension StatementChecks {
         case "integral": try checkIntegral(call, allowsWildcard)
         case _ where Transformation.names.contains(call.name):
             try checkTransformation(call, allowsWildcard)
-        case _ where UnsupportedFunction.names.contains(call.name):
-            try checkUnsupported(call, allowsWildcard)
+        case "holt_winters", "holt_winters_with_fit": try checkHoltWinters(call, allowsWildcard)
+        case _ where TechnicalFunction.Kind(rawValue: call.name) != nil:
+            try checkTechnical(call, allowsWildcard)
         default: try checkAggregate(call, allowsWildcard)
         }
     }
@@ -201,7 +202,7 @@ extension StatementChecks {
                     "second argument for moving_average must be an integer, got "
                         + call.arguments[1].influxTypeName, .call(call))
             }
-            guard window > 1, window <= 1_000_000 else {
+            guard window > 1 else {
                 throw failure(
                     "moving_average window must be greater than 1, got \(window)", .call(call))
             }
@@ -212,7 +213,7 @@ extension StatementChecks {
     }
 
     /// What is transformed: the buckets of an aggregate, or the points of a field.
-    private mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
+    mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
         switch call.arguments[0] {
         case .call(let inner):
             guard interval != 0 else {
@@ -235,41 +236,6 @@ extension StatementChecks {
         }
     }
 
-    private mutating func checkUnsupported(
-        _ call: Call, _ allowsWildcard: Bool
-    ) throws(DatabaseError) {
-        if call.name.hasPrefix("holt_winters") {
-            try checkCount(call, 3...3)
-            guard case .integer(let count) = call.arguments[1], count > 0 else {
-                throw failure(
-                    "expected integer argument as second arg in \(call.name)", .call(call))
-            }
-            guard case .integer(let season) = call.arguments[2] else {
-                throw failure(
-                    "expected integer argument as third arg in \(call.name)", .call(call))
-            }
-            guard season >= 0 else {
-                throw failure(
-                    "third arg to \(call.name) cannot be negative, got \(season)", .call(call))
-            }
-            hasOnlySelectors = false
-            guard case .call = call.arguments[0] else {
-                throw failure("must use aggregate function with \(call.name)", .call(call))
-            }
-        } else {
-            try checkCount(call, 2...4)
-            guard case .integer(let period) = call.arguments[1] else {
-                throw failure("\(call.name) period must be an integer", .call(call))
-            }
-            guard period >= 1 else {
-                throw failure(
-                    "\(call.name) period must be greater than or equal to 1", .call(call))
-            }
-        }
-        try checkInner(call, allowsWildcard)
-        throw failure("\(call.name)() is not supported yet", .call(call))
-    }
-
     private func checkUnit(_ call: Call, _ message: String) throws(DatabaseError) {
         guard case .duration(let unit) = call.arguments[1] else {
             throw failure(message, .call(call))
@@ -280,7 +246,7 @@ extension StatementChecks {
         }
     }
 
-    private func checkCount(_ call: Call, _ expected: ClosedRange<Int>) throws(DatabaseError) {
+    func checkCount(_ call: Call, _ expected: ClosedRange<Int>) throws(DatabaseError) {
         guard !expected.contains(call.arguments.count) else { return }
         let words =
             expected.count == 1

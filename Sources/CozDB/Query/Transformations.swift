@@ -2,8 +2,14 @@
 // order of the answer.
 
 extension Transformation {
-    /// - Parameter points: in the order of the answer; null points count as not there.
-    func apply(to points: PointList, isAscending: Bool) -> PointList {
+    /// - Parameters:
+    ///   - points: in the order of the answer; null points count as not there.
+    ///   - bucketsMax: most buckets of a prediction.
+    ///   - checkCancelled: asked often where much is to be computed.
+    func apply(
+        to points: PointList, isAscending: Bool, bucketsMax: Int,
+        checkCancelled: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> PointList {
         let rows = points.values.isPresent.indices.filter { points.values.isPresent[$0] }
         let points = points.values.isPresent.contains(false) ? points.selected(rows) : points
         var list = PointList()
@@ -52,6 +58,17 @@ extension Transformation {
                     builder.append(.float, float.bitPattern)
                 }
             }
+        case .technical(let function):
+            for (row, value) in function.results(of: points.numbers) {
+                list.times.append(points.times[row])
+                builder.append(.float, value.bitPattern)
+            }
+        case .holtWinters(let method):
+            let predictions = try method.predictions(
+                (points.times, points.numbers), bucketsMax: bucketsMax,
+                checkCancelled: checkCancelled)
+            list.times = predictions.times
+            for value in predictions.values { builder.append(.float, value.bitPattern) }
         }
         list.values = builder.finished()
         return list
@@ -75,6 +92,8 @@ extension PointList {
         values.type == .integer
             ? Double(Int64(bitPattern: values.bits[row])) : Double(bitPattern: values.bits[row])
     }
+
+    fileprivate var numbers: [Double] { times.indices.map { number($0) } }
 
     fileprivate func difference(_ row: Int, _ previous: Int, nonNegative: Bool) -> UInt64? {
         if values.type == .integer {

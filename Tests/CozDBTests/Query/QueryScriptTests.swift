@@ -14,6 +14,8 @@ struct QueryScript: CustomTestStringConvertible {
     struct Step {
         var line: Int
         var statement: String
+        /// Whether it is only asked what the statement would do.
+        var isDryRun = false
         var expected: [String]
     }
 
@@ -38,10 +40,13 @@ struct QueryScript: CustomTestStringConvertible {
             if line.hasPrefix("limit ") { setLimit(line.dropFirst(6)) }
             if line.hasPrefix("load") {
                 isLoading = true
-            } else if line.hasPrefix("> ") {
+            } else if line.hasPrefix("> ") || line.hasPrefix("? ") {
                 isLoading = false
                 let statement = String(line.dropFirst(2))
-                steps.append(Step(line: index + 1, statement: statement, expected: []))
+                let isDryRun = line.hasPrefix("?")
+                steps.append(
+                    Step(
+                        line: index + 1, statement: statement, isDryRun: isDryRun, expected: []))
             } else if line.hasPrefix("  ") {
                 if isLoading {
                     lines.append(String(line.dropFirst(2)))
@@ -111,7 +116,7 @@ struct QueryScript: CustomTestStringConvertible {
         try load(script, into: database)
         if isFlushed { try database.flush() }
         for step in script.steps {
-            let got = answer(step.statement, script, database)
+            let got = answer(step, script, database)
             #expect(
                 got == step.expected,
                 """
@@ -136,14 +141,16 @@ struct QueryScript: CustomTestStringConvertible {
     }
 
     private func answer(
-        _ statement: String, _ script: QueryScript, _ database: Database
+        _ step: QueryScript.Step, _ script: QueryScript, _ database: Database
     ) -> [String] {
         do {
-            let result = try database.query(statement, options: script.options)
+            var options = script.options
+            options.isDryRun = step.isDryRun
+            let result = try database.query(step.statement, options: options)
             let text = result.description
             return text.isEmpty ? [] : text.split(separator: "\n").map(String.init)
         } catch {
-            return caret(error, statement) + ["error: \(error.message)"]
+            return caret(error, step.statement) + ["error: \(error.message)"]
         }
     }
 
