@@ -129,8 +129,8 @@ extension Expression {
     /// What tells calls apart.
     var naiveText: String {
         switch self {
-        case .reference(let reference), .distinct(let reference):
-            "\(Array(reference.name.utf8)) \(reference.kind)"
+        case .reference(let reference): "\(Array(reference.name.utf8)) \(reference.kind)"
+        case .distinct(let reference): "distinct(" + Expression.reference(reference).naiveText + ")"
         case .call(let call):
             "\(call.name)(" + call.arguments.map(\.naiveText).joined(separator: ", ") + ")"
         case .parenthesis(let inner): inner.naiveText
