@@ -26,13 +26,18 @@ enum QueryParameters {
         case .boolean(let flag): return .value(.boolean(flag))
         case .object(let members) where members.count == 1:
             switch (members[0].key, members[0].value) {
-            case ("identifier", .string(let text)): return .identifier(text)
+            case ("identifier", .string(let text)), ("ident", .string(let text)):
+                return .identifier(text)
             case ("regex", .string(let text)): return .regex(text)
             case ("duration", .string(let text)): return .duration(text)
+            case ("duration", .integer(let number)): return .duration("\(number)ns")
             case ("string", .string(let text)): return .value(.string(text))
-            case ("integer", .integer(let number)): return .value(.integer(number))
-            case ("float", .number(let number)): return .value(.float(number))
-            case ("float", .integer(let number)): return .value(.float(Double(number)))
+            case ("integer", .integer(let number)), ("int", .integer(let number)):
+                return .value(.integer(number))
+            case ("float", .number(let number)), ("number", .number(let number)):
+                return .value(.float(number))
+            case ("float", .integer(let number)), ("number", .integer(let number)):
+                return .value(.float(Double(number)))
             case ("boolean", .boolean(let flag)): return .value(.boolean(flag))
             default: break
             }

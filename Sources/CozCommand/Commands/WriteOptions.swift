@@ -19,6 +19,11 @@ struct WriteOptions: ParsableArguments {
 
         var unit: TimestampPrecision { TimestampPrecision(name: rawValue) ?? .nanoseconds }
         var nanoseconds: Int64 { unit.nanoseconds }
+
+        /// Also InfluxDB's short names `n` and `u`.
+        init?(argument: String) {
+            self.init(rawValue: ["n": "ns", "u": "us"][argument] ?? argument)
+        }
     }
 
     @Option(help: "Unit of timestamps in the input.")

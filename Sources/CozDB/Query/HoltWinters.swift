@@ -1,8 +1,8 @@
-// The damped method of Holt and Winters: predicts the buckets that follow from a level, a trend that
-// dies away, and a factor for each bucket of a season. The four smoothing constants and the values
-// to begin with are those under which the buckets that are known would have been predicted best.
-// Source: R. J. Hyndman, G. Athanasopoulos, "Forecasting: principles and practice"; first guesses and
-// the order of computing are those of InfluxDB 1.8, so that the predictions are the same.
+// The damped method of Holt and Winters: predicts the buckets that follow from a level, a trend
+// that dies away, and a factor for each bucket of a season. The four smoothing constants and the
+// values to begin with are those under which the known buckets would have been predicted best.
+// Source: R. J. Hyndman, G. Athanasopoulos, "Forecasting: principles and practice"; first guesses
+// and the order of computing are those of InfluxDB 1.8, so that the predictions are the same.
 
 internal import Glibc
 
@@ -168,8 +168,8 @@ struct HoltWinters: Sendable {
 
     /// Predictions for the known buckets and those after them; the first one is its value.
     ///
-    /// - Parameter parameters: constants are moved into 0...1, and the factors of the season are left
-    ///   as they are after the last bucket.
+    /// - Parameter parameters: constants are moved into 0...1, and the factors of the season are
+    ///   left as they are after the last bucket.
     private func predicted(
         _ values: [Double], count: Int, _ parameters: inout [Double]
     ) -> [Double] {
@@ -192,8 +192,9 @@ struct HoltWinters: Sendable {
             if seasonCount > 0 {
                 slot = (2 * step - 2) % seasonCount
                 factor = parameters[Place.factors + slot]
-                nextFactor = parameters[
-                    Place.factors + (slot + step % seasonCount) % seasonCount]
+                nextFactor =
+                    parameters[
+                        Place.factors + (slot + step % seasonCount) % seasonCount]
             }
             // It is its own predictions that the method goes on with, not the known values.
             let expected = level + damping * trend

@@ -21,7 +21,10 @@ extension Parser {
             chain += 1
             try checkDepth(chain)
             if symbol.isRegex {
-                guard let regex = try regexIfAhead() else { throw unexpected(["regex"]) }
+                guard let regex = try regexIfAhead() else {
+                    // At the blank before it, as InfluxDB tells it.
+                    throw failure("found \(peek().token.text), expected regex", at: offset)
+                }
                 left = .binary(symbol, left, .regex(regex))
             } else {
                 left = .binary(symbol, left, try expression(precedence: symbol.precedence + 1))
@@ -129,8 +132,9 @@ extension Parser {
         let operand = try unary()
         switch operand {
         case .number(let value): return .number(isNegative ? -value : value)
-        case .integer(let value): return .integer(isNegative ? -value : value)
-        case .duration(let value): return .duration(isNegative ? -value : value)
+        // Wrapping: a parameter can be the least integer, which has no opposite.
+        case .integer(let value): return .integer(isNegative ? 0 &- value : value)
+        case .duration(let value): return .duration(isNegative ? 0 &- value : value)
         case .unsigned(let value) where isNegative:
             guard value == UInt64(Int64.max) + 1 else {
                 throw failure("constant -\(value) underflows int64", at: place.start)
@@ -188,7 +192,7 @@ extension Parser {
         if adjacent() == .leftParenthesis { return .call(try call("distinct", at: start.start)) }
         let place = peek()
         guard case .identifier(let name) = place.token, place.start > offset else {
-            throw unexpected(["(", "identifier"])
+            throw unexpected(place.start > offset ? ["identifier"] : ["(", "identifier"])
         }
         _ = next()
         return .distinct(Reference(name: name, offset: place.start))

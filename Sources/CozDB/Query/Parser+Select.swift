@@ -2,14 +2,14 @@
 
 extension Parser {
     /// `SELECT` itself is consumed.
-    mutating func selectStatement() throws(DatabaseError) -> SelectStatement {
+    mutating func selectStatement(
+        isSubquery: Bool = false
+    ) throws(DatabaseError) -> SelectStatement {
         try enter()
         defer { leave() }
         var statement = SelectStatement(offset: offset)
         statement.fields = try selectFields()
-        if peek().token == .keyword(.into) {
-            throw failure("INTO is not supported: CozDB writes through import only", at: offset)
-        }
+        if !isSubquery, take(.into) { statement.targetOffset = try target() }
         try expect(.from)
         statement.sources = try sources(allowSubqueries: true)
         statement.conditionOffset = lexer.lexeme(after: peek().end).start
@@ -22,6 +22,17 @@ extension Parser {
         statement.zoneOffset = peek().start
         statement.zone = try zone()
         return statement
+    }
+
+    /// Where `INTO` names what it would write to: `name`, `policy.name`, `policy.:MEASUREMENT`.
+    private mutating func target() throws(DatabaseError) -> Int {
+        let start = peek().start
+        _ = try segments()
+        if adjacent() == .colon {
+            rewind(to: offset + 1)
+            try expect(.measurement)
+        }
+        return start
     }
 
     private mutating func selectFields() throws(DatabaseError) -> [SelectField] {
@@ -70,7 +81,7 @@ extension Parser {
         if let regex = try regexIfAhead() { return .pattern(regex, qualifiers: [], offset: start) }
         if allowSubqueries, take(.leftParenthesis) {
             try expect(.select)
-            let statement = try selectStatement()
+            let statement = try selectStatement(isSubquery: true)
             try expect(.rightParenthesis)
             return .subquery(statement)
         }
@@ -92,7 +103,7 @@ extension Parser {
         var names = [try identifier()]
         while adjacent() == .dot {
             rewind(to: offset + 1)
-            if adjacent() == .symbol(.divide) { break }
+            if adjacent() == .symbol(.divide) || adjacent() == .colon { break }
             if adjacent() == .dot {
                 names.append("")
                 continue
@@ -171,7 +182,12 @@ extension Parser {
         default: throw unexpected(["identifier", "ASC", "DESC"])
         }
         if peek().token == .comma {
-            throw failure("only ORDER BY time supported at this time", at: offset)
+            let place = offset
+            while take(.comma) {
+                _ = try identifier()
+                if !take(.asc) { _ = take(.desc) }
+            }
+            throw failure("only ORDER BY time supported at this time", at: place)
         }
         return isAscending
     }

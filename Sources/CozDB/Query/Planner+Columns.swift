@@ -245,7 +245,9 @@ extension SelectPlan {
                 "coalesce() of different types: "
                     + types.map(\.name).joined(separator: " and "), offset: place.offset)
         }
-        guard areNumbers else {
+        // InfluxDB takes no integers here.
+        let isRefused = (function == .asin || function == .acos) && first == .integer
+        guard areNumbers, !isRefused else {
             throw DatabaseError(
                 .usage,
                 "type error: \(place.text): invalid argument type for the first argument in "
@@ -253,7 +255,6 @@ extension SelectPlan {
         }
         switch function {
         case .abs, .ceil, .floor, .round: return first
-        case .pow: return types.allSatisfy { $0 == .integer } ? .integer : .float
         default: return .float
         }
     }
@@ -295,7 +296,7 @@ extension TechnicalFunction {
             hold = count
         }
         var warmup: Warmup = kind == .momentumOscillator ? .none : .exponential
-        if call.arguments.count > 3, case .string(let text) = call.arguments[3] {
+        if call.arguments.count > 3, case .string(let text, _) = call.arguments[3] {
             warmup = Warmup(rawValue: text) ?? warmup
         }
         self.init(kind: kind, period: period, hold: hold, warmup: warmup)

@@ -19,7 +19,7 @@ struct Reduction {
             var arguments: [Expression] = []
             for argument in call.arguments { arguments.append(try reduced(argument)) }
             call.arguments = arguments
-            return .call(call)
+            return constant(call) ?? .call(call)
         case .binary(let symbol, let left, let right):
             let left = try reduced(left)
             let right = try reduced(right)
@@ -28,6 +28,26 @@ struct Reduction {
         case .contains(let inner, let list, let negated):
             return .contains(try reduced(inner), list, negated: negated)
         default: return expression
+        }
+    }
+
+    /// The value of a function of one row over numbers.
+    private func constant(_ call: Call) -> Expression? {
+        guard let function = MathFunction(rawValue: call.name), function != .coalesce,
+            function.argumentCount.contains(call.arguments.count)
+        else { return nil }
+        var vectors: [ResultVector] = []
+        for argument in call.arguments {
+            switch argument {
+            case .integer(let value): vectors.append(.constant(.integer(value), count: 1))
+            case .number(let value): vectors.append(.constant(.float(value), count: 1))
+            default: return nil
+            }
+        }
+        switch VectorArithmetic.math(function, vectors, count: 1).value(0) {
+        case .integer(let value)?: return .integer(value)
+        case .float(let value)?: return .number(value)
+        default: return nil
         }
     }
 

@@ -69,7 +69,7 @@ struct SimplexMinimizer {
         } else if mirroredCost < corners[second].cost {
             corners[worst] = Corner(place: mirrored, cost: mirroredCost)
         }
-        // Asked of the corners as they are now: where all are equally bad, worst and second are one.
+        // Asked of the corners as they are now: where all are equal, worst and second are one.
         guard mirroredCost >= corners[second].cost else { return }
         let isBetter = mirroredCost < corners[worst].cost
         var drawn =

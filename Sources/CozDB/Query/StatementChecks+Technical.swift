@@ -36,10 +36,13 @@ extension StatementChecks {
         guard period >= 1 else {
             throw failure("\(call.name) period must be greater than or equal to 1", .call(call))
         }
-        if call.arguments.count > 2 { try checkHold(call, least: kind == .tripleDerivative ? 1 : 0) }
+        if call.arguments.count > 2 {
+            try checkHold(call, least: kind == .tripleDerivative ? 1 : 0)
+        }
         if call.arguments.count > 3 {
             try checkWarmup(
-                call, kind == .momentumOscillator
+                call,
+                kind == .momentumOscillator
                     ? ["none", "exponential", "simple"] : ["exponential", "simple"])
         }
         hasOnlySelectors = false
@@ -61,7 +64,7 @@ extension StatementChecks {
     }
 
     private func checkWarmup(_ call: Call, _ known: [String]) throws(DatabaseError) {
-        guard case .string(let text) = call.arguments[3] else {
+        guard case .string(let text, _) = call.arguments[3] else {
             throw failure("\(call.name) warmup type must be a string", .call(call))
         }
         guard known.contains(text) else {

@@ -150,6 +150,8 @@ struct Limits: Equatable, Sendable {
 
 struct SelectStatement: Sendable {
     var fields: [SelectField] = []
+    /// Byte offset of what INTO names; nil where there is none.
+    var targetOffset: Int?
     var sources: [Source] = []
     var condition: Expression?
     /// Byte offset of what follows WHERE.

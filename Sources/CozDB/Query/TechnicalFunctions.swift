@@ -149,8 +149,8 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// How far the value has come in a period, as a share of the way it went: 1 for a straight line.
-    /// Before the first point it is zero.
+    /// How far the value has come in a period, as a share of the way it went: 1 for a straight
+    /// line. Before the first point it is zero.
     private func efficiency(of input: [Double]) -> [Double] {
         var steps: [Double] = []
         var way = 0.0
