@@ -101,6 +101,7 @@ struct BlockReader {
     private let plan: SelectPlan
     private let input: InputSeries
     private let counters: CounterBox
+    private let counts: ReadCounts
     private let descending: Bool
     /// What each reference, then each dimension, is made of.
     private var recipes: [Recipe] = []
@@ -122,17 +123,20 @@ struct BlockReader {
         case constant(FieldValue?)
     }
 
-    /// - Parameter driving: references of which a row must have at least one to count at all; with
-    ///   nil, every row with any column counts.
+    /// - Parameters:
+    ///   - driving: references of which a row must have at least one to count at all; with nil,
+    ///     every row with any column counts.
+    ///   - only: references whose values are of use; nil is all.
     init(
-        _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, in range: TimeRange,
-        descending: Bool, blockRows: Int = 4096, counters: CounterBox
+        _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
+        in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
     ) {
         self.plan = plan
         self.input = input
         self.counters = counters
         self.descending = descending
         let source = plan.sources[input.source]
+        counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = (driving ?? []).filter {
             if case .column(_, isTag: false) = source.bindings[$0] { true } else { false }
@@ -157,10 +161,13 @@ struct BlockReader {
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil {
                 recipes.append(.constant(nil))
+            } else if let only, !only.contains(index) {
+                recipes.append(.constant(nil))
             } else {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
+        let demands = self.demands(source)
         for dimension in source.dimensions {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
@@ -179,8 +186,18 @@ struct BlockReader {
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
-                blockRows: blockRows)
+                blockRows: blockRows, demands: demands, counts: counts)
         }
+    }
+
+    /// What the condition, and the one column of which a row must have a value, ask of columns.
+    private func demands(_ source: PlannedSource) -> [ColumnDemand] {
+        guard case .experiment(let view) = source.origin else { return [] }
+        var demands = input.condition?.demands(plan, source, view.schema) ?? []
+        if driving.count == 1, case .column(let id, _) = source.bindings[driving[0]] {
+            demands.append(ColumnDemand(column: id, bounds: .any))
+        }
+        return demands
     }
 
     /// Whether each column asked for is one of those of which a row must have one: then there is
@@ -215,9 +232,8 @@ struct BlockReader {
             block = Block()
             guard try cursor?.next(into: &rows) == true else { return false }
             block.times = rows.times
-            counters.value.rowsRead += rows.count
-            counters.value.blocksRead += 1
-            counters.value.bytesRead += rows.count * 8 * (rows.columns.count + 1)
+            counts.rows += rows.count
+            counts.bytes += rows.count * 8 * (rows.columns.count + 1)
         case .material(let series):
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
@@ -275,29 +291,5 @@ struct BlockReader {
         block.times = kept.map { block.times[$0] }
         block.references = block.references.map { $0.filtered(kept) }
         block.dimensions = block.dimensions.map { $0.filtered(kept) }
-    }
-}
-
-/// Counters and the wish to stop, shared by everything that reads for one query.
-final class CounterBox {
-    var value = QueryCounters()
-    private let isCancelled: (@Sendable () -> Bool)?
-
-    init(isCancelled: (@Sendable () -> Bool)?) {
-        self.isCancelled = isCancelled
-    }
-
-    /// Adds what another one counted of the same query.
-    func add(_ other: CounterBox) {
-        value.rowsRead += other.value.rowsRead
-        value.blocksRead += other.value.blocksRead
-        value.blocksSummarized += other.value.blocksSummarized
-        value.bytesRead += other.value.bytesRead
-    }
-
-    func checkCancelled() throws(DatabaseError) {
-        if let isCancelled, isCancelled() {
-            throw DatabaseError(.cancelled, "the query was cancelled")
-        }
     }
 }
