@@ -206,7 +206,8 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin
+        if input.condition == nil, !hasAuxiliary, !hasComputed,
+            case .stored(let view, let series) = input.origin
         {
             return try scan(view, series, plan.sources[input.source])
         }
@@ -226,7 +227,7 @@ struct GroupAggregation {
     /// Whether the answer is the first or last point of all, with other columns of its row.
     private var takesOneRow: Bool {
         guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
-        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate == .last
+        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate?.isOfLast == true
     }
 
     /// Whether nothing but first and last values of fields are asked for.
@@ -275,7 +276,7 @@ struct GroupAggregation {
         let argument = plan.calls[0].argument
         var reader = BlockReader(
             plan, input, driving: [argument], in: executor.extended(plan),
-            descending: plan.calls[0].aggregate == .last, blockRows: 64,
+            descending: plan.calls[0].aggregate?.isOfLast == true, blockRows: 64,
             counters: executor.counters)
         var block = Block()
         while try reader.next(into: &block) {
@@ -311,11 +312,12 @@ struct GroupAggregation {
 
     /// Aggregates are of fields; a tag has no points of its own, except as a subquery's column.
     private func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
-        switch (source.bindings[reference], source.origin) {
-        case (.column(_, let isTag), _): !isTag
-        case (.output, _), (.tag, .subquery): true
-        default: false
-        }
+        plan.isField(reference, source)
+    }
+
+    /// Whether a call is of something that is computed from the columns of a row.
+    private var hasComputed: Bool {
+        plan.calls.contains { plan.references[$0.argument].computation != nil }
     }
 
     // MARK: Scans
@@ -431,7 +433,7 @@ struct GroupAggregation {
         switch (places[call], planned.aggregate) {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
-            return fields[index].points(aggregate, time: time)
+            return fields[index].points(aggregate, time: time, age: age(planned))
         case (.collector(let index), let aggregate?):
             let list = collectors[index].finished()
             guard list.count > 0 else { return PointList() }
@@ -440,11 +442,15 @@ struct GroupAggregation {
                 time: time,
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
-                })
+                }, age: age(planned))
             return selection.apply(to: list)
         case (.collector(let index), nil): return collectors[index].finished()
         case (.field, nil): return PointList()
         }
+    }
+
+    private func age(_ call: PlannedCall) -> Age {
+        Age(now: plan.now.nanoseconds, unit: Int64(saturating: call.parameter))
     }
 }
 

@@ -419,11 +419,11 @@ struct FieldAccumulator {
     /// The points of one aggregate, by ascending time.
     ///
     /// - Parameter time: the time of a row outside buckets; nil takes that of the point selected.
-    func points(_ aggregate: Aggregate, time: Int64?) -> PointList {
+    func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
         var builder = VectorBuilder(type: aggregate.resultType(of: type))
         for state in states where state.count > 0 {
-            let value = value(aggregate, state)
+            let value = value(aggregate, state, age)
             list.times.append(buckets != nil ? state.start : time ?? value.time)
             append(value.bits, to: &builder)
         }
@@ -441,7 +441,7 @@ struct FieldAccumulator {
     }
 
     private func value(
-        _ aggregate: Aggregate, _ state: BucketState
+        _ aggregate: Aggregate, _ state: BucketState, _ age: Age
     ) -> (bits: UInt64?, time: Int64) {
         switch aggregate {
         case .count: return (UInt64(state.count), 0)
@@ -455,6 +455,8 @@ struct FieldAccumulator {
         case .max: return (state.maximum, state.maximumTime)
         case .first: return (state.first, state.firstTime)
         case .last: return (state.last, state.lastTime)
+        case .age:
+            return (UInt64(bitPattern: age.value(state.lastTime)), state.lastTime)
         case .spread:
             if type == .integer { return (state.maximum &- state.minimum, 0) }
             let spread = Double(bitPattern: state.maximum) - Double(bitPattern: state.minimum)

@@ -38,6 +38,7 @@ struct Planner {
         let plan = SelectPlan()
         plan.zone = zone
         plan.timeName = checks.timeName
+        plan.now = options.now
         plan.limits = statement.limits
         plan.isAscending = outer?.isAscending ?? statement.isAscending ?? true
         if let outer, let own = statement.isAscending, own != outer.isAscending {
@@ -95,7 +96,8 @@ struct Planner {
         let isExtended = span > 0 && !isOver
         for source in statement.sources {
             if case .subquery(let inner) = source {
-                var (first, last) = bounds
+                // Functions of a series look beyond the range, which cuts their answer alone.
+                var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
                 if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
                 if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
                 let surroundings = Surroundings(
@@ -194,6 +196,11 @@ struct Planner {
                 }
             default: break
             }
+        }
+        for dimension in statement.dimensions {
+            guard case .call(let call) = dimension, call.name != "time" else { continue }
+            let planned = try self.dimension(call, plan, besides: Set(found.keys))
+            found[Name(planned.name)] = planned
         }
         plan.ownDimensions = Set(found.keys)
         for dimension in outer?.dimensions ?? [] where found[Name(dimension.name)] == nil {
