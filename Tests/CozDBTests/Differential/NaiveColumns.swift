@@ -349,7 +349,7 @@ extension NaiveQuery {
         case .parenthesis(let inner): return try evaluate(inner, reference, value)
         case .integer(let number), .duration(let number): return .integer(number)
         case .number(let number): return .float(number)
-        case .string(let text): return .string(text)
+        case .string(let text, _): return .string(text)
         case .boolean(let flag): return .boolean(flag)
         case .binary(let symbol, let left, let right):
             return try NaiveValue.compute(

@@ -223,7 +223,7 @@ struct NaiveCondition {
             return table.value(reference, row, type(reference))
         case .number(let number): return .float(number)
         case .integer(let number): return .integer(number)
-        case .string(let text): return .string(text)
+        case .string(let text, _): return .string(text)
         case .boolean(let flag): return .boolean(flag)
         case .binary(let symbol, let left, let right):
             return try NaiveValue.compute(

@@ -275,6 +275,12 @@ extension RandomStatement {
     mutating func pointList(_ source: Source, isInner: Bool) -> List {
         var list = List()
         let numbers = source.fields.filter { $0.type == .float || $0.type == .integer }
+        if chance(5), !isInner, !source.fields.contains(where: \.isLarge),
+            source.fields.allSatisfy(\.isExact)
+        {
+            list.items = [pick(["difference(*)", "cumulative_sum(/./)", "derivative(*, 1m)"])]
+            return list
+        }
         for index in 0..<number(1...2) {
             let column = pick(numbers)
             guard let expression = transformation((Self.quoted(column.name), column)) else { continue }
@@ -285,6 +291,12 @@ extension RandomStatement {
 
     mutating func bucketList(_ source: Source, isInner: Bool) -> List {
         var list = List()
+        if chance(6), !isInner, !source.fields.contains(where: \.isLarge),
+            source.fields.allSatisfy({ $0.isExact && $0.sumsExactly })
+        {
+            list.items = [pick(["difference(mean(*))", "cumulative_sum(count(*))", "elapsed(max(*))"])]
+            return list
+        }
         for index in 0..<number(1...2) {
             let column = pick(source.fields)
             var inner = call(column, hasBuckets: true)
