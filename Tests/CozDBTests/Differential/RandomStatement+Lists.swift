@@ -115,11 +115,14 @@ extension RandomStatement {
             column.name = name
             return ("\(name)(\(inner.text))", column)
         case 8:
-            let name = pick(["sqrt", "sin", "atan", "ln", "exp", "log10", "log2", "cos", "asin"])
+            // Of integers there is no arc sine, as in InfluxDB.
+            let ofFloats = column.type == .float ? ["asin", "acos"] : []
+            let name = pick(["sqrt", "sin", "atan", "ln", "exp", "log10", "log2", "cos"] + ofFloats)
             (column.name, column.type, column.sumsExactly) = (name, .float, false)
             return ("\(name)(\(inner.text))", column)
         case 9 where !column.isLarge && depth == 1:
             (column.name, column.sumsExactly) = ("pow", false)
+            column.type = .float
             return ("pow(\(inner.text), 2)", column)
         default: return ("(\(inner.text))", column)
         }

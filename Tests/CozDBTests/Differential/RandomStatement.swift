@@ -95,9 +95,9 @@ struct RandomStatement {
             interval = self.interval()
         }
         if database.hasFarTimes {
-            // Buckets to the ends of time are too many, and so are nanoseconds between them.
+            // Buckets to the ends of time are too many.
             interval = ""
-            if shape == .buckets || shape == .points { shape = .aggregates }
+            if shape == .buckets { shape = .points }
         }
         var list = self.list(shape, source, hasBuckets: !interval.isEmpty, isInner: depth > 0)
         if list.items.isEmpty {
