@@ -5,11 +5,6 @@ internal import CozDB
 internal import Glibc
 
 struct QueryCommand: ParsableCommand {
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case table, csv, json, ndjson, lp
-        case influxJSON = "influx-json"
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run statements and print their answers.",
@@ -36,10 +31,10 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Option(help: "How answers are printed.")
-    var format = Format.table
+    var format = AnswerFormat.table
 
     @Option(help: "Print times as whole units since 1970 UTC.")
-    var epoch: WriteOptions.Precision?
+    var epoch: TimeUnit?
 
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?

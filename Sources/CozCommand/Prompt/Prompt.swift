@@ -175,13 +175,13 @@ final class Prompt {
             try database.info()
         }
         guard !info.experiments.isEmpty else { return "(no experiments)\n" }
-        return InfoCommand.experiments(info, elsewhere: "cozdb info --format json")
+        return ReportTables.experiments(info, elsewhere: "cozdb info --format json")
     }
 
     private func fields(_ name: String) throws(DatabaseError) -> String {
         let columns = try Database.withReader(session.path) { database throws(DatabaseError) in
             try database.columns(of: name)
         }
-        return SchemaCommand.table(columns, elsewhere: "cozdb schema --format json")
+        return ReportTables.columns(columns, elsewhere: "cozdb schema --format json")
     }
 }
