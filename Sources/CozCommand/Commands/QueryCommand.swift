@@ -11,7 +11,8 @@ struct QueryCommand: ParsableCommand {
         discussion: """
             The language is InfluxQL, with additions; docs/query-language.md describes it. Several \
             statements are separated by semicolons. Without a statement, on a terminal, it is a \
-            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; statements that change data need to be the writer.
+            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; \
+            statements that change data need to be the writer.
 
             Formats: table for people, a field per line where it is wider than the terminal; csv, \
             json and ndjson with times of nine fraction digits; influx-json is the body that \
