@@ -5,18 +5,14 @@ internal import CozDB
 internal import Glibc
 
 struct QueryCommand: ParsableCommand {
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case table, csv, json, ndjson, lp
-        case influxJSON = "influx-json"
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run statements and print their answers.",
         discussion: """
             The language is InfluxQL, with additions; docs/query-language.md describes it. Several \
             statements are separated by semicolons. Without a statement, on a terminal, it is a \
-            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; statements that change data need to be the writer.
+            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; \
+            statements that change data need to be the writer.
 
             Formats: table for people, a field per line where it is wider than the terminal; csv, \
             json and ndjson with times of nine fraction digits; influx-json is the body that \
@@ -37,10 +33,10 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Option(help: "How answers are printed.")
-    var format = Format.table
+    var format = AnswerFormat.table
 
     @Option(help: "Print times as whole units since 1970 UTC.")
-    var epoch: WriteOptions.Precision?
+    var epoch: TimeUnit?
 
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?
