@@ -40,10 +40,11 @@ extension Database {
             switch change {
             case .alter(let experiment, let field, let type):
                 try self.alter(experiment: experiment, field: field, type: type)
-            case .delete(let words):
-                throw DatabaseError(.usage, "\(words) is not supported yet")
+                return ChangeOutcome(snapshot: try self.takeSnapshot())
+            case .delete(let plan):
+                let report = try self.writer().delete(plan)
+                return ChangeOutcome(snapshot: try self.takeSnapshot(), deletion: report)
             }
-            return try self.takeSnapshot()
         }
         return try engine.run(text, into: &sink)
     }

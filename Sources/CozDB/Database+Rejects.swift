@@ -42,6 +42,13 @@ extension Database {
     ///   is changed.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
         let engine = try writer()
+        // A deletion between reading and writing would be undone.
+        return try engine.changing { () throws(DatabaseError) in try replay(engine, overwrite) }
+    }
+
+    private func replay(
+        _ engine: Engine, _ overwrite: Bool
+    ) throws(DatabaseError) -> ReplayReport {
         let snapshot = try takeSnapshot()
         var report = ReplayReport()
         var batch = WriteBatch()
@@ -98,18 +105,6 @@ extension Database {
         try journal().reduce(0) { count, entry in
             if case .refusal = entry { count + 1 } else { count }
         }
-    }
-}
-
-extension Engine {
-    /// Every entry of the journal, in the order of commits.
-    func journal() throws(DatabaseError) -> [JournalEntry] {
-        let (stored, recent) = state.withLock { state in
-            (state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal)
-        }
-        var entries: [JournalEntry] = []
-        for info in stored { entries += try rejects(info) }
-        return entries + recent
     }
 }
 

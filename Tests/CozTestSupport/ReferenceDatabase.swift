@@ -40,4 +40,21 @@ public struct ReferenceDatabase {
         .map { (time: $0.key.time, fields: $0.value) }
         .sorted { $0.time < $1.time }
     }
+
+    /// Removes rows, or the named fields of rows; a row goes with its last field.
+    ///
+    /// - Returns: how many rows and values went.
+    @discardableResult
+    public mutating func delete(
+        fields: [String] = [], where isMeant: (RowKey, [String: FieldValue]) -> Bool
+    ) -> (rows: Int, values: Int) {
+        var gone = (rows: 0, values: 0)
+        for (key, row) in rows where isMeant(key, row) {
+            let left = fields.isEmpty ? [:] : row.filter { !fields.contains($0.key) }
+            gone.values += row.count - left.count
+            if left.isEmpty { gone.rows += 1 }
+            rows[key] = left.isEmpty ? nil : left
+        }
+        return gone
+    }
 }

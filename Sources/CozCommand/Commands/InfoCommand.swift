@@ -30,7 +30,8 @@ struct InfoCommand: ParsableCommand {
         try output.flush()
     }
 
-    private func table(_ info: DatabaseInfo) -> String {
+    /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
+    static func experiments(_ info: DatabaseInfo, elsewhere: String) -> String {
         var experiments = TextTable([
             .init("experiment"), .init("identity"), .init("types"), .init("series", right: true),
             .init("rows", right: true), .init("values", right: true),
@@ -46,8 +47,12 @@ struct InfoCommand: ParsableCommand {
                 experiment.lastTime?.fullText ?? "",
             ])
         }
-        let shown = experiments.takeText(
-            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format json")
+        return experiments.takeText(
+            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: elsewhere)
+    }
+
+    private func table(_ info: DatabaseInfo) -> String {
+        let shown = InfoCommand.experiments(info, elsewhere: "--format json")
         let state = info.isSealed ? "closed cleanly" : "in use, or not closed cleanly"
         return """
             \(shown)

@@ -48,13 +48,14 @@ struct SchemaCommand: ParsableCommand {
             for (index, part) in parts.enumerated() {
                 if index > 0 { output.append("\n") }
                 output.append("experiment: \(PlainText.escaped(part.name))\n")
-                output.append(table(part.columns))
+                output.append(SchemaCommand.table(part.columns, elsewhere: "--format json"))
             }
         }
         try output.flush()
     }
 
-    private func table(_ columns: [ColumnInfo]) -> String {
+    /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
+    static func table(_ columns: [ColumnInfo], elsewhere: String) -> String {
         var table = TextTable([
             .init("name"), .init("kind"), .init("type"), .init("unit"),
             .init("count", right: true), .init("first time"), .init("last time"),
@@ -69,7 +70,7 @@ struct SchemaCommand: ParsableCommand {
             ])
         }
         return table.takeText(
-            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format json")
+            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: elsewhere)
     }
 
     private func json(_ part: Part) -> JSONValue {

@@ -17,7 +17,7 @@ enum MathFunction: String, CaseIterable, Sendable {
 }
 
 /// Functions of many rows.
-enum Aggregate: String, Sendable {
+enum Aggregate: String, CaseIterable, Sendable {
     case count, sum, mean, min, max, first, last, spread, stddev
     case median, mode, percentile, distinct, integral, sample, top, bottom
     /// `count(distinct x)`

@@ -83,7 +83,7 @@ extension Parser {
         case .keyword(.distinct): return try distinct()
         case .string(let text):
             _ = next()
-            return .string(text)
+            return .string(text, offset: place.start)
         case .keyword(.trueWord), .keyword(.falseWord):
             return .boolean(next().token == .keyword(.trueWord))
         case .symbol(.multiply): return try wildcard()

@@ -12,11 +12,14 @@ extension Parser {
         if !isSubquery, take(.into) { statement.targetOffset = try target() }
         try expect(.from)
         statement.sources = try sources(allowSubqueries: true)
+        statement.conditionOffset = lexer.lexeme(after: peek().end).start
         statement.condition = try condition()
-        statement.dimensions = try dimensions()
+        (statement.dimensions, statement.dimensionOffsets) = try dimensions()
+        statement.fillOffset = peek().start
         statement.fill = try fill()
         statement.isAscending = try order()
         statement.limits = try limits(series: true)
+        statement.zoneOffset = peek().start
         statement.zone = try zone()
         return statement
     }
@@ -47,7 +50,8 @@ extension Parser {
             expression = try self.expression()
             try checkNoCondition(expression, at: start)
         }
-        return SelectField(expression: expression, alias: take(.alias) ? try identifier() : nil)
+        return SelectField(
+            expression: expression, alias: take(.alias) ? try identifier() : nil, offset: start)
     }
 
     private func checkNoCondition(_ expression: Expression, at start: Int) throws(DatabaseError) {
@@ -118,12 +122,16 @@ extension Parser {
         take(.whereClause) ? try expression() : nil
     }
 
-    mutating func dimensions() throws(DatabaseError) -> [Expression] {
-        guard take(.group) else { return [] }
+    mutating func dimensions() throws(DatabaseError) -> ([Expression], offsets: [Int]) {
+        guard take(.group) else { return ([], []) }
         try expect(.by)
-        var dimensions = [try dimension()]
-        while take(.comma) { dimensions.append(try dimension()) }
-        return dimensions
+        var dimensions: [Expression] = []
+        var offsets: [Int] = []
+        repeat {
+            offsets.append(peek().start)
+            dimensions.append(try dimension())
+        } while take(.comma)
+        return (dimensions, offsets)
     }
 
     private mutating func dimension() throws(DatabaseError) -> Expression {
@@ -217,7 +225,7 @@ extension Parser {
         guard call.arguments.count == 1 else {
             throw failure("tz requires exactly one argument", at: place.start)
         }
-        guard case .string(let name) = call.arguments[0] else {
+        guard case .string(let name, _) = call.arguments[0] else {
             throw failure("expected string argument in tz()", at: place.start)
         }
         return name

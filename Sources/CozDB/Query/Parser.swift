@@ -13,6 +13,13 @@ struct Parser {
     /// - Throws: `limitExceeded` where the text is longer than the options allow, `usage` where it
     ///   does not parse.
     static func parse(_ text: String, options: QueryOptions) throws(DatabaseError) -> [Statement] {
+        try parseWithPlaces(text, options: options).map(\.statement)
+    }
+
+    /// The same with the byte offset at which each statement begins.
+    static func parseWithPlaces(
+        _ text: String, options: QueryOptions
+    ) throws(DatabaseError) -> [(statement: Statement, offset: Int)] {
         guard text.utf8.count <= options.textSizeBytesMax else {
             throw DatabaseError(
                 .limitExceeded,
@@ -30,12 +37,15 @@ struct Parser {
         self.nestingDepthMax = nestingDepthMax
     }
 
-    private mutating func statements() throws(DatabaseError) -> [Statement] {
-        var statements: [Statement] = []
+    private mutating func statements() throws(DatabaseError) -> [(
+        statement: Statement, offset: Int
+    )] {
+        var statements: [(statement: Statement, offset: Int)] = []
         while true {
             while take(.semicolon) {}
-            if peek().token == .end { return statements }
-            statements.append(try statement())
+            let start = peek()
+            if start.token == .end { return statements }
+            statements.append((try statement(), start.start))
             switch peek().token {
             case .semicolon, .end: continue
             default: throw unexpected([";"])
@@ -80,6 +90,10 @@ struct Parser {
     private mutating func deleteStatement(isSeries: Bool) throws(DatabaseError) -> DeleteStatement {
         var statement = DeleteStatement()
         let first = peek()
+        if !isSeries, case .identifier = first.token {
+            statement.fields = try deletedFields()
+            guard peek().token == .keyword(.from) else { throw unexpected(["FROM"]) }
+        }
         if take(.from) {
             statement.sources = try sources(allowSubqueries: false)
             for source in statement.sources { try checkQualifiers(source, first) }
@@ -89,6 +103,15 @@ struct Parser {
             throw unexpected(["FROM", "WHERE"], at: first)
         }
         return statement
+    }
+
+    private mutating func deletedFields() throws(DatabaseError) -> [Reference] {
+        var fields: [Reference] = []
+        repeat {
+            let start = peek().start
+            fields.append(Reference(name: try identifier(), offset: start))
+        } while take(.comma)
+        return fields
     }
 
     /// As InfluxDB, which has one database in mind here and deletes in all its policies.
@@ -107,7 +130,10 @@ struct Parser {
     private mutating func dropStatement() throws(DatabaseError) -> Statement {
         let start = next()
         if take(.series) { return .dropSeries(try deleteStatement(isSeries: true)) }
-        if take(.measurement) { return .dropMeasurement(try identifier()) }
+        if take(.measurement) {
+            let offset = peek().start
+            return .dropMeasurement(try identifier(), offset: offset)
+        }
         switch peek().token {
         case .keyword(.continuous), .keyword(.database), .keyword(.retention), .keyword(.shard),
             .keyword(.subscription), .keyword(.user):

@@ -8,6 +8,8 @@ struct PlannedReference: Sendable {
     var type: FieldType?
     /// Whether it is a tag wherever it is known.
     var isTag: Bool
+    /// Where it first stands in the text.
+    var offset = 0
 }
 
 /// What a name is in one source.
@@ -67,6 +69,7 @@ struct PlannedColumn {
 struct PlannedDimension {
     var name: String
     var kind: ReferenceKind
+    var offset = 0
 }
 
 final class SelectPlan {

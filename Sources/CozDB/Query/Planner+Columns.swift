@@ -17,8 +17,11 @@ extension Planner {
         try bindReferences(plan, from: 0)
         var callTexts: [String] = []
         for field in fields {
-            let evaluation = try evaluation(field.expression, plan, &callTexts)
-            let type = try plan.type(of: evaluation, field.expression)
+            let (evaluation, type) = try DatabaseError.located(at: field.offset) {
+                () throws(DatabaseError) in
+                let evaluation = try self.evaluation(field.expression, plan, &callTexts)
+                return (evaluation, try plan.type(of: evaluation, field.expression))
+            }
             plan.columns.append(
                 PlannedColumn(
                     name: field.alias ?? "",
@@ -56,7 +59,7 @@ extension Planner {
             return .constant(.integer(value))
         case .unsigned(let value): return .constant(.float(Double(value)))
         case .number(let value): return .constant(.float(value))
-        case .string(let text): return .constant(.string(text))
+        case .string(let text, _): return .constant(.string(text))
         case .boolean(let flag): return .constant(.boolean(flag))
         case .binary(let symbol, let left, let right):
             return .binary(
@@ -305,7 +308,7 @@ extension TechnicalFunction {
             hold = count
         }
         var warmup: Warmup = kind == .momentumOscillator ? .none : .exponential
-        if call.arguments.count > 3, case .string(let text) = call.arguments[3] {
+        if call.arguments.count > 3, case .string(let text, _) = call.arguments[3] {
             warmup = Warmup(rawValue: text) ?? warmup
         }
         self.init(kind: kind, period: period, hold: hold, warmup: warmup)

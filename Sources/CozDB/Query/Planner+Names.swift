@@ -43,7 +43,8 @@ extension Planner {
                     throw DatabaseError(
                         .usage,
                         "GROUP BY \(dimension.kind.suffix.isEmpty ? name : name + "::field") needs "
-                            + "a string or boolean field; \"\(name)\" is \(field.type.name)")
+                            + "a string or boolean field; \"\(name)\" is \(field.type.name)",
+                        offset: dimension.offset)
                 }
                 return .column(field.id, isTag: false)
             }
@@ -54,7 +55,8 @@ extension Planner {
                 throw DatabaseError(
                     .usage,
                     "\"\(name)\" is a field, and GROUP BY means tags; to group by the values of "
-                        + "the field write \(Reference(name: name).text)::field")
+                        + "the field write \(Reference(name: name).text)::field",
+                    offset: dimension.offset)
             }
             return binding
         }
@@ -123,7 +125,7 @@ extension Planner {
         throw DatabaseError(
             .usage,
             "there is no field or tag \"\(reference.name)\" in \(place)"
-                + NameSuggestion.text(reference.name, among: names))
+                + NameSuggestion.text(reference.name, among: names), offset: reference.offset)
     }
 
     // MARK: Conditions
@@ -152,7 +154,9 @@ extension SelectPlan {
         }
         if let known { return known }
         references.append(
-            PlannedReference(name: reference.name, kind: reference.kind, type: nil, isTag: false))
+            PlannedReference(
+                name: reference.name, kind: reference.kind, type: nil, isTag: false,
+                offset: reference.offset))
         return references.count - 1
     }
 }
@@ -170,7 +174,7 @@ struct ConditionBinder {
             return .constant(.integer(value))
         case .unsigned(let value): return .constant(.float(Double(value)))
         case .number(let value): return .constant(.float(value))
-        case .string(let text): return .constant(.string(text))
+        case .string(let text, _): return .constant(.string(text))
         case .boolean(let flag): return .constant(.boolean(flag))
         case .call(let call):
             guard let function = MathFunction(rawValue: call.name) else { break }
@@ -211,9 +215,11 @@ struct ConditionBinder {
                 return try test(side, .equals(text, negated: negated))
             }
             return try test(side, .matches(regex, negated: negated))
-        case (.equal, let side, .string(let text)), (.equal, .string(let text), let side):
+        case (.equal, let side, .string(let text, _)),
+            (.equal, .string(let text, _), let side):
             return try test(side, .equals(text, negated: false))
-        case (.notEqual, let side, .string(let text)), (.notEqual, .string(let text), let side):
+        case (.notEqual, let side, .string(let text, _)),
+            (.notEqual, .string(let text, _), let side):
             return try test(side, .equals(text, negated: true))
         default: return .binary(symbol, try bind(left), try bind(right))
         }

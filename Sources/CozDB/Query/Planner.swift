@@ -25,7 +25,11 @@ struct Planner {
         _ statement: SelectStatement, inside outer: Surroundings? = nil
     ) throws(DatabaseError) -> SelectPlan {
         var zone: TimeZoneRules?
-        if let name = statement.zone { zone = try TimeZoneRules(named: name) }
+        if let name = statement.zone {
+            zone = try DatabaseError.located(at: statement.zoneOffset) { () throws(DatabaseError) in
+                try TimeZoneRules(named: name)
+            }
+        }
         var checks = try StatementChecks(statement, now: options.now, zone: zone)
         let hasOwnInterval = checks.interval != 0
         try checks.checkFields(inherited: outer.map { ($0.interval.length, $0.interval.offset) })
@@ -37,7 +41,8 @@ struct Planner {
         if let outer, let own = statement.isAscending, own != outer.isAscending {
             throw DatabaseError(
                 .usage,
-                "subqueries must be ordered in the same direction as the query itself")
+                "subqueries must be ordered in the same direction as the query itself",
+                offset: statement.offset)
         }
         plan.fill = statement.fill
         // Empty buckets would only be thrown away by the statement around them.
@@ -156,7 +161,7 @@ struct Planner {
             switch dimension {
             case .reference(let reference):
                 found[Name(reference.name)] = PlannedDimension(
-                    name: reference.name, kind: reference.kind)
+                    name: reference.name, kind: reference.kind, offset: reference.offset)
             case .wildcard:
                 for name in try allTags(plan) {
                     found[name] = PlannedDimension(name: name.text, kind: .tag)
@@ -278,7 +283,9 @@ struct Planner {
         var regex: Regex?
         switch innermost.arguments.first {
         case .wildcard(.tag)?:
-            throw DatabaseError(.usage, "unable to use tag wildcard in \(innermost.name)()")
+            throw DatabaseError(
+                .usage, "unable to use tag wildcard in \(innermost.name)()",
+                offset: innermost.offset)
         case .wildcard?: break
         case .regex(let found)?: regex = found
         default: return [field]

@@ -2,23 +2,30 @@
 // whoever owns the database.
 
 /// A change that a statement asks for.
-enum DataChange: Sendable {
+enum DataChange {
     /// Widen the type of a field.
     case alter(experiment: String, field: String, type: FieldType)
-    /// Remove rows or series; not built yet.
-    case delete(String)
+    /// Take away what the plan says, which is made when nobody writes any more.
+    case delete((Snapshot) throws(DatabaseError) -> Deletion)
+}
+
+/// What a change has come to.
+struct ChangeOutcome {
+    /// The snapshot that shows it.
+    var snapshot: Snapshot
+    var deletion: DeletionReport?
 }
 
 /// Runs statements on one snapshot.
 struct QueryEngine {
     let snapshot: Snapshot
     let options: QueryOptions
-    /// Makes a change and returns the snapshot that shows it; nil where nothing may be changed.
-    let change: ((DataChange) throws(DatabaseError) -> Snapshot)?
+    /// Makes a change; nil where nothing may be changed.
+    let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
 
     init(
         snapshot: Snapshot, options: QueryOptions,
-        change: ((DataChange) throws(DatabaseError) -> Snapshot)? = nil
+        change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)? = nil
     ) {
         self.snapshot = snapshot
         self.options = options
@@ -35,19 +42,22 @@ struct QueryEngine {
     ) throws(DatabaseError) -> QueryCounters {
         let clock = ContinuousClock()
         let start = clock.now
-        let statements = try Parser.parse(text, options: options)
+        let statements = try Parser.parseWithPlaces(text, options: options)
         let counters = CounterBox(isCancelled: options.isCancelled)
         counters.value.parse = clock.now - start
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
         var current = snapshot
-        for (index, statement) in statements.enumerated() {
+        for (index, (statement, offset)) in statements.enumerated() {
             try output.sink.beginStatement(index)
             do throws(DatabaseError) {
                 try counters.checkCancelled()
                 let run = StatementRun(
                     snapshot: current, options: options, counters: counters, change: change)
-                if let changed = try run.run(statement, into: output) { current = changed }
+                let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                    try run.run(statement, into: output)
+                }
+                if let changed { current = changed }
             } catch {
                 try output.sink.endStatement(error)
                 throw error
@@ -59,7 +69,8 @@ struct QueryEngine {
 
     /// The statements of a text that would change data, so that callers know how to open.
     static func changesData(_ text: String, options: QueryOptions) -> Bool {
-        guard let statements = try? Parser.parse(text, options: options) else { return false }
+        guard !options.isDryRun, let statements = try? Parser.parse(text, options: options)
+        else { return false }
         return statements.contains {
             switch $0 {
             case .select, .show, .explain, .administration: false
@@ -74,7 +85,7 @@ private struct StatementRun {
     let snapshot: Snapshot
     let options: QueryOptions
     let counters: CounterBox
-    let change: ((DataChange) throws(DatabaseError) -> Snapshot)?
+    let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
 
     /// The snapshot to go on with, where the statement changed data.
     func run(
@@ -89,11 +100,24 @@ private struct StatementRun {
                 .run(show, into: output)
             return nil
         case .alter(let experiment, let field, let type):
-            return try apply(.alter(experiment: experiment, field: field, type: type))
+            if options.isDryRun {
+                throw DatabaseError(
+                    .usage, "a dry run shows what DELETE and DROP take away; found ALTER")
+            }
+            return try apply(.alter(experiment: experiment, field: field, type: type)).snapshot
         case .explain: throw notYet("EXPLAIN")
-        case .delete: return try apply(.delete("DELETE"))
-        case .dropSeries: return try apply(.delete("DROP SERIES"))
-        case .dropMeasurement: return try apply(.delete("DROP MEASUREMENT"))
+        case .delete(let delete):
+            return try remove(into: output) { planner throws(DatabaseError) in
+                try planner.plan(delete, isSeries: false)
+            }
+        case .dropSeries(let drop):
+            return try remove(into: output) { planner throws(DatabaseError) in
+                try planner.plan(drop, isSeries: true)
+            }
+        case .dropMeasurement(let name, let offset):
+            return try remove(into: output) { planner throws(DatabaseError) in
+                try planner.plan(drop: name, offset: offset)
+            }
         case .administration(let words):
             throw DatabaseError(
                 .usage, "\(words) is not supported: CozDB has no server, users or databases")
@@ -120,13 +144,36 @@ private struct StatementRun {
         try Executor(options: options, counters: counters).run(plan, into: output)
     }
 
-    private func apply(_ wanted: DataChange) throws(DatabaseError) -> Snapshot {
-        if case .delete(let words) = wanted { throw notYet(words) }
+    private func apply(_ wanted: DataChange) throws(DatabaseError) -> ChangeOutcome {
         guard let change else {
             throw DatabaseError(
                 .usage, "the statement changes data, but the database is open for reading only")
         }
         return try change(wanted)
+    }
+
+    /// DELETE and DROP: done, or shown.
+    private func remove(
+        into output: SinkOutput<some QueryResultSink>,
+        _ plan: @escaping (DeletePlanner) throws(DatabaseError) -> Deletion
+    ) throws(DatabaseError) -> Snapshot? {
+        let clock = ContinuousClock()
+        let start = clock.now
+        defer { counters.value.execute += clock.now - start }
+        let (options, counters) = (options, counters)
+        let planned: (Snapshot) throws(DatabaseError) -> Deletion = {
+            snapshot throws(DatabaseError) in
+            try plan(DeletePlanner(snapshot: snapshot, options: options, counters: counters))
+        }
+        if options.isDryRun {
+            try output.preview(try planned(snapshot))
+            return nil
+        }
+        let outcome = try apply(.delete(planned))
+        if let report = outcome.deletion, options.reportsDeletions, !options.influxCompatible {
+            try output.emit(report)
+        }
+        return outcome.snapshot
     }
 
     private func notYet(_ words: String) -> DatabaseError {

@@ -35,6 +35,11 @@ public struct QueryOptions: Sendable {
     /// Answer as InfluxDB does where CozDB would rather report an error: a field that no
     /// experiment knows is an empty column, an experiment that does not exist an empty answer.
     public var influxCompatible = false
+    /// Answer DELETE and DROP with what they would take away, and change nothing.
+    public var isDryRun = false
+    /// Answer DELETE and DROP with counts of what they took away; never under
+    /// `influxCompatible`, whose answer is empty.
+    public var reportsDeletions = true
 
     /// Longest text, in bytes. 1 to 64 MiB.
     public var textSizeBytesMax = 1 << 20

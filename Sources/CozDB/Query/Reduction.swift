@@ -74,8 +74,11 @@ struct Reduction {
         case (.time(let a), .integer(let b)): return shifted(symbol, a, by: b)
         case (.duration(let a), .time(let b)) where symbol == .add: return .time(a &+ b)
         case (.time(let a), .time(let b)) where symbol == .subtract: return .duration(a &- b)
-        case (.string(let text), .duration(let b)):
-            guard let time = try time(text) else { return nil }
+        case (.string(let text, let offset), .duration(let b)):
+            let time = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                try self.time(text)
+            }
+            guard let time else { return nil }
             return shifted(symbol, time, by: b)
         default: return nil
         }
@@ -218,10 +221,14 @@ struct SplitCondition: Sendable {
             guard let right else { return left }
             return .binary(symbol, left, right)
         case .binary(let symbol, .reference(let name), let value) where name.isTime:
-            try bound(symbol, value, reduction)
+            try DatabaseError.located(at: name.offset) { () throws(DatabaseError) in
+                try bound(symbol, value, reduction)
+            }
             return nil
         case .binary(let symbol, let value, .reference(let name)) where name.isTime:
-            try bound(symbol.mirrored, value, reduction)
+            try DatabaseError.located(at: name.offset) { () throws(DatabaseError) in
+                try bound(symbol.mirrored, value, reduction)
+            }
             return nil
         case .parenthesis(let inner):
             return try split(inner, reduction).map { .parenthesis($0) }
@@ -238,8 +245,11 @@ struct SplitCondition: Sendable {
         _ symbol: Operator, _ value: Expression, _ reduction: Reduction
     ) throws(DatabaseError) {
         var reduced = try reduction.reduced(value)
-        if case .string(let text) = reduced, let time = try reduction.time(text) {
-            reduced = .time(time)
+        if case .string(let text, let offset) = reduced {
+            let time = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                try reduction.time(text)
+            }
+            if let time { reduced = .time(time) }
         }
         let time: Int64
         switch reduced {

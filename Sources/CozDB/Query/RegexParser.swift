@@ -187,6 +187,7 @@ struct RegexParser {
         var value = true
         while index < scalars.count {
             let flag = scalars[index]
+            let isDangling = scalars[index - 1] == scalar("-")
             index += 1
             switch flag {
             case scalar("i"): flags.ignoresCase = value
@@ -194,8 +195,8 @@ struct RegexParser {
             case scalar("s"): flags.dotMatchesNewline = value
             case scalar("U"): break
             case scalar("-") where value: value = false
-            case scalar(":"): return true
-            case scalar(")"): return false
+            case scalar(":") where !isDangling: return true
+            case scalar(")") where !isDangling: return false
             default:
                 throw failure("invalid or unsupported Perl syntax", text(start..<index))
             }
@@ -267,10 +268,13 @@ struct RegexParser {
             name = text(index..<(index + 1))
             index += 1
         }
-        guard RegexCategory.names.contains(name) else {
+        if RegexCategory.names.contains(name) {
+            return RegexSet(categories: [(name, false)], isNegated: negated)
+        }
+        guard let ranges = RegexScript.ranges(name) else {
             throw failure("invalid character class range", text(start..<index))
         }
-        return RegexSet(categories: [(name, false)], isNegated: negated)
+        return RegexSet(ranges: ranges, isNegated: negated)
     }
 
     private mutating func scalarEscape() throws(DatabaseError) -> UInt32 {
@@ -285,7 +289,10 @@ struct RegexParser {
         case scalar("v"): return 11
         case scalar("a"): return 7
         case scalar("x"): return try hexadecimal(from: start)
-        case 48...55: return octal(letter)
+        case 48: return octal(letter)
+        // Alone it would refer back to a group, which takes more than linear time.
+        case 49...55 where index < scalars.count && (48...55).contains(scalars[index]):
+            return octal(letter)
         default:
             let isWord =
                 letter < 128

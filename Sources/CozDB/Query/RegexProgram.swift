@@ -32,7 +32,10 @@ struct RegexSet: Sendable {
     func contains(_ scalar: UInt32) -> Bool {
         var isIn = holds(scalar)
         if !isIn, ignoresCase {
-            isIn = RegexSet.otherCases(scalar).contains { holds($0) }
+            isIn = RegexSet.otherCases(scalar).contains { other in
+                // The long s and the sign of Kelvin are two steps from their small letters.
+                holds(other) || RegexSet.otherCases(other).contains { holds($0) }
+            }
         }
         return isIn != isNegated
     }
@@ -106,7 +109,12 @@ struct RegexProgram: Sendable {
             for part in parts { try append(part, pattern) }
         case .choice(let parts): try append(choice: parts, pattern)
         case .repetition(let part, let minimum, let maximum):
-            for _ in 0..<minimum { try append(part, pattern) }
+            let start = instructions.count
+            for _ in 0..<minimum {
+                try append(part, pattern)
+                // Repeating what reads nothing would take long and change nothing.
+                if instructions.count == start { return }
+            }
             if let maximum {
                 try append(optional: part, count: maximum - minimum, pattern)
             } else {

@@ -107,7 +107,7 @@ enum TagTest {
     ) throws(DatabaseError) -> (tag: String, test: (String) -> Bool, negated: Bool) {
         if case .contains(.reference(let reference), let list, let negated) = expression {
             let names = list.compactMap { item in
-                if case .string(let text) = item { Name(text) } else { nil }
+                if case .string(let text, _) = item { Name(text) } else { nil }
             }
             return (reference.name, { names.contains(Name($0)) }, negated)
         }
@@ -120,7 +120,7 @@ enum TagTest {
         switch right.bare {
         case .regex(let regex):
             return (reference.name, { regex.matches($0) }, symbol == .matchesNot)
-        case .string(let text):
+        case .string(let text, _):
             return (reference.name, { Name($0) == Name(text) }, symbol == .notEqual)
         default:
             throw failure(

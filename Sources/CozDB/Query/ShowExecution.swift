@@ -42,7 +42,7 @@ extension ShowExecution {
         }
         var planner = Planner(snapshot: snapshot, options: options)
         var views: [ExperimentView] = []
-        for view in snapshot.experiments {
+        for view in experiments {
             switch show.measurement {
             case .experiment(let name, _, _)? where Name(name) != Name(view.schema.name): continue
             case .pattern(let regex, _, _)? where !regex.matches(view.schema.name): continue
@@ -228,7 +228,7 @@ extension ShowExecution {
 
     /// The experiments of FROM; one that does not exist shows nothing.
     private func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
-        guard !show.sources.isEmpty else { return snapshot.experiments }
+        guard !show.sources.isEmpty else { return experiments }
         var compatible = options
         compatible.influxCompatible = true
         let planner = Planner(snapshot: snapshot, options: compatible)
@@ -236,7 +236,13 @@ extension ShowExecution {
         for source in show.sources {
             for view in try planner.experiments(source) { names.insert(Name(view.schema.name)) }
         }
-        return snapshot.experiments.filter { names.contains(Name($0.schema.name)) }
+        return experiments.filter { names.contains(Name($0.schema.name)) }
+    }
+
+    /// To InfluxDB an experiment without rows is none; here it keeps its schema.
+    private var experiments: [ExperimentView] {
+        options.influxCompatible
+            ? snapshot.experiments.filter { !$0.sources.isEmpty } : snapshot.experiments
     }
 
     private func page(_ rows: [[FieldValue]], _ limits: Limits) -> [[FieldValue]] {

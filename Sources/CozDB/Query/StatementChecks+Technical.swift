@@ -64,7 +64,7 @@ extension StatementChecks {
     }
 
     private func checkWarmup(_ call: Call, _ known: [String]) throws(DatabaseError) {
-        guard case .string(let text) = call.arguments[3] else {
+        guard case .string(let text, _) = call.arguments[3] else {
             throw failure("\(call.name) warmup type must be a string", .call(call))
         }
         guard known.contains(text) else {

@@ -14,7 +14,7 @@ extension Expression {
         case .number(let value): Expression.fixedPoint(value)
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
-        case .string(let text): Expression.quoted(text, with: "'")
+        case .string(let text, _): Expression.quoted(text, with: "'")
         case .boolean(let flag): flag ? "true" : "false"
         case .duration(let nanoseconds): DurationText.text(nanoseconds)
         case .time(let time):

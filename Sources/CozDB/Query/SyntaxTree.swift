@@ -43,7 +43,8 @@ indirect enum Expression: Sendable {
     case integer(Int64)
     /// An integer beyond Int64; InfluxDB reads it, no column can hold it.
     case unsigned(UInt64)
-    case string(String)
+    /// Most literals stand beside a name; a wrong time is best shown where it stands itself.
+    case string(String, offset: Int = 0)
     case boolean(Bool)
     /// Nanoseconds.
     case duration(Int64)
@@ -89,9 +90,10 @@ indirect enum Expression: Sendable {
         for part in parts { part.walk(body) }
     }
 
-    /// Byte offset of the first name or call in it; 0 where there is none.
+    /// Byte offset of the first name, call or string in it; 0 where there is none.
     var offset: Int {
         switch self {
+        case .string(_, let offset): offset
         case .reference(let reference), .distinct(let reference): reference.offset
         case .call(let call): call.offset
         default: parts.lazy.map(\.offset).first { $0 > 0 } ?? 0
@@ -103,6 +105,7 @@ indirect enum Expression: Sendable {
 struct SelectField: Sendable {
     var expression: Expression
     var alias: String?
+    var offset = 0
 }
 
 /// One item of FROM.
@@ -133,13 +136,19 @@ struct SelectStatement: Sendable {
     var targetOffset: Int?
     var sources: [Source] = []
     var condition: Expression?
+    /// Byte offset of what follows WHERE.
+    var conditionOffset = 0
     var dimensions: [Expression] = []
+    /// Byte offset of each dimension.
+    var dimensionOffsets: [Int] = []
     var fill = Fill.null
+    var fillOffset = 0
     /// Nil where there is no ORDER BY.
     var isAscending: Bool?
     var limits = Limits()
     /// Name in `tz('...')`.
     var zone: String?
+    var zoneOffset = 0
     var offset = 0
 }
 
@@ -182,6 +191,8 @@ struct ShowStatement: Sendable {
 }
 
 struct DeleteStatement: Sendable {
+    /// Single fields whose values go; empty where whole rows do.
+    var fields: [Reference] = []
     var sources: [Source] = []
     var condition: Expression?
 }
@@ -192,7 +203,7 @@ enum Statement: Sendable {
     case show(ShowStatement)
     case delete(DeleteStatement)
     case dropSeries(DeleteStatement)
-    case dropMeasurement(String)
+    case dropMeasurement(String, offset: Int)
     case alter(experiment: String, field: String, type: FieldType)
     /// A statement about servers, users or databases, by its first words.
     case administration(String)

@@ -32,13 +32,14 @@ extension Engine {
         }
     }
 
-    private func onCompactionQueue(
-        _ body: () throws(DatabaseError) -> Void
-    ) throws(DatabaseError) {
+    /// Runs something while no merge runs.
+    func onCompactionQueue<Value>(
+        _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
         let result = compactionQueue.sync {
             Result { () throws(DatabaseError) in try body() }
         }
-        try result.get()
+        return try result.get()
     }
 
     private func compactNow(countMin: Int) throws(DatabaseError) {

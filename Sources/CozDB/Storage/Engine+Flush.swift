@@ -87,7 +87,7 @@ extension Engine {
         }
     }
 
-    private func writeRejects(
+    func writeRejects(
         _ entries: [JournalEntry]
     ) throws(DatabaseError) -> Manifest.RejectsFile? {
         guard !entries.isEmpty else { return nil }
@@ -179,7 +179,40 @@ extension Engine {
             state.retired.removeAll { all || $0.deadline <= now }
             return due
         }
-        for entry in due { try? directory.remove(entry.name.text) }
+        for entry in due { try? remove(entry.name) }
         if !due.isEmpty { try? directory.sync() }
+    }
+
+    /// Removes every file that no manifest names, without waiting for slow readers: those find a
+    /// newer manifest. Durable on return.
+    ///
+    /// - Throws: `io` where a file cannot be removed; what is left is tried again with the next
+    ///   one that is due.
+    func eraseRetired() throws(DatabaseError) {
+        let all = state.withLock { $0.retired }
+        guard !all.isEmpty else { return }
+        try calling(
+            "removing files with deleted data (it is deleted; they go when the database is opened "
+                + "for writing again)"
+        ) { () throws(FileError) in
+            for entry in all {
+                do throws(FileError) {
+                    try remove(entry.name)
+                } catch {
+                    guard error.isNotFound else { throw error }
+                }
+            }
+            try directory.sync()
+            if all.contains(where: { if case .rejects = $0.name { true } else { false } }) {
+                try directory.openDirectory(FileName.rejectsDirectory, create: false).sync()
+            }
+        }
+        let names = Set(all.map(\.name))
+        state.withLock { state in state.retired.removeAll { names.contains($0.name) } }
+    }
+
+    func remove(_ name: FileName) throws(FileError) {
+        guard case .rejects = name else { return try directory.remove(name.text) }
+        try directory.openDirectory(FileName.rejectsDirectory, create: false).remove(name.text)
     }
 }

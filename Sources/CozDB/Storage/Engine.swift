@@ -12,6 +12,8 @@ final class Engine: Sendable {
     let options: DatabaseOptions
     let databaseID: UInt64
     let state: Monitor<State>
+    /// Only one thread deletes, or writes again what was refused before.
+    private let changeTurn = Monitor(())
     /// Only one thread replaces the manifest.
     private let manifestTurn = Monitor(())
     let flushQueue = DispatchQueue(label: "cozdb.flush")
@@ -134,19 +136,45 @@ final class Engine: Sendable {
 
     /// Learns which refusals are stored already, so that importing a file again adds none.
     private func loadKnownRefusals() throws(DatabaseError) {
-        let (stored, recent) = state.withLock { state in
-            (state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal)
+        var isLoaded = false
+        while !isLoaded {
+            let files = state.withLock { Set($0.manifest.rejects.map(\.number)) }
+            var known: Set<UInt64> = []
+            for case .refusal(let refusal) in try journal() { known.insert(refusal.journalID) }
+            isLoaded = state.withLock { state in
+                // What a deletion took away meanwhile is not stored any more.
+                guard files.isSubset(of: state.manifest.rejects.map(\.number)) else {
+                    return false
+                }
+                // Another thread may have loaded and added to them meanwhile.
+                state.knownRefusals = known.union(state.knownRefusals ?? [])
+                return true
+            }
         }
-        var known: Set<UInt64> = []
-        func add(_ entries: [JournalEntry]) {
-            for case .refusal(let refusal) in entries { known.insert(refusal.journalID) }
+    }
+
+    /// Every entry of the rejects journal, in the order of commits.
+    func journal() throws(DatabaseError) -> [JournalEntry] {
+        while true {
+            let (stored, recent) = state.withLock { state in
+                (state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal)
+            }
+            do throws(DatabaseError) {
+                var entries: [JournalEntry] = []
+                for info in stored { entries += try rejects(info) }
+                return entries + recent
+            } catch {
+                // A deletion takes files away at once; the manifest has others then.
+                if state.withLock({ $0.manifest.rejects == stored }) { throw error }
+            }
         }
-        for info in stored { add(try rejects(info)) }
-        add(recent)
-        state.withLock { state in
-            // Another thread may have loaded and added to them meanwhile.
-            state.knownRefusals = known.union(state.knownRefusals ?? [])
-        }
+    }
+
+    /// Runs something that reads what is stored and changes it, while nobody else does that.
+    func changing<Value>(
+        _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try changeTurn.withLock { _ throws(DatabaseError) in try body() }
     }
 
     func checkUsable(_ state: State) throws(DatabaseError) {

@@ -31,6 +31,18 @@ extension ExperimentView {
         return total + times.count
     }
 
+    /// The times of the rows of a series that lie in a range, ascending, each once.
+    func rowTimes(of series: Series, in range: TimeRange) throws(DatabaseError) -> [Int64] {
+        var times: [Int64] = []
+        for part in series.parts where range.overlaps(first: part.firstTime, last: part.lastTime) {
+            let own = try self.times(of: part)
+            let start = own.partitioningIndex { $0 >= range.lower }
+            let end = own.partitioningIndex { $0 >= range.upper }
+            times = RowCursor.unite(times, own[start..<max(start, end)])
+        }
+        return times
+    }
+
     /// How often a column has a value, with its first and last time.
     func valueCount(
         of column: ColumnID, in series: Series

@@ -1,4 +1,5 @@
-// Runs the query scripts of Tests/CozDBTests/Queries: lines to load, statements, expected tables.
+// Runs the query scripts below Tests/CozDBTests/Queries, a folder for each area of the language:
+// lines to load, statements, expected tables, errors with the place they point at.
 // Each script runs twice: from memory, and from segments after a flush.
 
 internal import CozImport
@@ -13,6 +14,8 @@ struct QueryScript: CustomTestStringConvertible {
     struct Step {
         var line: Int
         var statement: String
+        /// Whether it is only asked what the statement would do.
+        var isDryRun = false
         var expected: [String]
     }
 
@@ -21,7 +24,8 @@ struct QueryScript: CustomTestStringConvertible {
     var lines: [String] = []
     var steps: [Step] = []
     var isCompatible = false
-    var parameters: [String: QueryParameter] = [:]
+    /// Limits that the script lowers, by the name of the option.
+    var limits: [Substring: Int] = [:]
 
     var testDescription: String { name }
 
@@ -33,12 +37,16 @@ struct QueryScript: CustomTestStringConvertible {
             if line.hasPrefix("#") { continue }
             if line.hasPrefix("identity ") { setIdentity(String(line.dropFirst(9))) }
             if line == "influx" { isCompatible = true }
+            if line.hasPrefix("limit ") { setLimit(line.dropFirst(6)) }
             if line.hasPrefix("load") {
                 isLoading = true
-            } else if line.hasPrefix("> ") {
+            } else if line.hasPrefix("> ") || line.hasPrefix("? ") {
                 isLoading = false
                 let statement = String(line.dropFirst(2))
-                steps.append(Step(line: index + 1, statement: statement, expected: []))
+                let isDryRun = line.hasPrefix("?")
+                steps.append(
+                    Step(
+                        line: index + 1, statement: statement, isDryRun: isDryRun, expected: []))
             } else if line.hasPrefix("  ") {
                 if isLoading {
                     lines.append(String(line.dropFirst(2)))
@@ -54,10 +62,33 @@ struct QueryScript: CustomTestStringConvertible {
             text == "all" ? .allTags : .tags(text.split(separator: ",").map(String.init))
     }
 
+    private mutating func setLimit(_ text: Substring) {
+        let words = text.split(separator: " ")
+        limits[words[0]] = Int(words[1])
+    }
+
+    var options: QueryOptions {
+        var options = QueryOptions(now: Timestamp("2025-06-01T00:00:00Z") ?? .min)
+        options.influxCompatible = isCompatible
+        for (name, value) in limits {
+            switch name {
+            case "textSizeBytesMax": options.textSizeBytesMax = value
+            case "nestingDepthMax": options.nestingDepthMax = value
+            case "rowCountMax": options.rowCountMax = value
+            case "groupCountMax": options.groupCountMax = value
+            case "bucketCountMax": options.bucketCountMax = value
+            default: Issue.record("\(self.name): there is no limit \"\(name)\"")
+            }
+        }
+        return options
+    }
+
+    /// Every script of every folder, named by its path.
     static let all: [QueryScript] = {
         let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Queries")
-        let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+        let names = FileManager.default.enumerator(atPath: directory.path)?
+            .compactMap { $0 as? String }
         return (names ?? []).filter { $0.hasSuffix(".txt") }.sorted().compactMap { name in
             let url = directory.appendingPathComponent(name)
             guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
@@ -67,8 +98,12 @@ struct QueryScript: CustomTestStringConvertible {
 }
 
 @Suite struct QueryScriptTests {
-    @Test func `there are scripts`() {
-        #expect(QueryScript.all.count >= 5)
+    @Test func `there are scripts, in folders, and each asks something`() {
+        #expect(QueryScript.all.count >= 25)
+        for script in QueryScript.all {
+            #expect(script.name.contains("/"), "\(script.name) belongs into a folder")
+            #expect(!script.steps.isEmpty, "\(script.name) has no statement")
+        }
     }
 
     @Test(arguments: QueryScript.all, [false, true])
@@ -81,7 +116,7 @@ struct QueryScript: CustomTestStringConvertible {
         try load(script, into: database)
         if isFlushed { try database.flush() }
         for step in script.steps {
-            let got = answer(step.statement, script, database)
+            let got = answer(step, script, database)
             #expect(
                 got == step.expected,
                 """
@@ -106,16 +141,23 @@ struct QueryScript: CustomTestStringConvertible {
     }
 
     private func answer(
-        _ statement: String, _ script: QueryScript, _ database: Database
+        _ step: QueryScript.Step, _ script: QueryScript, _ database: Database
     ) -> [String] {
-        var options = QueryOptions(now: Timestamp("2025-06-01T00:00:00Z") ?? .min)
-        options.influxCompatible = script.isCompatible
         do {
-            let result = try database.query(statement, options: options)
+            var options = script.options
+            options.isDryRun = step.isDryRun
+            let result = try database.query(step.statement, options: options)
             let text = result.description
             return text.isEmpty ? [] : text.split(separator: "\n").map(String.init)
         } catch {
-            return ["error: \(error.message)"]
+            return caret(error, step.statement) + ["error: \(error.message)"]
         }
+    }
+
+    /// The line that points at the place of the error, where the error has one.
+    private func caret(_ error: DatabaseError, _ statement: String) -> [String] {
+        guard let offset = error.offset else { return [] }
+        let before = String(decoding: statement.utf8.prefix(offset), as: UTF8.self)
+        return [String(repeating: " ", count: before.count) + "^"]
     }
 }

@@ -97,6 +97,10 @@ struct ReferenceTests {
                 #expect(isUnknown, "seed \(seed): no experiment \(experiment)")
                 continue
             }
+            let participants = Set(
+                work.reference.rows.keys.filter { $0.experiment == experiment }.map(\.participant))
+            let found = try view.series().map { $0.key.value(of: "id_participant") ?? "" }
+            #expect(found == participants.sorted(), "seed \(seed): series of \(experiment)")
             let low = Int64.random(in: -10..<300, using: &random) * 1_000_000
             let part = TimeRange(lower: low, upper: low + 90_000_000)
             for series in try view.series() {

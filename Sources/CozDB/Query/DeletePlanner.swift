@@ -1,0 +1,251 @@
+// DELETE and DROP: names resolved, WHERE parted into times, tags and the rest, so that storage can
+// be told which rows go. WHERE means here what it means in SELECT.
+
+/// Says what a statement deletes from the data of a snapshot.
+struct DeletePlanner {
+    let snapshot: Snapshot
+    let options: QueryOptions
+    let counters: CounterBox
+
+    /// What DROP SERIES and DELETE under InfluxDB compatibility must not name in WHERE.
+    private enum Rule {
+        case anything, tags, identityTags
+    }
+
+    func plan(_ statement: DeleteStatement, isSeries: Bool) throws(DatabaseError) -> Deletion {
+        // Checks the calls in it, too.
+        let split = try StatementChecks(
+            SelectStatement(condition: statement.condition), now: options.now, zone: nil
+        ).split
+        if isSeries, split.first != nil || split.last != nil {
+            throw DatabaseError(.usage, "DROP SERIES doesn't support time in WHERE clause")
+        }
+        var planner = Planner(snapshot: snapshot, options: options)
+        let plan = SelectPlan()
+        plan.range = TimeRange(
+            lower: max(split.first ?? .min, TimeRange.all.lower),
+            upper: min((split.last ?? .max).addingSaturating(1), TimeRange.all.upper))
+        plan.sources = try views(statement, planner).map { PlannedSource(.experiment($0)) }
+        try planner.resolveConditions(plan, split.rest)
+        let rule: Rule = isSeries ? .identityTags : options.influxCompatible ? .tags : .anything
+        try check(plan, split.rest, rule)
+        var deletion = Deletion(checkCancelled: { () throws(DatabaseError) in
+            try counters.checkCancelled()
+        })
+        for source in plan.sources.indices {
+            let columns = try columns(statement.fields, plan.sources[source])
+            if columns.isEmpty, !statement.fields.isEmpty { continue }
+            deletion.experiments.append(self.deletion(plan, source, columns))
+        }
+        try checkFields(statement.fields, plan)
+        deletion.refusals =
+            RefusalFilter(
+                range: plan.range, condition: split.rest, fields: statement.fields.map(\.name),
+                snapshot: snapshot, experiments: statement.sources.isEmpty ? nil : plan.experiments,
+                options: options
+            ).accepts
+        return deletion
+    }
+
+    /// DROP MEASUREMENT: rows, schema and refusals of one experiment.
+    func plan(drop name: String, offset: Int) throws(DatabaseError) -> Deletion {
+        let planner = Planner(snapshot: snapshot, options: options)
+        let source = Source.experiment(name, qualifiers: [], offset: offset)
+        guard let view = try planner.experiments(source).first else { return Deletion() }
+        var deletion = Deletion(checkCancelled: { () throws(DatabaseError) in
+            try counters.checkCancelled()
+        })
+        deletion.experiments = [ExperimentDeletion(view: view, dropsSchema: true)]
+        deletion.refusals =
+            RefusalFilter(
+                range: .all, condition: nil, fields: [], snapshot: snapshot,
+                experiments: [Name(name)], options: options
+            ).accepts
+        return deletion
+    }
+
+    private func views(
+        _ statement: DeleteStatement, _ planner: Planner
+    ) throws(DatabaseError) -> [ExperimentView] {
+        if statement.sources.isEmpty { return snapshot.experiments }
+        var names: Set<Name> = []
+        for source in statement.sources {
+            for view in try planner.experiments(source) { names.insert(Name(view.schema.name)) }
+        }
+        return snapshot.experiments.filter { names.contains(Name($0.schema.name)) }
+    }
+
+    // MARK: Checks
+
+    private func check(
+        _ plan: SelectPlan, _ condition: Expression?, _ rule: Rule
+    ) throws(DatabaseError) {
+        if rule == .anything { return }
+        for source in plan.sources {
+            for (index, binding) in source.bindings.enumerated() {
+                guard case .column(_, let isTag) = binding, !isTag || rule == .identityTags else {
+                    continue
+                }
+                let name = plan.references[index].name
+                let message =
+                    isTag
+                    ? "DROP SERIES knows identity tags only, and \"\(name)\" is none of them; "
+                        + "DELETE takes it"
+                    : "fields not supported in WHERE clause during deletion"
+                throw DatabaseError(.usage, message, offset: condition?.offset(ofName: name))
+            }
+        }
+    }
+
+    /// The fields of one experiment among those that the statement names.
+    private func columns(
+        _ fields: [Reference], _ source: PlannedSource
+    ) throws(DatabaseError) -> [ColumnID] {
+        guard case .experiment(let view) = source.origin else { return [] }
+        return fields.compactMap { view.schema.field($0.name)?.id }
+    }
+
+    private func checkFields(_ fields: [Reference], _ plan: SelectPlan) throws(DatabaseError) {
+        if options.influxCompatible || plan.sources.isEmpty { return }
+        var schemas: [ExperimentSchema] = []
+        for case .experiment(let view) in plan.sources.map(\.origin) { schemas.append(view.schema) }
+        for field in fields where !schemas.contains(where: { $0.field(field.name) != nil }) {
+            let names = schemas.flatMap { $0.fields.map(\.name) }
+            throw DatabaseError(
+                .usage,
+                "there is no field \"\(field.name)\" to delete; tags go with their rows"
+                    + NameSuggestion.text(field.name, among: names), offset: field.offset)
+        }
+    }
+
+    // MARK: Rows
+
+    private func deletion(
+        _ plan: SelectPlan, _ source: Int, _ columns: [ColumnID]
+    ) -> ExperimentDeletion {
+        guard case .experiment(let view) = plan.sources[source].origin else {
+            preconditionFailure("DELETE reads experiments only")
+        }
+        var deletion = ExperimentDeletion(view: view, columns: columns, range: plan.range)
+        guard let condition = plan.sources[source].condition else { return deletion }
+        let required = condition.requiredTags
+        deletion.accepts = { key in
+            guard required.allSatisfy({ key.contains($0) }) else { return false }
+            return !condition.specialized { key.value(of: $0) ?? "" }.isNever
+        }
+        deletion.select = { series throws(DatabaseError) in
+            let settled = condition.specialized { series.key.value(of: $0) ?? "" }
+            if settled.isNever { return .none }
+            if settled.isAlways { return .range(plan.range) }
+            let input = InputSeries(origin: .stored(view, series), source: source)
+            return .times(try self.times(plan, input, series, settled))
+        }
+        return deletion
+    }
+
+    /// The rows of a series for which a condition on columns holds.
+    private func times(
+        _ plan: SelectPlan, _ input: InputSeries, _ series: Series, _ condition: Evaluation
+    ) throws(DatabaseError) -> [Int64] {
+        guard case .stored(let view, _) = input.origin else { return [] }
+        let evaluator = Evaluator(integersDivideToFloat: false)
+        var reader = BlockReader(
+            plan, input, driving: nil, in: plan.range, descending: false, counters: counters)
+        var block = Block()
+        var matching: [Int64] = []
+        var seen: [Int64] = []
+        // Rows that have none of the columns are not read; what holds of one holds of all.
+        let nothing = plan.references.indices.map { index -> ResultVector in
+            guard case .tag(let name) = plan.sources[input.source].bindings[index] else {
+                return .constant(nil, count: 1)
+            }
+            let value = input.tag(name)
+            return .constant(value.isEmpty ? nil : .string(value), count: 1)
+        }
+        let holdsOfNothing = evaluator.mask(condition, nothing, count: 1)[0]
+        while try reader.next(into: &block) {
+            let mask = evaluator.mask(condition, block.references, count: block.count)
+            for row in 0..<block.count where mask[row] { matching.append(block.times[row]) }
+            if holdsOfNothing { seen.append(contentsOf: block.times) }
+        }
+        guard holdsOfNothing else { return matching }
+        let all = try view.rowTimes(of: series, in: plan.range)
+        let isSeen = RowSelection.times(seen).mask(all)
+        let others = all.indices.filter { isSeen?[$0] != true }.map { all[$0] }
+        return (matching + others).sorted()
+    }
+}
+
+extension SelectPlan {
+    /// Names of the experiments it reads.
+    fileprivate var experiments: Set<Name> {
+        var names: Set<Name> = []
+        for case .experiment(let view) in sources.map(\.origin) {
+            names.insert(Name(view.schema.name))
+        }
+        return names
+    }
+}
+
+extension Expression {
+    /// Where a name stands first.
+    fileprivate func offset(ofName name: String) -> Int? {
+        var found: Int?
+        walk { part in
+            if case .reference(let reference) = part, Name(reference.name) == Name(name) {
+                found = found ?? reference.offset
+            }
+        }
+        return found
+    }
+}
+
+/// Which refusals go with rows: those of which times and tags alone say that the statement means
+/// them. A refused value has a time and a field; a refused line goes only where all of its series
+/// goes.
+private struct RefusalFilter {
+    let range: TimeRange
+    let condition: Expression?
+    /// Fields that go; empty where whole rows do.
+    let fields: [String]
+    let snapshot: Snapshot
+    /// Experiments of FROM; nil means all.
+    let experiments: Set<Name>?
+    let options: QueryOptions
+
+    func accepts(_ refusal: Refusal) -> Bool {
+        switch refusal.subject {
+        case .value(let experiment, let key, let time, let field, _, _):
+            guard range.contains(time.nanoseconds),
+                fields.isEmpty || fields.contains(where: { Name($0) == Name(field) })
+            else { return false }
+            return isMeant(experiment, key)
+        case .line(let bytes):
+            guard range == .all, fields.isEmpty, let line = LineSeries(bytes) else { return false }
+            let identity = snapshot.experiment(line.experiment)?.schema.identity ?? .allTags
+            let tags = line.tags.filter { identity.contains($0.name) }
+            return isMeant(line.experiment, SeriesKey(tags: tags))
+        }
+    }
+
+    private func isMeant(_ experiment: String, _ key: SeriesKey) -> Bool {
+        guard experiments?.contains(Name(experiment)) ?? true else { return false }
+        guard let condition else { return true }
+        // Where no row was ever stored, all that is known are the tags of the refusal.
+        let view =
+            snapshot.experiment(experiment)
+            ?? ExperimentView(
+                schema: ExperimentSchema(
+                    id: 0, name: experiment, identity: .tags(key.tags.map(\.name)),
+                    typeRule: .lossless, preset: SchemaPreset.none))
+        let plan = SelectPlan()
+        plan.sources = [PlannedSource(.experiment(view))]
+        var lenient = options
+        lenient.influxCompatible = true
+        var planner = Planner(snapshot: snapshot, options: lenient)
+        guard (try? planner.resolveConditions(plan, condition)) != nil,
+            let bound = plan.sources[0].condition
+        else { return false }
+        return bound.specialized { key.value(of: $0) ?? "" }.isAlways
+    }
+}

@@ -1,0 +1,99 @@
+// What DELETE and DROP answer: counts of what went, or of what would go.
+
+extension SinkOutput {
+    /// A line for each experiment of the statement.
+    func emit(_ report: DeletionReport) throws(DatabaseError) {
+        var table = AnswerTable([
+            ("experiment", .string), ("series", .integer), ("rows", .integer),
+            ("values", .integer), ("refusals", .integer),
+        ])
+        for experiment in report.experiments {
+            table.append([
+                .string(experiment.name), .integer(Int64(experiment.series)),
+                .integer(Int64(experiment.rows)), .integer(Int64(experiment.values)),
+                .integer(Int64(experiment.refusals)),
+            ])
+        }
+        try flush(&table)
+        if table.isBegun { try sink.endSeries() }
+    }
+
+    /// What a deletion would take away: for each series a line for its rows, then one for each
+    /// field that loses values.
+    func preview(_ deletion: Deletion) throws(DatabaseError) {
+        var table = AnswerTable([
+            ("experiment", .string), ("series", .string), ("field", .string), ("rows", .integer),
+            ("values", .integer), ("first", nil), ("last", nil),
+        ])
+        for experiment in deletion.experiments {
+            let schema = experiment.view.schema
+            try experiment.forEachSeries { series, gone throws(DatabaseError) in
+                try deletion.checkCancelled()
+                let loss = try experiment.loss(gone, of: series)
+                guard loss.firstTime <= loss.lastTime else { return }
+                let names: [FieldValue?] = [.string(schema.name), .string(series.key.tagText)]
+                table.append(
+                    names + [
+                        nil, .integer(Int64(loss.rows)), .integer(Int64(loss.values)),
+                        .integer(loss.firstTime), .integer(loss.lastTime),
+                    ])
+                let fields = loss.fields.map { (schema.columns[$0.column].name, $0) }
+                    .sorted { Name($0.0) < Name($1.0) }
+                for (name, field) in fields {
+                    table.append(
+                        names + [
+                            .string(name), nil, .integer(Int64(field.count)),
+                            .integer(field.firstTime), .integer(field.lastTime),
+                        ])
+                }
+                if table.count >= 4096 { try flush(&table) }
+            }
+        }
+        try flush(&table)
+        if table.isBegun { try sink.endSeries() }
+    }
+
+    private func flush(_ table: inout AnswerTable) throws(DatabaseError) {
+        guard table.count > 0 else { return }
+        if !table.isBegun { try sink.beginSeries(ResultSeries(name: "", columns: table.headers)) }
+        table.isBegun = true
+        try sink.rows(table.take())
+    }
+}
+
+/// Rows on their way to a sink.
+private struct AnswerTable {
+    let headers: [ResultColumn]
+    var isBegun = false
+    private(set) var count = 0
+    private var builders: [VectorBuilder]
+
+    /// - Parameter columns: names and types; nil for a time.
+    init(_ columns: [(String, FieldType?)]) {
+        headers = columns.map {
+            ResultColumn(name: $0.0, type: $0.1 ?? .integer, isTime: $0.1 == nil)
+        }
+        builders = headers.map { VectorBuilder(type: $0.type) }
+    }
+
+    mutating func append(_ row: [FieldValue?]) {
+        for index in builders.indices { builders[index].append(row[index]) }
+        count += 1
+    }
+
+    mutating func take() -> ResultBatch {
+        defer {
+            builders = headers.map { VectorBuilder(type: $0.type) }
+            count = 0
+        }
+        return ResultBatch(columns: builders.map { $0.finished() }, count: count)
+    }
+}
+
+extension SeriesKey {
+    /// The tags as line protocol writes them.
+    fileprivate var tagText: String {
+        tags.map { LineText.escaped($0.name, ",= ") + "=" + LineText.escaped($0.value, ",= ") }
+            .joined(separator: ",")
+    }
+}

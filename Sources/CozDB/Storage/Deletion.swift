@@ -1,0 +1,249 @@
+// What a statement takes away, as the query layer tells storage: which rows, or which values, of
+// which series. Rows go by series and time, whatever segments hold them, so that nothing older
+// comes to light.
+
+/// Rows of one series, by their times.
+enum RowSelection: Sendable {
+    case range(TimeRange)
+    /// Ascending, each a row of the series.
+    case times([Int64])
+
+    static let none = RowSelection.times([])
+
+    var isEmpty: Bool {
+        switch self {
+        case .range(let range): range.isEmpty
+        case .times(let times): times.isEmpty
+        }
+    }
+
+    /// The smallest range with all of them.
+    var bounds: TimeRange {
+        switch self {
+        case .range(let range): return range
+        case .times(let times):
+            guard let first = times.first, let last = times.last else {
+                return TimeRange(lower: 0, upper: 0)
+            }
+            return TimeRange(lower: first, upper: last + 1)
+        }
+    }
+
+    /// Which of some ascending times are selected; nil where none is.
+    func mask(_ times: [Int64]) -> [Bool]? {
+        var mask: [Bool]?
+        forEachSelected(times) { index in
+            if mask == nil { mask = [Bool](repeating: false, count: times.count) }
+            mask?[index] = true
+        }
+        return mask
+    }
+
+    /// How many of some ascending times are selected.
+    func count(_ times: [Int64]) -> Int {
+        var count = 0
+        forEachSelected(times) { _ in count += 1 }
+        return count
+    }
+
+    /// The positions of those of some ascending times that are selected.
+    func forEachSelected(_ times: [Int64], _ body: (Int) -> Void) {
+        switch self {
+        case .range(let range):
+            let start = times.partitioningIndex { $0 >= range.lower }
+            let end = times.partitioningIndex { $0 >= range.upper }
+            for index in start..<max(start, end) { body(index) }
+        case .times(let wanted):
+            guard let first = times.first else { return }
+            var next = wanted.partitioningIndex { $0 >= first }
+            for (index, time) in times.enumerated() {
+                while next < wanted.count, wanted[next] < time { next += 1 }
+                guard next < wanted.count else { return }
+                if wanted[next] == time { body(index) }
+            }
+        }
+    }
+}
+
+/// What goes of one series.
+struct SeriesDeletion: Sendable {
+    /// Rows that go whole, attributes included.
+    var rows: RowSelection
+    /// Rows that lose the columns of the deletion and keep the others.
+    var cells = RowSelection.none
+
+    var isEmpty: Bool { rows.isEmpty && cells.isEmpty }
+}
+
+/// What goes of one experiment.
+struct ExperimentDeletion {
+    /// As of the moment of the statement.
+    let view: ExperimentView
+    /// Whether the experiment goes with its schema.
+    var dropsSchema = false
+    /// The fields whose values go; none where whole rows do.
+    var columns: [ColumnID] = []
+    /// Nothing outside of it goes.
+    var range = TimeRange.all
+    /// Which series can lose anything; nil accepts all.
+    var accepts: ((SeriesKey) -> Bool)?
+    /// The rows of a series that the statement means; nil means all of the range.
+    var select: ((Series) throws(DatabaseError) -> RowSelection)?
+
+    /// Whether everything in the range goes, without looking at series.
+    var isUnconditional: Bool { accepts == nil && select == nil && columns.isEmpty }
+}
+
+/// Everything that one statement takes away.
+struct Deletion {
+    var experiments: [ExperimentDeletion] = []
+    /// Which entries of the rejects journal go; nil for none.
+    var refusals: ((Refusal) -> Bool)?
+    /// Asked between series; throws to end the work.
+    var checkCancelled: () throws(DatabaseError) -> Void = {}
+}
+
+/// What one series loses.
+struct SeriesLoss: Sendable {
+    struct Field: Sendable {
+        var column: ColumnID
+        var count: Int
+        var firstTime: Int64
+        var lastTime: Int64
+    }
+
+    /// Rows that go whole.
+    var rows = 0
+    /// Of rows and values that go.
+    var firstTime = Int64.max
+    var lastTime = Int64.min
+    /// Fields that lose values.
+    var fields: [Field] = []
+
+    var values: Int { fields.reduce(0) { $0 + $1.count } }
+}
+
+extension ExperimentDeletion {
+    /// Calls the body for each series that may lose something.
+    func forEachSeries(
+        _ body: (Series, SeriesDeletion) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        guard !range.isEmpty else { return }
+        try view.forEachSeries(in: range, where: accepts) { series throws(DatabaseError) in
+            let deletion = try self.deletion(of: series)
+            if !deletion.isEmpty { try body(series, deletion) }
+        }
+    }
+
+    /// What goes of a series. The same series gives the same again, so that nobody has to keep it.
+    func deletion(of series: Series) throws(DatabaseError) -> SeriesDeletion {
+        guard accepts?(series.key) ?? true else { return SeriesDeletion(rows: .none) }
+        let meant = try select?(series) ?? .range(range)
+        guard !columns.isEmpty, !meant.isEmpty else { return SeriesDeletion(rows: meant) }
+        var times: [Int64] = []
+        for column in columns {
+            let own = try self.times(of: column, in: series, among: meant)
+            times = RowCursor.unite(times, own[...])
+        }
+        if times.isEmpty { return SeriesDeletion(rows: .none) }
+        let emptied = try withoutOtherFields(times, of: series)
+        return SeriesDeletion(rows: .times(emptied), cells: .times(times))
+    }
+
+    /// The rows among these that have no field but those that go: a row is its fields, and goes
+    /// with the last one, attributes and all.
+    private func withoutOtherFields(
+        _ times: [Int64], of series: Series
+    ) throws(DatabaseError) -> [Int64] {
+        var left = times
+        for column in view.schema.columns
+        where column.kind == .field && !columns.contains(column.id) && !left.isEmpty {
+            let others = try self.times(of: column.id, in: series, among: .times(left))
+            guard !others.isEmpty, let mask = RowSelection.times(others).mask(left) else {
+                continue
+            }
+            left = left.indices.filter { !mask[$0] }.map { left[$0] }
+        }
+        return left
+    }
+
+    /// The times at which a column has a value, of those selected.
+    private func times(
+        of column: ColumnID, in series: Series, among selection: RowSelection
+    ) throws(DatabaseError) -> [Int64] {
+        var times: [Int64] = []
+        try view.scan(
+            column, of: series, in: selection.bounds, summarize: { _, _ in false }
+        ) { piece in
+            if case .values(let slice) = piece {
+                selection.forEachSelected(slice.times) { times.append(slice.times[$0]) }
+            }
+            return true
+        }
+        return times
+    }
+
+    // MARK: Counting
+
+    /// Counts what goes of a series. Cost: summaries of the blocks that go whole, and decoding of
+    /// the others.
+    func loss(
+        _ deletion: SeriesDeletion, of series: Series
+    ) throws(DatabaseError) -> SeriesLoss {
+        var loss = SeriesLoss()
+        if !deletion.rows.isEmpty { try countRows(deletion.rows, series, into: &loss) }
+        let selection = columns.isEmpty ? deletion.rows : deletion.cells
+        for column in view.schema.columns where column.kind == .field {
+            guard columns.isEmpty || columns.contains(column.id) else { continue }
+            let found = try count(column.id, series, selection)
+            guard found.count > 0 else { continue }
+            loss.fields.append(found)
+            loss.firstTime = min(loss.firstTime, found.firstTime)
+            loss.lastTime = max(loss.lastTime, found.lastTime)
+        }
+        return loss
+    }
+
+    private func countRows(
+        _ rows: RowSelection, _ series: Series, into loss: inout SeriesLoss
+    ) throws(DatabaseError) {
+        var bounds = rows.bounds
+        switch rows {
+        case .times(let times): loss.rows = times.count
+        case .range(let range) where range.covers(first: series.firstTime, last: series.lastTime):
+            loss.rows = try view.rowCount(of: series)
+            bounds = TimeRange(lower: series.firstTime, upper: series.lastTime + 1)
+        case .range(let range):
+            let times = try view.rowTimes(of: series, in: range)
+            loss.rows = times.count
+            bounds = RowSelection.times(times).bounds
+        }
+        guard loss.rows > 0 else { return }
+        loss.firstTime = min(loss.firstTime, bounds.lower)
+        loss.lastTime = max(loss.lastTime, bounds.upper - 1)
+    }
+
+    private func count(
+        _ column: ColumnID, _ series: Series, _ selection: RowSelection
+    ) throws(DatabaseError) -> SeriesLoss.Field {
+        var found = SeriesLoss.Field(column: column, count: 0, firstTime: .max, lastTime: .min)
+        var isRange = false
+        if case .range = selection { isRange = true }
+        func add(_ count: Int, _ first: Int64, _ last: Int64) {
+            found.count += count
+            found.firstTime = min(found.firstTime, first)
+            found.lastTime = max(found.lastTime, last)
+        }
+        try view.scan(
+            column, of: series, in: selection.bounds, summarize: { _, _ in isRange }
+        ) { piece in
+            switch piece {
+            case .summary(let summary): add(summary.count, summary.firstTime, summary.lastTime)
+            case .values(let slice):
+                selection.forEachSelected(slice.times) { add(1, slice.times[$0], slice.times[$0]) }
+            }
+            return true
+        }
+        return found
+    }
+}

@@ -1,0 +1,219 @@
+// Takes rows, values, series and experiments away: everything a statement means in one replaced
+// manifest, and the bytes of it out of the directory before the call returns.
+//
+// Commits are kept out and merges wait meanwhile; readers go on with the files they have open.
+
+internal import Dispatch
+
+extension Engine {
+    /// What a deletion has written, before the manifest names it.
+    private struct Rewriting {
+        /// New files by the number of the segment they stand for; nil where nothing is left.
+        var segments: [UInt64: SegmentReader?] = [:]
+        var rejects: [UInt64: Manifest.RejectsFile?] = [:]
+        var droppedSchemas: [Int] = []
+
+        var isEmpty: Bool { segments.isEmpty && rejects.isEmpty && droppedSchemas.isEmpty }
+    }
+
+    /// Selections of series that are kept from counting to writing, in times of eight bytes.
+    private static let keptTimesMax = 4 << 20
+
+    /// Deletes what a plan says, made of a snapshot of the moment; durable on return, and no file
+    /// of the database holds a byte of it.
+    ///
+    /// - Throws: what the plan throws, `cancelled`, `io` where a segment cannot be written: then
+    ///   nothing is changed. `io` after the manifest was replaced says that a file could not be
+    ///   removed: what it holds is deleted all the same, and goes with the next opening.
+    func delete(
+        _ plan: (Snapshot) throws(DatabaseError) -> Deletion
+    ) throws(DatabaseError) -> DeletionReport {
+        try changing { () throws(DatabaseError) in
+            try onCompactionQueue { () throws(DatabaseError) in
+                state.withLock(when: { !$0.isExclusive }) { $0.isExclusive = true }
+                defer { state.withLock { $0.isExclusive = false } }
+                try flush()
+                let deletion = try plan(try snapshot())
+                var report = DeletionReport()
+                let rewriting = try rewrite(deletion, &report)
+                if !rewriting.isEmpty { try install(rewriting) }
+                try eraseRetired()
+                return report
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    private func rewrite(
+        _ deletion: Deletion, _ report: inout DeletionReport
+    ) throws(DatabaseError) -> Rewriting {
+        var rewriting = Rewriting()
+        do throws(DatabaseError) {
+            for experiment in deletion.experiments {
+                try rewrite(
+                    experiment, checkCancelled: deletion.checkCancelled, &rewriting, &report)
+            }
+            if let refusals = deletion.refusals {
+                try rewriteRejects(refusals, &rewriting, &report)
+            }
+            try deletion.checkCancelled()
+            return rewriting
+        } catch {
+            // Nothing names them: they only take space, which may be what is missing.
+            for case .some(let reader) in rewriting.segments.values {
+                try? directory.remove(FileName.segment(reader.info.number).text)
+            }
+            for case .some(let info) in rewriting.rejects.values {
+                try? remove(.rejects(info.number))
+            }
+            throw error
+        }
+    }
+
+    private func rewrite(
+        _ deletion: ExperimentDeletion, checkCancelled: () throws(DatabaseError) -> Void,
+        _ rewriting: inout Rewriting, _ report: inout DeletionReport
+    ) throws(DatabaseError) {
+        var touched = [Bool](
+            repeating: deletion.dropsSchema, count: deletion.view.sources.count)
+        // What is settled by the key and the time is as quickly found again.
+        let isComputed = deletion.select != nil || !deletion.columns.isEmpty
+        var kept: [SeriesKey: SeriesDeletion] = [:]
+        var keptTimes = 0
+        var counts = DeletionReport.Experiment(name: deletion.view.schema.name)
+        try deletion.forEachSeries { series, gone throws(DatabaseError) in
+            try checkCancelled()
+            let loss = try deletion.loss(gone, of: series)
+            counts.series += 1
+            counts.rows += loss.rows
+            counts.values += loss.values
+            for part in series.parts where !touched[part.source] {
+                touched[part.source] = try deletion.touches(part, gone)
+            }
+            let size = 16 + gone.rows.sizeTimes + gone.cells.sizeTimes
+            if isComputed, keptTimes + size <= Engine.keptTimesMax {
+                keptTimes += size
+                kept[series.key] = gone
+            }
+        }
+        for index in touched.indices where touched[index] {
+            guard case .segment(let segment) = deletion.view.sources[index] else { continue }
+            rewriting.segments[segment.info.number] = .some(nil)
+            if deletion.coversAll(of: segment) { continue }
+            let filtered = try filter(segment, index, deletion, kept, checkCancelled)
+            rewriting.segments[segment.info.number] = .some(filtered)
+        }
+        if deletion.dropsSchema { rewriting.droppedSchemas.append(deletion.view.schema.id) }
+        report.experiments.append(counts)
+    }
+
+    /// The segment without what goes; nil where nothing is left.
+    private func filter(
+        _ segment: SegmentReader, _ index: Int, _ deletion: ExperimentDeletion,
+        _ known: [SeriesKey: SeriesDeletion],
+        _ checkCancelled: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> SegmentReader? {
+        var filter = try SegmentFilter(segment, source: index, of: deletion)
+        let written = try writeSegment(deletion.view.schema) { writer throws(DatabaseError) in
+            try filter.write(to: writer, known: { known[$0] }, checkCancelled: checkCancelled)
+        }
+        if written.info.rowCount > 0 { return written }
+        try calling("removing an empty segment") { () throws(FileError) in
+            try directory.remove(FileName.segment(written.info.number).text)
+        }
+        return nil
+    }
+
+    private func rewriteRejects(
+        _ isGone: (Refusal) -> Bool, _ rewriting: inout Rewriting, _ report: inout DeletionReport
+    ) throws(DatabaseError) {
+        let files = state.withLock { $0.manifest.rejects }
+        var gone: Set<UInt64> = []
+        for info in files {
+            for case .refusal(let refusal) in try rejects(info) where isGone(refusal) {
+                if gone.insert(refusal.journalID).inserted { report.add(refusal) }
+            }
+        }
+        guard !gone.isEmpty else { return }
+        for info in files {
+            let entries = try rejects(info)
+            let left = entries.filter { entry in
+                switch entry {
+                case .refusal(let refusal): !gone.contains(refusal.journalID)
+                case .mark(let id, _): !gone.contains(id)
+                }
+            }
+            if left.count == entries.count { continue }
+            rewriting.rejects[info.number] = .some(try writeRejects(left))
+        }
+    }
+
+    // MARK: Naming and removing
+
+    private func install(_ rewriting: Rewriting) throws(DatabaseError) {
+        try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
+        try replaceManifest { manifest in
+            for id in rewriting.droppedSchemas { manifest.schemas.remove(id) }
+            manifest.segments = manifest.segments.compactMap { info in
+                guard let new = rewriting.segments[info.number] else { return info }
+                return new?.info
+            }
+            manifest.rejects = manifest.rejects.compactMap { info in
+                guard let new = rewriting.rejects[info.number] else { return info }
+                return new
+            }
+        } install: { state in
+            for id in rewriting.droppedSchemas {
+                state.schemas.remove(id)
+                state.stagedSchemas.remove(id)
+            }
+            for case .some(let reader) in rewriting.segments.values {
+                state.segments.insert(reader)
+            }
+            state.segments.keep(state.manifest)
+            // What was refused may be refused again, and stored again.
+            if !rewriting.rejects.isEmpty { state.knownRefusals = nil }
+            let now = DispatchTime.now()
+            state.retired += rewriting.segments.keys.map { (.segment($0), now) }
+            state.retired += rewriting.rejects.keys.map { (.rejects($0), now) }
+        }
+    }
+}
+
+extension RowSelection {
+    fileprivate var sizeTimes: Int {
+        if case .times(let times) = self { times.count } else { 0 }
+    }
+}
+
+extension ExperimentDeletion {
+    /// Whether every row of a segment goes, as its footer tells.
+    fileprivate func coversAll(of segment: SegmentReader) -> Bool {
+        isUnconditional
+            && range.covers(first: segment.footer.firstTime, last: segment.footer.lastTime)
+    }
+
+    /// Whether a part of a series loses anything.
+    fileprivate func touches(
+        _ part: Series.Part, _ gone: SeriesDeletion
+    ) throws(DatabaseError) -> Bool {
+        guard case .segment(let segment) = view.sources[part.source] else { return false }
+        func hasRow(_ selection: RowSelection) throws(DatabaseError) -> Bool {
+            let bounds = selection.bounds
+            guard bounds.overlaps(first: part.firstTime, last: part.lastTime) else { return false }
+            let rows = try segment.rows(in: bounds, of: part.rows)
+            if case .range = selection { return !rows.isEmpty }
+            return selection.count(try segment.times(rows: rows)) > 0
+        }
+        if !gone.rows.isEmpty, try hasRow(gone.rows) { return true }
+        guard !gone.cells.isEmpty else { return false }
+        for column in columns {
+            guard let field = segment.field(column) else { continue }
+            if try !segment.directory(field).blocks(rows: part.rows).isEmpty {
+                return try hasRow(gone.cells)
+            }
+        }
+        return false
+    }
+}
