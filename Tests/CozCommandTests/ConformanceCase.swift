@@ -212,18 +212,15 @@ struct CaseDatabases {
         _ text: String, in name: String, parameters: [String: Any]
     ) throws -> Answer {
         var options = QueryOptions(now: Timestamp(nanoseconds: 1_700_000_000_000_000_000))
-        options.influxCompatible = true
         let bound = parameters.filter { $0.key != "db" && $0.key != "epoch" }
         if !bound.isEmpty {
             options.parameters = try QueryParameters.read(JSONComparison.text(bound))
         }
-        var style = TimeText.Style.shortest
+        var session = QuerySession(path: folder.path(name), options: options)
+        session.use(.influxJSON)
         if let epoch = (parameters["epoch"] as? String).flatMap(TimestampPrecision.init(name:)) {
-            style = .epoch(nanosecondsPerUnit: epoch.nanoseconds)
+            session.epoch = WriteOptions.Precision.allCases.first { $0.unit == epoch }
         }
-        let session = QuerySession(
-            path: folder.path(name), format: .influxJSON, time: TimeText(style: style),
-            options: options, timing: false, repetitions: nil)
         let output = OutputWriter(descriptor: nil)
         let outcome = session.answer(text, try database(name), output)
         let body = String(decoding: output.collected, as: UTF8.self)

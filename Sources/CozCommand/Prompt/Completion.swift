@@ -20,6 +20,8 @@ struct Completion: Equatable {
         var text: String
         /// What follows where it is the only one.
         var ending = ""
+        /// What is compared with what was typed, where that is not the text.
+        var name: String?
     }
 
     /// The end of the text before the cursor that a candidate replaces.
@@ -107,14 +109,14 @@ struct Completer {
         let start = typed.lowercased()
         var seen: Set<String> = []
         let found = candidates.filter {
-            $0.text.lowercased().hasPrefix(start) && seen.insert($0.text).inserted
+            ($0.name ?? $0.text).lowercased().hasPrefix(start) && seen.insert($0.text).inserted
         }
         return Completion(typed: typed, candidates: found)
     }
 
     private func name(_ name: String) -> Completion.Candidate {
         if QueryLanguage.isPlainName(name) { return .init(text: name) }
-        return .init(text: CompletionContext.quoted(name, "\""))
+        return .init(text: CompletionContext.quoted(name, "\""), name: name)
     }
 
     private func names(
@@ -137,7 +139,8 @@ struct Completer {
 
     private func functions(_ expected: CompletionContext.Expected) -> [Completion.Candidate] {
         guard case .value(let isCondition) = expected else { return [] }
-        return (QueryLanguage.functions + (isCondition ? ["now"] : [])).map { .init(text: $0 + "(") }
+        let names = isCondition ? QueryLanguage.rowFunctions + ["now"] : QueryLanguage.functions
+        return names.map { .init(text: $0 + "(") }
     }
 
     private func words(_ expected: CompletionContext.Expected) -> [String] {

@@ -49,7 +49,8 @@ struct CompletionContext {
         for word in words { frames.take(word) }
         expected = frames.expected
         string = CompletionContext.role(words, frames)
-        var rest = CompletionScanner(after)
+        // The blank makes a word of the last one, too.
+        var rest = CompletionScanner(after + " ")
         let following = rest.words().prefix { $0 != .symbol(";") }
         experiments = CompletionContext.sources(words + following)
     }

@@ -24,8 +24,7 @@ struct DatabaseNames: NameCatalog {
     }
 
     func tags(of experiments: [String]) -> [String] {
-        let answers = answers("SHOW TAG KEYS\(DatabaseNames.from(experiments))")
-        return DatabaseNames.distinct(answers.map(\.last))
+        DatabaseNames.distinct(answers("SHOW TAG KEYS\(DatabaseNames.from(experiments))"))
     }
 
     func values(of tag: String, in experiments: [String], prefix: String) -> [String] {
@@ -37,7 +36,7 @@ struct DatabaseNames: NameCatalog {
         let statement =
             "SHOW TAG VALUES\(DatabaseNames.from(experiments)) WITH KEY = \(name)\(condition) "
             + "LIMIT \(DatabaseNames.valueCountMax)"
-        return DatabaseNames.distinct(answers(statement).map(\.last))
+        return DatabaseNames.distinct(answers(statement))
     }
 
     func zones(prefix: String) -> [String] {
@@ -64,24 +63,20 @@ struct DatabaseNames: NameCatalog {
         return named.isEmpty ? all ?? [] : named
     }
 
-    private struct Answer {
-        var last: String
-    }
-
     /// The last column of all rows, as text.
-    private func answers(_ statement: String) -> [Answer] {
+    private func answers(_ statement: String) -> [String] {
         var options = QueryOptions(now: ClockTime.current)
         let end = ContinuousClock.now + DatabaseNames.patience
         options.isCancelled = { ContinuousClock.now > end || Signals.isInterrupted }
         let result = try? Database.withReader(path) { database throws(DatabaseError) in
             try database.query(statement, options: options)
         }
-        var answers: [Answer] = []
+        var answers: [String] = []
         for series in result?.statements.flatMap(\.series) ?? [] {
             guard let column = series.header.columns.indices.last else { continue }
             for row in 0..<series.rowCount {
                 if case .string(let text)? = series.columns[column].value(row) {
-                    answers.append(Answer(last: text))
+                    answers.append(text)
                 }
             }
         }
@@ -90,8 +85,8 @@ struct DatabaseNames: NameCatalog {
 
     private static func from(_ experiments: [String]) -> String {
         if experiments.isEmpty { return "" }
-        return " FROM " + experiments.map { CompletionContext.quoted($0, "\"") }
-            .joined(separator: ", ")
+        let names = experiments.map { CompletionContext.quoted($0, "\"") }
+        return " FROM " + names.joined(separator: ", ")
     }
 
     private static func distinct(_ names: [String]) -> [String] {

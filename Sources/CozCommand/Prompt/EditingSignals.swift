@@ -44,8 +44,9 @@ enum EditingSignals {
         install(SIGTSTP) { _ in EditingSignals.shallSuspend.store(true, ordering: .relaxed) }
     }
 
-    private static func install(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void)
-    {
+    private static func install(
+        _ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void
+    ) {
         var action = sigaction()
         // Without SA_RESTART: a read that waits for a key comes back.
         unsafe action.__sigaction_handler.sa_handler = handler

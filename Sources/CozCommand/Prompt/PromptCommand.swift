@@ -131,14 +131,14 @@ enum PromptCommand: Equatable {
         var table = TextRows()
         for command in list { table.append("\(command.name) \(command.value)", command.help) }
         return """
-            A statement ends with its line, or with ; where the line goes on. A line goes on in
-            the next one after \\ at its end, inside parentheses and comments, and where the
-            statement cannot end yet; an empty line ends it in any case.
+            A statement ends with its line, or with ; in a line that cannot end it yet.
+            It goes on in the next line after \\ at the end, inside parentheses and
+            comments, and where something is missing still; an empty line ends it then.
 
             \(table.text)
-            Tab completes keywords, functions, names, values of tags, zones and these commands.
-            Up and Ctrl-R go back in history. Ctrl-C ends the statement that runs, or drops the
-            line. docs/query-language.md describes the language.
+            Tab completes keywords, functions, names, values of tags, zones and commands.
+            Up and Ctrl-R go back in history. Ctrl-C ends the statement that runs, or
+            drops the line. docs/query-language.md describes the language.
 
             """
     }

@@ -56,6 +56,7 @@ extension Executor {
                 to: list, isAscending: plan.isAscending, bucketsMax: options.bucketCountMax,
                 checkCancelled: { () throws(DatabaseError) in try counters.checkCancelled() })
         }
+        list.values.replaceNulls(plan.fill, call.type)
         return list
     }
 
@@ -88,14 +89,47 @@ extension Executor {
                 if row < lists[index].count, lists[index].times[row] == next {
                     builders[index].append(lists[index].values, row: row)
                     rows[index] += 1
-                } else if case .number(let number) = plan.fill {
-                    builders[index].append(BucketFiller.cast(number, to: plan.calls[index].type))
                 } else {
                     builders[index].appendNull()
                 }
             }
         }
-        return (times, builders.map { $0.finished() })
+        return (
+            times,
+            lists.indices.map { index in
+                var vector = builders[index].finished()
+                vector.replaceNulls(plan.fill, plan.calls[index].type)
+                return vector
+            }
+        )
+    }
+}
+
+extension ResultVector {
+    /// fill(0) and fill(previous) also stand in where a function gives no value for a bucket that
+    /// has some: a stddev of one point, a row of which another column has a value. So does
+    /// InfluxDB (query/iterator.gen.go, floatIteratorScanner.ScanAt).
+    fileprivate mutating func replaceNulls(_ fill: Fill, _ type: FieldType?) {
+        guard isPresent.contains(false) else { return }
+        switch fill {
+        case .null, .none, .linear: return
+        case .previous:
+            var previous: UInt64?
+            for row in isPresent.indices {
+                if isPresent[row] {
+                    previous = bits[row]
+                } else if let previous {
+                    (bits[row], isPresent[row]) = (previous, true)
+                }
+            }
+        case .number(let number):
+            guard let value = BucketFiller.cast(number, to: type) else { return }
+            let filler = ResultVector.constant(value, count: 1)
+            self.type = value.type
+            for row in isPresent.indices where !isPresent[row] {
+                (bits[row], isPresent[row]) = (filler.bits[0], true)
+            }
+        }
     }
 }
 
@@ -127,9 +161,21 @@ struct GroupAggregation {
         }
     }
 
+    /// Rows that count for a call. A bucket of a subquery that begins before the range does.
+    private func acceptedRange(_ call: PlannedCall) -> TimeRange {
+        var range = executor.range(of: call, plan)
+        let areSubqueries = plan.sources.allSatisfy { source in
+            if case .subquery = source.origin { true } else { false }
+        }
+        if areSubqueries {
+            range.lower = plan.buckets?.bounds(range.lower).start ?? TimeRange.all.lower
+        }
+        return range
+    }
+
     private mutating func place(for call: PlannedCall) -> Place {
         guard let type = plan.references[call.argument].type else { return .nowhere }
-        let range = executor.range(of: call, plan)
+        let range = acceptedRange(call)
         if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
             let known = fields.indices.first {
                 fieldReferences[$0] == call.argument && fields[$0].range == range

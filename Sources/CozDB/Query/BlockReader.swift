@@ -147,6 +147,8 @@ struct BlockReader {
             case .output(let index): return .output(index, type)
             case .tag(let name):
                 let value = input.tag(name)
+                // Another source has a field of that name, and of another type.
+                if let type, type != .string { return .constant(nil) }
                 return .constant(value.isEmpty ? nil : .string(value))
             case .missing: return .constant(nil)
             }
@@ -159,13 +161,14 @@ struct BlockReader {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
-        if drives(wanted, source) { self.driving = [] }
         for dimension in source.dimensions {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
             case .tag, .missing: break
             }
         }
+        // Only now: a row can also be read for the column by which it is grouped.
+        if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
             inner.append(
                 BlockReader(

@@ -255,7 +255,27 @@ struct FieldAccumulator {
             part.last = first == last ? part.first : strings.code(bits[last], in: table)
         }
         if needs.contains(.moments) { moments(&part, bits, rows) }
+        if needs.contains(.ends), rows.count > 1 { settleTies(&part, times, bits, rows, table) }
         return part
+    }
+
+    /// Rows of a subquery can share their times; those of a stored series never do.
+    private mutating func settleTies(
+        _ part: inout BucketState, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>,
+        _ table: StringTable
+    ) {
+        var row = rows.lowerBound + 1
+        while row < rows.upperBound, times[row] == part.firstTime {
+            let value = type == .string ? strings.code(bits[row], in: table) : bits[row]
+            if wins(value, over: part.first, isFirst: true) { part.first = value }
+            row += 1
+        }
+        row = rows.upperBound - 2
+        while row >= rows.lowerBound, times[row] == part.lastTime {
+            let value = type == .string ? strings.code(bits[row], in: table) : bits[row]
+            if wins(value, over: part.last, isFirst: false) { part.last = value }
+            row -= 1
+        }
     }
 
     private static func floats(

@@ -147,6 +147,11 @@ extension Planner {
 }
 
 extension SelectPlan {
+    /// Whether a name means no field in any source.
+    func mayBeTag(_ reference: Int) -> Bool {
+        references[reference].type == nil || references[reference].isTag
+    }
+
     /// The number of a reference, which is added when it is new.
     func reference(_ reference: Reference) -> Int {
         let known = references.firstIndex {
@@ -251,7 +256,8 @@ struct ConditionBinder {
         switch (source.bindings[index], source.origin) {
         case (.column(_, isTag: true), _):
             return .stringTest(bound, test, missing: test.accepts(""))
-        case (.missing, .experiment) where reference.kind == .any || reference.kind == .tag:
+        case (.missing, .experiment)
+        where reference.kind == .tag || (reference.kind == .any && plan.mayBeTag(index)):
             return .constant(.boolean(test.accepts("")))
         default: return .stringTest(bound, test, missing: false)
         }

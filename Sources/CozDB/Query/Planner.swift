@@ -88,10 +88,16 @@ struct Planner {
                 names.append(PlannedDimension(name: reference.name, kind: .any))
             }
         }
+        let extra = statement.fields.map { Planner.extraBuckets($0.expression) }.max() ?? 0
+        let (span, isOver) = checks.interval.multipliedReportingOverflow(by: extra)
+        let isExtended = span > 0 && !isOver
         for source in statement.sources {
             if case .subquery(let inner) = source {
+                var (first, last) = bounds
+                if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
+                if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
                 let surroundings = Surroundings(
-                    first: bounds.first, last: bounds.last,
+                    first: first, last: last,
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
                 let inner = try self.plan(inner, inside: surroundings)
@@ -105,6 +111,15 @@ struct Planner {
                 if !isThere { plan.sources.append(PlannedSource(.experiment(view))) }
             }
         }
+    }
+
+    /// Buckets before the range that functions of neighbouring buckets need, from a subquery too.
+    private static func extraBuckets(_ expression: Expression) -> Int64 {
+        let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
+        guard case .call(let call) = expression, Transformation.names.contains(call.name),
+            call.name != "cumulative_sum", case .call? = call.arguments.first
+        else { return inner }
+        return inner + 1
     }
 
     /// The experiments that an item of FROM names.

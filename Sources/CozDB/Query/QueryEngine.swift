@@ -189,6 +189,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     private var columns: [ResultColumn] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
+    private let batchRowsMax = 1 << 15
 
     init(_ sink: Sink, _ counters: CounterBox, _ options: QueryOptions) {
         self.sink = sink
@@ -223,7 +224,19 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
                 .limitExceeded,
                 "the answer has more than \(options.rowCountMax) rows (rowCountMax)")
         }
-        try sink.rows(ResultBatch(columns: [.times(times)] + columns, count: times.count))
+        let columns = [.times(times)] + columns
+        guard times.count > batchRowsMax else {
+            try sink.rows(ResultBatch(columns: columns, count: times.count))
+            return
+        }
+        // The empty buckets of a group come all at once; between pieces of them the query can be
+        // cancelled, and the sink can say that nobody reads on.
+        for start in stride(from: 0, to: times.count, by: batchRowsMax) {
+            try counters.checkCancelled()
+            let rows = start..<min(start + batchRowsMax, times.count)
+            let part = ResultBatch(columns: columns.map { $0.part(rows) }, count: rows.count)
+            try sink.rows(part)
+        }
     }
 
     func endSeries() throws(DatabaseError) {

@@ -9,6 +9,9 @@ public enum QueryLanguage {
         return Set(names).union(Transformation.names).sorted()
     }()
 
+    /// Names of the functions of one row, which conditions can use too; in byte order.
+    public static let rowFunctions = MathFunction.allCases.map(\.rawValue).sorted()
+
     /// Whether a name stands in statements as it is; others, keywords among them, need double
     /// quotes.
     public static func isPlainName(_ name: String) -> Bool {

@@ -84,7 +84,12 @@ struct Selection {
 
     private func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         switch aggregate {
-        case .distinct: return distinct(points, rows)
+        case .distinct:
+            // Of several series that have new values at one time InfluxDB shows the smaller first.
+            return distinct(points, rows).sorted {
+                points.times[$0] == points.times[$1]
+                    ? precedes(points, $0, $1) : points.times[$0] < points.times[$1]
+            }
         case .percentile:
             let rank = (Double(rows.count) * parameter / 100 + 0.5).rounded(.down) - 1
             guard rank >= 0, rank < Double(rows.count) else { return [] }

@@ -161,16 +161,22 @@ struct BucketFiller {
                 type == .float || type == .integer, points.values.isPresent[previous],
                 points.values.isPresent[next]
             else { return values.appendNull() }
-            let from = Double(points.times[previous] / interval)
+            let from = bucketNumber(points.times[previous])
             let slope =
                 (points.number(next) - points.number(previous))
-                / (Double(points.times[next] / interval) - from)
-            let value = slope * (Double(start / interval) - from) + points.number(previous)
+                / (bucketNumber(points.times[next]) - from)
+            let value = slope * (bucketNumber(start) - from) + points.number(previous)
             values.append(
                 type,
                 type == .integer
                     ? UInt64(bitPattern: Int64(saturating: value)) : value.bitPattern)
         }
+    }
+
+    /// Rounded down: about 1970 two buckets would have one number otherwise.
+    private func bucketNumber(_ start: Int64) -> Double {
+        let (quotient, remainder) = start.quotientAndRemainder(dividingBy: interval)
+        return Double(remainder < 0 ? quotient - 1 : quotient)
     }
 
     /// The number of fill(0) as a value of a column's type.

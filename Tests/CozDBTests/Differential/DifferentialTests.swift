@@ -37,8 +37,10 @@ internal import Testing
     /// Makes a database and asks it.
     private func ask(seed: UInt64, count: Int) throws {
         var random = SeededRandom(seed: seed)
-        let directory = TemporaryDirectory()
-        let database = try Database.open(directory.path)
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "/db", access: .readWrite, options: options, on: FaultyFileSystem())
         defer { try? database.close() }
         let rows = Int.random(in: 0..<40, using: &random) == 0 ? 1500 : 60
         let made = try RandomDatabase(&random, in: database, rows: rows)

@@ -51,8 +51,13 @@ extension NaiveQuery {
     private func points(_ call: NaiveCall, _ group: Group) throws -> [NaivePoint] {
         let range = extended(by: extraBuckets(call))
         let type = type(of: call.argument)
-        let accepted = group.rows.filter {
-            $0.row.time >= range.first ?? .min && $0.row.time <= range.last ?? .max
+        let accepted = group.rows.filter { row, table in
+            var first = range.first
+            if tables[table].isSubquery {
+                // A bucket of the subquery that begins before the range counts.
+                first = first.flatMap { buckets?.start($0) }
+            }
+            return row.time >= first ?? .min && row.time <= range.last ?? .max
         }
         var points: [NaivePoint] = []
         for (row, table) in stablySorted(accepted) {

@@ -129,8 +129,8 @@ extension Expression {
     /// What tells calls apart.
     var naiveText: String {
         switch self {
-        case .reference(let reference), .distinct(let reference):
-            "\(Array(reference.name.utf8)) \(reference.kind)"
+        case .reference(let reference): "\(Array(reference.name.utf8)) \(reference.kind)"
+        case .distinct(let reference): "distinct(" + Expression.reference(reference).naiveText + ")"
         case .call(let call):
             "\(call.name)(" + call.arguments.map(\.naiveText).joined(separator: ", ") + ")"
         case .parenthesis(let inner): inner.naiveText
@@ -349,7 +349,7 @@ extension NaiveQuery {
         case .parenthesis(let inner): return try evaluate(inner, reference, value)
         case .integer(let number), .duration(let number): return .integer(number)
         case .number(let number): return .float(number)
-        case .string(let text): return .string(text)
+        case .string(let text, _): return .string(text)
         case .boolean(let flag): return .boolean(flag)
         case .binary(let symbol, let left, let right):
             return try NaiveValue.compute(

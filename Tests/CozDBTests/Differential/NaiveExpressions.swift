@@ -134,6 +134,8 @@ enum NaiveValue {
 /// Whether a row fulfils WHERE, its bounds of time left aside.
 struct NaiveCondition {
     let table: NaiveTable
+    /// Names that are fields in any source: where one is missing it is no tag.
+    let fieldNames: Set<String>
     let type: (Reference) -> FieldType?
 
     func holds(_ expression: Expression?, _ row: NaiveRow) throws -> Bool {
@@ -191,8 +193,8 @@ struct NaiveCondition {
         case .notEqual: return !NaiveValue.isSame(a, b)
         case .less: return NaiveValue.precedes(a, b)
         case .greater: return NaiveValue.precedes(b, a)
-        case .lessOrEqual: return !NaiveValue.precedes(b, a)
-        case .greaterOrEqual: return !NaiveValue.precedes(a, b)
+        case .lessOrEqual: return NaiveValue.precedes(a, b) || NaiveValue.isSame(a, b)
+        case .greaterOrEqual: return NaiveValue.precedes(b, a) || NaiveValue.isSame(a, b)
         default: throw NaiveUnsupported(what: "\(symbol)")
         }
     }
@@ -212,14 +214,16 @@ struct NaiveCondition {
         case .parenthesis(let inner):
             return try value(inner, row, missingTagIsEmpty: missingTagIsEmpty)
         case .reference(let reference):
-            let isField = reference.kind == .any && table.fields[reference.name] != nil
+            let isField =
+                reference.kind == .any && fieldNames.contains(reference.name)
+                && (table.fields[reference.name] != nil || !table.tags.contains(reference.name))
             if !isField, reference.kind == .any || reference.kind == .tag, missingTagIsEmpty {
                 return .string(row.tags[reference.name] ?? "")
             }
             return table.value(reference, row, type(reference))
         case .number(let number): return .float(number)
         case .integer(let number): return .integer(number)
-        case .string(let text): return .string(text)
+        case .string(let text, _): return .string(text)
         case .boolean(let flag): return .boolean(flag)
         case .binary(let symbol, let left, let right):
             return try NaiveValue.compute(
@@ -241,7 +245,8 @@ extension NaiveTable {
             if fields[reference.name] != nil {
                 return type.flatMap { NaiveValue.cast(field, $0) }
             }
-            return tags.contains(reference.name) ? tag : nil
+            // A tag beside a field of the name elsewhere is null where that field is no string.
+            return tags.contains(reference.name) && type == .string ? tag : nil
         case .field: return type.flatMap { NaiveValue.cast(field, $0) }
         case .tag: return tags.contains(reference.name) ? tag : nil
         case .type(let wanted): return NaiveValue.cast(field, wanted)

@@ -201,10 +201,15 @@ struct NaiveQuery {
     func groups(first: Int64?, last: Int64?) throws -> [Group] {
         var groups: [NaiveKey: Group] = [:]
         for (index, table) in tables.enumerated() {
-            let condition = NaiveCondition(table: table, type: type(of:))
+            let fieldNames = Set(tables.flatMap { $0.fields.keys })
+            let condition = NaiveCondition(
+                table: table, fieldNames: fieldNames, type: type(of:))
             for series in table.series {
+                // The bounds of a subquery's rows were its own: its buckets may begin before them.
                 for row in series.rows
-                where row.time >= first ?? .min && row.time <= last ?? .max {
+                where table.isSubquery
+                    || row.time >= first ?? .min && row.time <= last ?? .max
+                {
                     guard try condition.holds(self.condition, row) else { continue }
                     let values = groupValues(row, table)
                     let key = NaiveKey([series.name] + values)

@@ -48,7 +48,7 @@ struct NaiveTimeBounds {
         case .integer(let value), .duration(let value), .time(let value): return value
         case .parenthesis(let inner): return try constant(inner)
         case .call(let call) where call.name == "now": return now
-        case .string(let text):
+        case .string(let text, _):
             guard let time = NaiveCalendar.nanoseconds(text, zone) else {
                 throw NaiveUnsupported(what: text)
             }

@@ -35,12 +35,19 @@ struct FaultTests {
         }
     }
 
+    @Test func `every change of the workload changes something`() throws {
+        let prefixes = try Self.prefixes.get()
+        for number in prefixes.indices.dropFirst() {
+            #expect(!prefixes[..<number].contains(prefixes[number]), "change \(number)")
+        }
+    }
+
     @Test func `the workload runs without faults`() throws {
         let system = FaultyFileSystem()
         let workload = FaultWorkload()
         let progress = try workload.run(on: system)
         #expect(progress.failure == nil)
-        #expect(progress.acknowledged == FaultWorkload.batchCount)
+        #expect(progress.acknowledged == FaultWorkload.changeCount)
         #expect(system.callCount > 150)
         try workload.check(system.survivor(.everything), progress, Self.prefixes.get(), "end")
     }

@@ -75,18 +75,37 @@ struct Contents: Equatable {
     }
 }
 
-/// A short life of a database: writes, flushes, merges, closing and opening again.
+/// A short life of a database: writes, deletions, flushes, merges, closing and opening again.
 struct FaultWorkload {
     static let path = "db"
-    static let batchCount = 8
+
+    /// What changes the contents: each of them whole or not at all.
+    enum Change {
+        case batch(Int)
+        case statement(String)
+    }
+
+    /// In their order; the last one is only made by who checks what a run left.
+    static let changes: [Change] = [
+        .batch(1), .batch(2), .batch(3), .batch(4), .batch(5),
+        .statement("DELETE FROM dev WHERE id_participant = 'p1' AND time >= 20 AND time < 31"),
+        .batch(6),
+        .statement("DELETE heart FROM dev WHERE number >= 5"),
+        .batch(7),
+        .statement("DROP SERIES WHERE id_participant = 'p1'"),
+        .batch(8),
+        .statement("DROP MEASUREMENT \"öther\""),
+        .batch(9),
+    ]
+    static let changeCount = changes.count - 1
 
     var options = DatabaseOptions()
 
     /// How far a run came before something failed.
     struct Progress {
-        /// Batches whose commit was reported.
+        /// Changes that were reported.
         var acknowledged = 0
-        /// Batches whose commit was begun.
+        /// Changes that were begun.
         var begun = 0
         var failure: DatabaseError?
     }
@@ -97,12 +116,12 @@ struct FaultWorkload {
     }
 
     enum Step {
-        case write, flush, compact, reopen
+        case change, flush, compact, reopen
     }
 
     static let steps: [Step] = [
-        .write, .write, .flush, .write, .flush, .compact, .write, .reopen, .write, .write,
-        .flush, .compact, .write, .write, .reopen,
+        .change, .change, .flush, .change, .compact, .change, .reopen, .change, .change,
+        .change, .change, .change, .compact, .change, .change, .change, .reopen,
     ]
 
     /// Two experiments, overwritten cells, refused values and points, new fields as it goes on.
@@ -138,6 +157,14 @@ struct FaultWorkload {
         try Database.open(FaultWorkload.path, access: access, options: options, on: system)
     }
 
+    /// Makes a change, counted from 1.
+    static func make(_ number: Int, in database: Database) throws {
+        switch changes[number - 1] {
+        case .batch(let batch): try database.write(FaultWorkload.batch(batch))
+        case .statement(let text): _ = try database.query(text)
+        }
+    }
+
     /// Runs until the end or the first failure.
     func run(on system: FaultyFileSystem) throws -> Progress {
         var progress = Progress()
@@ -145,9 +172,9 @@ struct FaultWorkload {
             var database = try open(system)
             for step in FaultWorkload.steps {
                 switch step {
-                case .write:
+                case .change:
                     progress.begun += 1
-                    try database.write(FaultWorkload.batch(progress.begun))
+                    try FaultWorkload.make(progress.begun, in: database)
                     progress.acknowledged += 1
                 case .flush: try database.flush()
                 case .compact: try database.compact()
@@ -163,20 +190,20 @@ struct FaultWorkload {
         return progress
     }
 
-    /// What the database holds after each number of commits.
+    /// What the database holds after each number of changes.
     static func prefixes() throws -> [Contents] {
         let system = FaultyFileSystem()
         let database = try FaultWorkload().open(system)
         var prefixes = [Contents()]
-        for number in 1...(batchCount + 1) {
-            try database.write(batch(number))
+        for number in 1...changes.count {
+            try make(number, in: database)
             prefixes.append(try Contents(database))
         }
         try database.close()
         return prefixes
     }
 
-    /// Opens what a run left and checks that it is a prefix of the commits with all that were
+    /// Opens what a run left and checks that it is a prefix of the changes with all that were
     /// acknowledged, that the next write works, and that closing does.
     func check(
         _ system: FaultyFileSystem, _ progress: Progress, _ prefixes: [Contents], _ what: String
@@ -192,10 +219,10 @@ struct FaultWorkload {
             if let readable { #expect(readable == found, context) }
             let kept = prefixes.lastIndex(of: found)
             guard let kept, kept >= progress.acknowledged, kept <= progress.begun else {
-                Issue.record("\(what): found \(kept ?? -1) commits of \(progress)")
+                Issue.record("\(what): found \(kept ?? -1) changes of \(progress)")
                 return
             }
-            try database.write(FaultWorkload.batch(kept + 1))
+            try FaultWorkload.make(kept + 1, in: database)
             try database.close()
             database = try open(system)
             #expect(try Contents(database) == prefixes[kept + 1], context)
