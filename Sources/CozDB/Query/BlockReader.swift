@@ -137,6 +137,7 @@ struct BlockReader {
     private let plan: SelectPlan
     private let input: InputSeries
     private let counters: CounterBox
+    private let counts: ReadCounts
     private let descending: Bool
     /// What each reference, then each dimension, is made of.
     private var recipes: [Recipe] = []
@@ -177,6 +178,7 @@ struct BlockReader {
         self.descending = descending
         self.blockRows = blockRows
         let source = plan.sources[input.source]
+        counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = (driving ?? []).filter {
             switch source.bindings[$0] {
@@ -212,6 +214,7 @@ struct BlockReader {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
+        let demands = self.demands(source)
         for (index, dimension) in source.dimensions.enumerated() where only == nil {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
@@ -234,8 +237,18 @@ struct BlockReader {
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
-                blockRows: blockRows)
+                blockRows: blockRows, demands: demands, counts: counts)
         }
+    }
+
+    /// What the condition, and the one column of which a row must have a value, ask of columns.
+    private func demands(_ source: PlannedSource) -> [ColumnDemand] {
+        guard case .experiment(let view) = source.origin else { return [] }
+        var demands = input.condition?.demands(plan, source, view.schema) ?? []
+        if driving.count == 1, case .column(let id, _) = source.bindings[driving[0]] {
+            demands.append(ColumnDemand(column: id, bounds: .any))
+        }
+        return demands
     }
 
     /// Whether each column asked for is one of those of which a row must have one: then there is
@@ -270,9 +283,8 @@ struct BlockReader {
             block = Block()
             guard try cursor?.next(into: &rows) == true else { return false }
             block.times = rows.times
-            counters.value.rowsRead += rows.count
-            counters.value.blocksRead += 1
-            counters.value.bytesRead += rows.count * 8 * (rows.columns.count + 1)
+            counts.rows += rows.count
+            counts.bytes += rows.count * 8 * (rows.columns.count + 1)
         case .material(let series):
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
@@ -359,29 +371,5 @@ struct BlockReader {
         }
         guard let mask, mask.contains(false) else { return }
         block = block.filtered(mask.indices.filter { mask[$0] })
-    }
-}
-
-/// Counters and the wish to stop, shared by everything that reads for one query.
-final class CounterBox {
-    var value = QueryCounters()
-    private let isCancelled: (@Sendable () -> Bool)?
-
-    init(isCancelled: (@Sendable () -> Bool)?) {
-        self.isCancelled = isCancelled
-    }
-
-    /// Adds what another one counted of the same query.
-    func add(_ other: CounterBox) {
-        value.rowsRead += other.value.rowsRead
-        value.blocksRead += other.value.blocksRead
-        value.blocksSummarized += other.value.blocksSummarized
-        value.bytesRead += other.value.bytesRead
-    }
-
-    func checkCancelled() throws(DatabaseError) {
-        if let isCancelled, isCancelled() {
-            throw DatabaseError(.cancelled, "the query was cancelled")
-        }
     }
 }

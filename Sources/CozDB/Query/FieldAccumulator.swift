@@ -28,8 +28,10 @@ struct BucketNeeds: OptionSet {
 
     static let sum = BucketNeeds(rawValue: 1)
     static let extremes = BucketNeeds(rawValue: 2)
-    static let ends = BucketNeeds(rawValue: 4)
-    static let moments = BucketNeeds(rawValue: 8)
+    static let first = BucketNeeds(rawValue: 4)
+    static let last = BucketNeeds(rawValue: 8)
+    static let moments = BucketNeeds(rawValue: 16)
+    static let ends: BucketNeeds = [.first, .last]
 
     /// The needs of a simple aggregate.
     init(_ aggregate: Aggregate) {
@@ -38,6 +40,8 @@ struct BucketNeeds: OptionSet {
         case .sum, .mean: self = .sum
         case .min, .max, .spread: self = .extremes
         case .stddev: self = .moments
+        case .first: self = .first
+        case .last: self = .last
         default: self = .ends
         }
     }
@@ -102,7 +106,7 @@ struct FieldAccumulator {
     mutating func add(_ other: FieldAccumulator) {
         for state in other.states where state.count > 0 {
             var state = state
-            if type == .string, needs.contains(.ends) {
+            if type == .string, !needs.isDisjoint(with: .ends) {
                 state.first = strings.code(other.text(state.first))
                 state.last = strings.code(other.text(state.last))
             }

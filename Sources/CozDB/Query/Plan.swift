@@ -43,6 +43,8 @@ struct PlannedSource {
     }
 
     var origin: Origin
+    /// Counts from 0 over the statement and all its subqueries.
+    var number = 0
     /// What each reference of the plan is here.
     var bindings: [Binding]
     /// What each dimension of the plan is here.

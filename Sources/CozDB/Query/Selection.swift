@@ -235,16 +235,16 @@ struct Selection {
             }
             if now >= bounds.1 {
                 if previousTime != bounds.1 {
-                    let slope = (value - previous) / Double(now &- previousTime)
-                    let edge = previous + slope * Double(bounds.1 &- previousTime)
-                    sum += 0.5 * (edge + previous) * Double(bounds.1 &- previousTime) / parameter
+                    let slope = (value - previous) / now.nanoseconds(since: previousTime)
+                    let edge = previous + slope * bounds.1.nanoseconds(since: previousTime)
+                    sum += 0.5 * (edge + previous) * bounds.1.nanoseconds(since: previousTime) / parameter
                     (previousTime, previous) = (bounds.1, edge)
                 }
                 emit(bounds.0, sum)
                 bounds = buckets?.bounds(now) ?? bounds
                 sum = 0
             }
-            sum += 0.5 * (value + previous) * Double(now &- previousTime) / parameter
+            sum += 0.5 * (value + previous) * now.nanoseconds(since: previousTime) / parameter
             (previousTime, previous) = (now, value)
         }
         if buckets == nil || previousTime != bounds.0 { emit(bounds.0, sum) }
