@@ -329,8 +329,10 @@ struct BlockReader {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
-            return Evaluator(times: block.times)
+            let vector = Evaluator(times: block.times)
                 .evaluate(evaluation, block.references, count: count)
+            let type = plan.references[block.references.count].type
+            return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
             return function.values(
                 times: block.times, references: block.references, zone: plan.zone)

@@ -135,7 +135,7 @@ final class SelectPlan {
         case (.computed, _):
             switch references[reference].computation {
             case .row(let evaluation)?:
-                return evaluation.referencesRead.contains { isField($0, source) }
+                return evaluation.columns.contains { isField($0, source) }
             case .series(let function)?:
                 return function.arguments.contains { isField($0, source) }
             case nil: return false

@@ -262,7 +262,7 @@ extension SelectPlan {
     /// References that columns read themselves, not through a call.
     func collectAuxiliary() {
         let found = columns.reduce(into: Set<Int>()) {
-            $0.formUnion($1.evaluation.referencesRead)
+            $0.formUnion($1.evaluation.columns)
         }
         auxiliary = found.sorted()
     }

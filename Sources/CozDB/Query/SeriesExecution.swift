@@ -90,7 +90,7 @@ struct SeriesExecution {
         guard isStored, plan.range.lower > TimeRange.all.lower else { return Block() }
         let driving = Set(own.flatMap(\.arguments))
         var needed = driving
-        if let condition = input.condition { needed.formUnion(condition.referencesRead) }
+        if let condition = input.condition { needed.formUnion(condition.columns) }
         var reader = BlockReader(
             plan, input, driving: driving.sorted(), only: plan.closure(needed),
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
@@ -293,7 +293,7 @@ extension SelectPlan {
         var all = wanted
         for index in references.indices.reversed() where all.contains(index) {
             if case .row(let evaluation)? = references[index].computation {
-                all.formUnion(evaluation.referencesRead)
+                all.formUnion(evaluation.columns)
             }
         }
         return all
