@@ -100,7 +100,7 @@ struct DeletionReferenceTests {
         }
     }
 
-    @Test(arguments: 1...24)
+    @Test(arguments: 1...14)
     func `deletions among random writes leave what the reference has`(seed: UInt64) throws {
         var work = ReferenceTests.Workload(random: SeededRandom(seed: seed))
         let directory = TemporaryDirectory()
