@@ -25,6 +25,8 @@ let package = Package(
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(
+            name: "CLibedit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
         .target(name: "CKernels"),
         .target(
             name: "CozDB", dependencies: ["CLZ4", "CKernels"],
@@ -35,7 +37,7 @@ let package = Package(
         .executableTarget(
             name: "CozCommand",
             dependencies: [
-                "CMalloc", "CozDB", "CozImport", "CozStudy",
+                "CLibedit", "CMalloc", "CozDB", "CozImport", "CozStudy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -206,15 +206,4 @@ struct FormatTests {
         #expect(throws: DatabaseError.self) { try QueryParameters.read("[1]") }
         #expect(throws: DatabaseError.self) { try QueryParameters.read(#"{"a": [1]}"#) }
     }
-
-    @Test func `an error's place is marked in the statement`() {
-        #expect(
-            StatementExcerpt.text("SELECT x FRM y", offset: 9) == """
-                  SELECT x FRM y
-                           ^
-
-                """)
-        #expect(StatementExcerpt.text("a\nbc d", offset: 5) == "  bc d\n     ^\n")
-        #expect(StatementExcerpt.text("", offset: 7) == "  \n  ^\n")
-    }
 }

@@ -5,18 +5,14 @@ internal import CozDB
 internal import Glibc
 
 struct QueryCommand: ParsableCommand {
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case table, csv, json, ndjson, lp
-        case influxJSON = "influx-json"
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run statements and print their answers.",
         discussion: """
             The language is InfluxQL, with additions; docs/query-language.md describes it. Several \
             statements are separated by semicolons. Without a statement, on a terminal, it is a \
-            prompt. Reads beside a writer; statements that change data need to be the writer.
+            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; \
+            statements that change data need to be the writer.
 
             Formats: table for people, a field per line where it is wider than the terminal; csv, \
             json and ndjson with times of nine fraction digits; influx-json is the body that \
@@ -37,10 +33,10 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Option(help: "How answers are printed.")
-    var format = Format.table
+    var format = AnswerFormat.table
 
     @Option(help: "Print times as whole units since 1970 UTC.")
-    var epoch: WriteOptions.Precision?
+    var epoch: TimeUnit?
 
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?
@@ -66,6 +62,9 @@ struct QueryCommand: ParsableCommand {
         completion: .file())
     var file: String?
 
+    @Flag(help: "Neither read nor keep the statements of the prompt in a file.")
+    var noHistory = false
+
     @Argument(help: "The statements; - reads them from standard input.")
     var statements: String?
 
@@ -76,36 +75,38 @@ struct QueryCommand: ParsableCommand {
         if let repetitions, repetitions < 1 {
             throw ValidationError("--repeat: found \(repetitions), expected 1 or more")
         }
-        if statements == nil, file == nil, !Terminal.isTerminal(STDIN_FILENO) {
-            throw ValidationError(
-                "found no statement; give one, --file, or - to read standard input")
-        }
     }
 
     func run() throws {
         var options = QueryOptions(now: now?.time ?? ClockTime.current)
-        options.influxCompatible = format == .influxJSON
         options.isDryRun = dryRun
-        // Counts are no points of any experiment.
-        options.reportsDeletions = format != .lp
         options.isCancelled = { Signals.isInterrupted }
         if let params { options.parameters = try QueryParameters.read(params) }
-        var style = format == .influxJSON ? TimeText.Style.shortest : .full
-        if let epoch { style = .epoch(nanosecondsPerUnit: epoch.nanoseconds) }
-        let session = QuerySession(
-            path: database.path, format: format, time: TimeText(style: style), options: options,
-            timing: timing, repetitions: repetitions)
-        let text: String?
-        if let file {
-            text = try InputReader.text(of: file)
-        } else {
-            text = statements == "-" ? try InputReader.text(of: "-") : statements
+        var session = QuerySession(path: database.path, options: options)
+        session.use(format)
+        session.epoch = epoch
+        session.timing = timing
+        session.repetitions = repetitions
+        session.file = file
+        if file == nil, statements == nil, isOnTerminal {
+            return try Prompt.run(session, clock: now?.time, keepsHistory: !noHistory)
         }
-        guard let text else {
-            session.prompt(clock: now?.time)
-            return
-        }
-        let status = try session.run(text)
+        let status = try session.run(try text())
         if status != .success { throw status.exitCode }
+    }
+
+    private var isOnTerminal: Bool {
+        Terminal.isTerminal(STDIN_FILENO) && Terminal.isTerminal(STDOUT_FILENO)
+    }
+
+    private func text() throws -> String {
+        if let file { return try InputReader.text(of: file) }
+        if let statements, statements != "-" { return statements }
+        let text = try InputReader.text(of: "-")
+        if statements == nil, text.trimmed.isEmpty {
+            throw ValidationError(
+                "found no statement; give one, --file, or - to read standard input")
+        }
+        return text
     }
 }

@@ -21,6 +21,7 @@ final class TableFormat: ResultFormat {
     private var layout: Layout?
     private var rows: [[String?]] = []
     private var isFirst = true
+    private var hasFailed = false
 
     /// - Parameter widthMax: columns of the terminal; nil where there is none.
     init(_ output: OutputWriter, _ time: TimeText, widthMax: Int? = nil) {
@@ -98,10 +99,12 @@ final class TableFormat: ResultFormat {
         }
     }
 
-    func endStatement(error: String?) {}
+    func endStatement(error: String?) {
+        hasFailed = error != nil
+    }
 
     func end() {
-        if isFirst { output.append("(no rows)\n") }
+        if isFirst, !hasFailed { output.append("(no rows)\n") }
     }
 }
 

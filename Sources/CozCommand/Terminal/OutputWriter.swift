@@ -11,7 +11,9 @@ internal import Glibc
 final class OutputWriter {
     private static let bufferSizeBytes = 1 << 16
 
-    private let descriptor: Int32?
+    private var descriptor: Int32?
+    /// Takes the place of the descriptor when there is more than a terminal has room for.
+    private var pager: Pager?
     private var buffer: [UInt8] = []
     /// Whether the reader went away; nothing more needs to be produced.
     private(set) var isClosed = false
@@ -22,7 +24,15 @@ final class OutputWriter {
     /// - Parameter descriptor: nil only collects; `collected` has it all.
     init(descriptor: Int32? = STDOUT_FILENO) {
         self.descriptor = descriptor
+        pager = nil
         buffer.reserveCapacity(OutputWriter.bufferSizeBytes + 4_096)
+    }
+
+    /// Standard output, by way of a pager where that is needed. `flush` ends the output then, and
+    /// waits for whoever reads.
+    init(pager: Pager?) {
+        descriptor = STDOUT_FILENO
+        self.pager = pager
     }
 
     func append(_ text: String) {
@@ -39,7 +49,8 @@ final class OutputWriter {
     ///
     /// - Throws: `io` when this or an earlier write failed for another reason than a closed pipe.
     func flush() throws(DatabaseError) {
-        drain()
+        drain(isLast: true)
+        pager?.finish()
         if let failure {
             self.failure = nil
             isClosed = true
@@ -50,7 +61,8 @@ final class OutputWriter {
     /// What was not written yet.
     var collected: [UInt8] { buffer }
 
-    private func drain() {
+    private func drain(isLast: Bool = false) {
+        startPager(isLast)
         guard let descriptor else { return }
         if !isClosed, failure == nil {
             let start = ContinuousClock.now
@@ -66,6 +78,13 @@ final class OutputWriter {
             }
         }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// What fits on the screen goes there without a pager, so the first piece is held back until
+    /// it is the last one, or too long.
+    private func startPager(_ isLast: Bool) {
+        guard let pager, !pager.isRunning, !isLast || pager.isNeeded(for: buffer) else { return }
+        if let input = pager.start() { descriptor = input } else { self.pager = nil }
     }
 
     /// Writes all bytes; 0 or the system's error number.
@@ -103,21 +122,5 @@ enum SystemMessage {
         // The text is constant or lives in this thread until its next call.
         guard let message = unsafe strerror(number) else { return "error \(number)" }
         return unsafe String(cString: message)
-    }
-}
-
-/// What is known of a terminal behind a descriptor.
-enum Terminal {
-    static func isTerminal(_ descriptor: Int32) -> Bool {
-        isatty(descriptor) == 1
-    }
-
-    /// Characters per line; nil where there is no terminal.
-    static func columns(_ descriptor: Int32) -> Int? {
-        guard isTerminal(descriptor) else { return nil }
-        var size = winsize()
-        // The kernel fills the structure it is given the address of.
-        let status = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
-        return status == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 }

@@ -7,6 +7,8 @@ internal import Synchronization
 
 enum Signals {
     private static let interrupted = Atomic<Bool>(false)
+    /// At a prompt Ctrl-C ends a statement, never the process.
+    private static let isPrompting = Atomic<Bool>(false)
 
     /// Whether the user asked to stop (Ctrl-C). Long work looks here now and then.
     static var isInterrupted: Bool {
@@ -16,6 +18,16 @@ enum Signals {
     /// Seconds after Ctrl-C in which the command may end in its own way. What is not committed
     /// then is dropped, as after a crash; a second Ctrl-C does not wait.
     private static let graceSeconds: UInt32 = 2
+
+    /// From now on Ctrl-C only sets `isInterrupted`.
+    static func beginPrompt() {
+        isPrompting.store(true, ordering: .relaxed)
+    }
+
+    /// Forgets a Ctrl-C, before the next statement or line.
+    static func clearInterrupt() {
+        interrupted.store(false, ordering: .relaxed)
+    }
 
     /// Called once, before any thread exists.
     static func prepareProcess() {
@@ -32,7 +44,9 @@ enum Signals {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in
             // Only calls that are allowed in a handler: load, store, alarm, _exit.
-            if Signals.interrupted.exchange(true, ordering: .relaxed) { _exit(130) }
+            let isSecond = Signals.interrupted.exchange(true, ordering: .relaxed)
+            if Signals.isPrompting.load(ordering: .relaxed) { return }
+            if isSecond { _exit(130) }
             alarm(Signals.graceSeconds)
         }
         // Without SA_RESTART: a read that waits for input comes back and can stop.

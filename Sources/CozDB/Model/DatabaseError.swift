@@ -45,6 +45,25 @@ public struct DatabaseError: Error, Sendable {
     }
 }
 
+extension DatabaseError {
+    /// Runs the body; an error of a statement that does not know its own place gets this one.
+    static func located<Result>(
+        at offset: Int, _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        do {
+            return try body()
+        } catch {
+            var error = error
+            switch error.kind {
+            case .usage, .notFound, .limitExceeded:
+                if error.file == nil, (error.offset ?? 0) == 0 { error.offset = offset }
+            default: break
+            }
+            throw error
+        }
+    }
+}
+
 extension DatabaseError: CustomStringConvertible {
     /// File, offset and message, as far as they are known.
     public var description: String {

@@ -21,7 +21,10 @@ extension Parser {
             chain += 1
             try checkDepth(chain)
             if symbol.isRegex {
-                guard let regex = try regexIfAhead() else { throw unexpected(["regex"]) }
+                guard let regex = try regexIfAhead() else {
+                    // At the blank before it, as InfluxDB tells it.
+                    throw failure("found \(peek().token.text), expected regex", at: offset)
+                }
                 left = .binary(symbol, left, .regex(regex))
             } else {
                 left = .binary(symbol, left, try expression(precedence: symbol.precedence + 1))
@@ -80,7 +83,7 @@ extension Parser {
         case .keyword(.distinct): return try distinct()
         case .string(let text):
             _ = next()
-            return .string(text)
+            return .string(text, offset: place.start)
         case .keyword(.trueWord), .keyword(.falseWord):
             return .boolean(next().token == .keyword(.trueWord))
         case .symbol(.multiply): return try wildcard()
@@ -129,8 +132,9 @@ extension Parser {
         let operand = try unary()
         switch operand {
         case .number(let value): return .number(isNegative ? -value : value)
-        case .integer(let value): return .integer(isNegative ? -value : value)
-        case .duration(let value): return .duration(isNegative ? -value : value)
+        // Wrapping: a parameter can be the least integer, which has no opposite.
+        case .integer(let value): return .integer(isNegative ? 0 &- value : value)
+        case .duration(let value): return .duration(isNegative ? 0 &- value : value)
         case .unsigned(let value) where isNegative:
             guard value == UInt64(Int64.max) + 1 else {
                 throw failure("constant -\(value) underflows int64", at: place.start)
@@ -147,7 +151,10 @@ extension Parser {
         defer { leave() }
         _ = next()
         var call = Call(name: name.lowercased(), arguments: [], offset: start)
-        if take(.rightParenthesis) { return call }
+        if take(.rightParenthesis) {
+            call.window = try window()
+            return call
+        }
         repeat {
             if let regex = try regexIfAhead() {
                 call.arguments.append(.regex(regex))
@@ -156,7 +163,28 @@ extension Parser {
             }
         } while take(.comma)
         guard take(.rightParenthesis) else { throw unexpected([")"]) }
+        call.window = try window()
         return call
+    }
+
+    /// `OVER (10m BEFORE anchor)`, which InfluxQL does not have. No word of it is reserved: a name
+    /// never follows a call.
+    private mutating func window() throws(DatabaseError) -> WindowClause? {
+        let start = peek().start
+        guard takeWord("OVER") else { return nil }
+        try expect(.leftParenthesis)
+        guard case .duration(let text) = peek().token else { throw unexpected(["duration"]) }
+        let place = next().start
+        guard let width = DurationText.nanoseconds(text) else {
+            throw failure("invalid duration", at: place)
+        }
+        let sides = WindowClause.Side.allCases
+        guard let side = sides.first(where: { takeWord($0.rawValue) }) else {
+            throw unexpected(sides.map(\.rawValue))
+        }
+        let anchor = try reference()
+        try expect(.rightParenthesis)
+        return WindowClause(width: width, side: side, anchor: anchor, offset: start)
     }
 
     private mutating func distinct() throws(DatabaseError) -> Expression {
@@ -164,7 +192,7 @@ extension Parser {
         if adjacent() == .leftParenthesis { return .call(try call("distinct", at: start.start)) }
         let place = peek()
         guard case .identifier(let name) = place.token, place.start > offset else {
-            throw unexpected(["(", "identifier"])
+            throw unexpected(place.start > offset ? ["identifier"] : ["(", "identifier"])
         }
         _ = next()
         return .distinct(Reference(name: name, offset: place.start))

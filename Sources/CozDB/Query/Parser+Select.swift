@@ -2,23 +2,37 @@
 
 extension Parser {
     /// `SELECT` itself is consumed.
-    mutating func selectStatement() throws(DatabaseError) -> SelectStatement {
+    mutating func selectStatement(
+        isSubquery: Bool = false
+    ) throws(DatabaseError) -> SelectStatement {
         try enter()
         defer { leave() }
         var statement = SelectStatement(offset: offset)
         statement.fields = try selectFields()
-        if peek().token == .keyword(.into) {
-            throw failure("INTO is not supported: CozDB writes through import only", at: offset)
-        }
+        if !isSubquery, take(.into) { statement.targetOffset = try target() }
         try expect(.from)
         statement.sources = try sources(allowSubqueries: true)
+        statement.conditionOffset = lexer.lexeme(after: peek().end).start
         statement.condition = try condition()
-        statement.dimensions = try dimensions()
+        (statement.dimensions, statement.dimensionOffsets) = try dimensions()
+        statement.fillOffset = peek().start
         statement.fill = try fill()
         statement.isAscending = try order()
         statement.limits = try limits(series: true)
+        statement.zoneOffset = peek().start
         statement.zone = try zone()
         return statement
+    }
+
+    /// Where `INTO` names what it would write to: `name`, `policy.name`, `policy.:MEASUREMENT`.
+    private mutating func target() throws(DatabaseError) -> Int {
+        let start = peek().start
+        _ = try segments()
+        if adjacent() == .colon {
+            rewind(to: offset + 1)
+            try expect(.measurement)
+        }
+        return start
     }
 
     private mutating func selectFields() throws(DatabaseError) -> [SelectField] {
@@ -36,7 +50,8 @@ extension Parser {
             expression = try self.expression()
             try checkNoCondition(expression, at: start)
         }
-        return SelectField(expression: expression, alias: take(.alias) ? try identifier() : nil)
+        return SelectField(
+            expression: expression, alias: take(.alias) ? try identifier() : nil, offset: start)
     }
 
     private func checkNoCondition(_ expression: Expression, at start: Int) throws(DatabaseError) {
@@ -66,7 +81,7 @@ extension Parser {
         if let regex = try regexIfAhead() { return .pattern(regex, qualifiers: [], offset: start) }
         if allowSubqueries, take(.leftParenthesis) {
             try expect(.select)
-            let statement = try selectStatement()
+            let statement = try selectStatement(isSubquery: true)
             try expect(.rightParenthesis)
             return .subquery(statement)
         }
@@ -88,7 +103,7 @@ extension Parser {
         var names = [try identifier()]
         while adjacent() == .dot {
             rewind(to: offset + 1)
-            if adjacent() == .symbol(.divide) { break }
+            if adjacent() == .symbol(.divide) || adjacent() == .colon { break }
             if adjacent() == .dot {
                 names.append("")
                 continue
@@ -107,12 +122,16 @@ extension Parser {
         take(.whereClause) ? try expression() : nil
     }
 
-    mutating func dimensions() throws(DatabaseError) -> [Expression] {
-        guard take(.group) else { return [] }
+    mutating func dimensions() throws(DatabaseError) -> ([Expression], offsets: [Int]) {
+        guard take(.group) else { return ([], []) }
         try expect(.by)
-        var dimensions = [try dimension()]
-        while take(.comma) { dimensions.append(try dimension()) }
-        return dimensions
+        var dimensions: [Expression] = []
+        var offsets: [Int] = []
+        repeat {
+            offsets.append(peek().start)
+            dimensions.append(try dimension())
+        } while take(.comma)
+        return (dimensions, offsets)
     }
 
     private mutating func dimension() throws(DatabaseError) -> Expression {
@@ -163,7 +182,12 @@ extension Parser {
         default: throw unexpected(["identifier", "ASC", "DESC"])
         }
         if peek().token == .comma {
-            throw failure("only ORDER BY time supported at this time", at: offset)
+            let place = offset
+            while take(.comma) {
+                _ = try identifier()
+                if !take(.asc) { _ = take(.desc) }
+            }
+            throw failure("only ORDER BY time supported at this time", at: place)
         }
         return isAscending
     }
@@ -201,7 +225,7 @@ extension Parser {
         guard call.arguments.count == 1 else {
             throw failure("tz requires exactly one argument", at: place.start)
         }
-        guard case .string(let name) = call.arguments[0] else {
+        guard case .string(let name, _) = call.arguments[0] else {
             throw failure("expected string argument in tz()", at: place.start)
         }
         return name

@@ -13,6 +13,13 @@ struct Parser {
     /// - Throws: `limitExceeded` where the text is longer than the options allow, `usage` where it
     ///   does not parse.
     static func parse(_ text: String, options: QueryOptions) throws(DatabaseError) -> [Statement] {
+        try parseWithPlaces(text, options: options).map(\.statement)
+    }
+
+    /// The same with the byte offset at which each statement begins.
+    static func parseWithPlaces(
+        _ text: String, options: QueryOptions
+    ) throws(DatabaseError) -> [(statement: Statement, offset: Int)] {
         guard text.utf8.count <= options.textSizeBytesMax else {
             throw DatabaseError(
                 .limitExceeded,
@@ -30,12 +37,15 @@ struct Parser {
         self.nestingDepthMax = nestingDepthMax
     }
 
-    private mutating func statements() throws(DatabaseError) -> [Statement] {
-        var statements: [Statement] = []
+    private mutating func statements() throws(DatabaseError) -> [(
+        statement: Statement, offset: Int
+    )] {
+        var statements: [(statement: Statement, offset: Int)] = []
         while true {
             while take(.semicolon) {}
-            if peek().token == .end { return statements }
-            statements.append(try statement())
+            let start = peek()
+            if start.token == .end { return statements }
+            statements.append((try statement(), start.start))
             switch peek().token {
             case .semicolon, .end: continue
             default: throw unexpected([";"])

@@ -5,20 +5,16 @@ extension Planner {
         _ plan: SelectPlan, _ fields: [SelectField]
     ) throws(DatabaseError) {
         // References first: the types of calls depend on them.
-        for field in fields {
-            field.expression.walk { part in
-                switch part {
-                case .reference(let reference), .distinct(let reference):
-                    _ = plan.reference(reference)
-                default: break
-                }
-            }
-        }
+        for field in fields { try plan.register(field.expression) }
         try bindReferences(plan, from: 0)
+        try checkDimensions(plan)
         var callTexts: [String] = []
         for field in fields {
-            let evaluation = try evaluation(field.expression, plan, &callTexts)
-            let type = try plan.type(of: evaluation, field.expression)
+            let (evaluation, type) = try DatabaseError.located(at: field.offset) {
+                () throws(DatabaseError) in
+                let evaluation = try self.evaluation(field.expression, plan, &callTexts)
+                return (evaluation, try plan.type(of: evaluation, field.expression))
+            }
             plan.columns.append(
                 PlannedColumn(
                     name: field.alias ?? "",
@@ -56,13 +52,16 @@ extension Planner {
             return .constant(.integer(value))
         case .unsigned(let value): return .constant(.float(Double(value)))
         case .number(let value): return .constant(.float(value))
-        case .string(let text): return .constant(.string(text))
+        case .string(let text, _): return .constant(.string(text))
         case .boolean(let flag): return .constant(.boolean(flag))
         case .binary(let symbol, let left, let right):
             return .binary(
                 symbol, try evaluation(left, plan, &callTexts),
                 try evaluation(right, plan, &callTexts))
         case .call(let call):
+            if call.isSeriesFunction || call.name == "delay" {
+                return .column(try plan.computed(call))
+            }
             if let function = MathFunction(rawValue: call.name) {
                 var arguments: [Evaluation] = []
                 for argument in call.arguments {
@@ -94,14 +93,14 @@ extension Planner {
         }
         call.type = call.aggregate.map { $0.resultType(of: type) } ?? type
         for transformation in call.transformations {
-            if call.aggregate == nil, let type, type == .string || type == .boolean {
-                guard case .elapsed = transformation else {
-                    throw DatabaseError(
-                        .usage,
-                        "\(expression.columnName)() takes numbers; "
-                            + "\"\(plan.references[call.argument].name)\" is \(type.name)",
-                        offset: expression.offset)
-                }
+            if let type = call.type, type == .string || type == .boolean,
+                !transformation.takesAnyType
+            {
+                throw DatabaseError(
+                    .usage,
+                    "\(expression.columnName)() takes numbers; "
+                        + "\"\(plan.references[call.argument].name)\" is \(type.name)",
+                    offset: expression.offset)
             }
             call.type = call.type == nil ? nil : transformation.resultType(of: call.type)
         }
@@ -120,6 +119,9 @@ extension Planner {
             return PlannedCall(aggregate: .distinct, argument: plan.reference(reference))
         case .call(let call):
             guard let first = call.arguments.first else { break }
+            if MathFunction(rawValue: call.name)?.isOwn == true {
+                return PlannedCall(aggregate: nil, argument: try plan.computed(call))
+            }
             if let transformation = transformation(call, plan) {
                 var inner = try planned(first, plan)
                 inner.transformations.append(transformation)
@@ -141,12 +143,13 @@ extension Planner {
         case (.count, .distinct(let reference)):
             return PlannedCall(aggregate: .countDistinct, argument: plan.reference(reference))
         case (.count, .call(let inner)) where inner.name == "distinct":
-            if case .reference(let reference)? = inner.arguments.first {
-                return PlannedCall(aggregate: .countDistinct, argument: plan.reference(reference))
+            if let first = inner.arguments.first, let argument = try plan.argument(first) {
+                return PlannedCall(aggregate: .countDistinct, argument: argument)
             }
-        case (_, .reference(let reference)):
-            var planned = PlannedCall(aggregate: aggregate, argument: plan.reference(reference))
-            if aggregate == .integral { planned.parameter = 1e9 }
+        default:
+            guard let argument = try plan.argument(first) else { break }
+            var planned = PlannedCall(aggregate: aggregate, argument: argument)
+            if aggregate == .integral || aggregate == .age { planned.parameter = 1e9 }
             switch call.arguments.last {
             case .integer(let value)?: planned.parameter = Double(value)
             case .number(let value)?: planned.parameter = value
@@ -159,7 +162,6 @@ extension Planner {
                 }
             }
             return planned
-        default: break
         }
         throw DatabaseError(
             .usage, "expected field argument in \(call.name)()", offset: call.offset)
@@ -179,7 +181,15 @@ extension Planner {
         case "moving_average":
             guard case .integer(let count)? = call.arguments.last else { return nil }
             return .movingAverage(Int(count))
-        default: return nil
+        case "holt_winters", "holt_winters_with_fit":
+            guard case .integer(let count) = call.arguments[1],
+                case .integer(let season) = call.arguments[2], let buckets = plan.buckets
+            else { return nil }
+            return .holtWinters(
+                HoltWinters(
+                    count: count, season: season, includesFit: call.name != "holt_winters",
+                    interval: buckets.interval))
+        default: return TechnicalFunction(call).map { .technical($0) }
         }
     }
 }
@@ -193,6 +203,7 @@ extension SelectPlan {
         case .constant(let value): return value?.type
         case .seriesTag: return .string
         case .isNull, .stringTest, .contains: return .boolean
+        case .delay(let inner, _): return try checkDelay(try type(of: inner, place), place)
         case .math(let function, let arguments):
             var types: [FieldType] = []
             for argument in arguments {
@@ -234,7 +245,9 @@ extension SelectPlan {
                 "coalesce() of different types: "
                     + types.map(\.name).joined(separator: " and "), offset: place.offset)
         }
-        guard areNumbers else {
+        // InfluxDB takes no integers here.
+        let isRefused = (function == .asin || function == .acos) && first == .integer
+        guard areNumbers, !isRefused else {
             throw DatabaseError(
                 .usage,
                 "type error: \(place.text): invalid argument type for the first argument in "
@@ -242,28 +255,15 @@ extension SelectPlan {
         }
         switch function {
         case .abs, .ceil, .floor, .round: return first
-        case .pow: return types.allSatisfy { $0 == .integer } ? .integer : .float
         default: return .float
         }
     }
 
     /// References that columns read themselves, not through a call.
     func collectAuxiliary() {
-        var found: Set<Int> = []
-        func collect(_ node: Evaluation) {
-            switch node {
-            case .column(let index): found.insert(index)
-            case .binary(_, let left, let right):
-                collect(left)
-                collect(right)
-            case .math(_, let arguments):
-                for argument in arguments { collect(argument) }
-            case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _):
-                collect(inner)
-            case .call, .constant, .seriesTag: break
-            }
+        let found = columns.reduce(into: Set<Int>()) {
+            $0.formUnion($1.evaluation.referencesRead)
         }
-        for column in columns { collect(column.evaluation) }
         auxiliary = found.sorted()
     }
 
@@ -281,5 +281,24 @@ extension SelectPlan {
             counts[Name(name), default: 0] += 1
             columns[index].name = name
         }
+    }
+}
+
+extension TechnicalFunction {
+    /// The function that a call names; its arguments have been checked.
+    fileprivate init?(_ call: Call) {
+        guard let kind = Kind(rawValue: call.name), call.arguments.count > 1,
+            case .integer(let period) = call.arguments[1]
+        else { return nil }
+        var hold: Int64?
+        // -1 stands for what is usual.
+        if call.arguments.count > 2, case .integer(let count) = call.arguments[2], count >= 0 {
+            hold = count
+        }
+        var warmup: Warmup = kind == .momentumOscillator ? .none : .exponential
+        if call.arguments.count > 3, case .string(let text, _) = call.arguments[3] {
+            warmup = Warmup(rawValue: text) ?? warmup
+        }
+        self.init(kind: kind, period: period, hold: hold, warmup: warmup)
     }
 }

@@ -29,6 +29,7 @@ extension Planner {
     mutating func bind(
         _ dimension: PlannedDimension, _ source: PlannedSource
     ) throws(DatabaseError) -> Binding {
+        if dimension.function != nil { return .computed }
         let name = dimension.name
         let wantsField = dimension.kind != .any && dimension.kind != .tag
         switch source.origin {
@@ -43,7 +44,8 @@ extension Planner {
                     throw DatabaseError(
                         .usage,
                         "GROUP BY \(dimension.kind.suffix.isEmpty ? name : name + "::field") needs "
-                            + "a string or boolean field; \"\(name)\" is \(field.type.name)")
+                            + "a string or boolean field; \"\(name)\" is \(field.type.name)",
+                        offset: dimension.offset)
                 }
                 return .column(field.id, isTag: false)
             }
@@ -54,7 +56,8 @@ extension Planner {
                 throw DatabaseError(
                     .usage,
                     "\"\(name)\" is a field, and GROUP BY means tags; to group by the values of "
-                        + "the field write \(Reference(name: name).text)::field")
+                        + "the field write \(Reference(name: name).text)::field",
+                    offset: dimension.offset)
             }
             return binding
         }
@@ -63,6 +66,13 @@ extension Planner {
     /// Binds every reference of the plan in every source, and finds their types.
     mutating func bindReferences(_ plan: SelectPlan, from start: Int) throws(DatabaseError) {
         for index in start..<plan.references.count {
+            if plan.references[index].computation != nil {
+                for source in plan.sources.indices {
+                    plan.sources[source].bindings.append(.computed)
+                }
+                plan.references[index].type = try plan.type(ofComputed: index)
+                continue
+            }
             var type: FieldType?
             var isTag = true
             var isKnown = false
@@ -123,7 +133,7 @@ extension Planner {
         throw DatabaseError(
             .usage,
             "there is no field or tag \"\(reference.name)\" in \(place)"
-                + NameSuggestion.text(reference.name, among: names))
+                + NameSuggestion.text(reference.name, among: names), offset: reference.offset)
     }
 
     // MARK: Conditions
@@ -133,9 +143,7 @@ extension Planner {
     ) throws(DatabaseError) {
         guard let condition else { return }
         let start = plan.references.count
-        condition.walk { part in
-            if case .reference(let reference) = part { _ = plan.reference(reference) }
-        }
+        try plan.registerCondition(condition)
         try bindReferences(plan, from: start)
         for index in plan.sources.indices {
             let bound = ConditionBinder(plan: plan, source: plan.sources[index])
@@ -145,14 +153,22 @@ extension Planner {
 }
 
 extension SelectPlan {
+    /// Whether a name means no field in any source.
+    func mayBeTag(_ reference: Int) -> Bool {
+        references[reference].type == nil || references[reference].isTag
+    }
+
     /// The number of a reference, which is added when it is new.
     func reference(_ reference: Reference) -> Int {
         let known = references.firstIndex {
-            Name($0.name) == Name(reference.name) && $0.kind == reference.kind
+            $0.computation == nil && Name($0.name) == Name(reference.name)
+                && $0.kind == reference.kind
         }
         if let known { return known }
         references.append(
-            PlannedReference(name: reference.name, kind: reference.kind, type: nil, isTag: false))
+            PlannedReference(
+                name: reference.name, kind: reference.kind, type: nil, isTag: false,
+                offset: reference.offset))
         return references.count - 1
     }
 }
@@ -170,10 +186,11 @@ struct ConditionBinder {
             return .constant(.integer(value))
         case .unsigned(let value): return .constant(.float(Double(value)))
         case .number(let value): return .constant(.float(value))
-        case .string(let text): return .constant(.string(text))
+        case .string(let text, _): return .constant(.string(text))
         case .boolean(let flag): return .constant(.boolean(flag))
         case .call(let call):
             guard let function = MathFunction(rawValue: call.name) else { break }
+            if function == .delay { return .column(try plan.computed(call)) }
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try bind(argument)) }
             return .math(function, arguments)
@@ -195,7 +212,7 @@ struct ConditionBinder {
     private func reference(_ reference: Reference) -> Evaluation {
         let index = plan.reference(reference)
         switch source.bindings[index] {
-        case .column, .output: return .column(index)
+        case .column, .output, .computed: return .column(index)
         case .tag(let name): return .seriesTag(name)
         case .missing: return .constant(nil)
         }
@@ -211,9 +228,11 @@ struct ConditionBinder {
                 return try test(side, .equals(text, negated: negated))
             }
             return try test(side, .matches(regex, negated: negated))
-        case (.equal, let side, .string(let text)), (.equal, .string(let text), let side):
+        case (.equal, let side, .string(let text, _)),
+            (.equal, .string(let text, _), let side):
             return try test(side, .equals(text, negated: false))
-        case (.notEqual, let side, .string(let text)), (.notEqual, .string(let text), let side):
+        case (.notEqual, let side, .string(let text, _)),
+            (.notEqual, .string(let text, _), let side):
             return try test(side, .equals(text, negated: true))
         default: return .binary(symbol, try bind(left), try bind(right))
         }
@@ -245,7 +264,8 @@ struct ConditionBinder {
         switch (source.bindings[index], source.origin) {
         case (.column(_, isTag: true), _):
             return .stringTest(bound, test, missing: test.accepts(""))
-        case (.missing, .experiment) where reference.kind == .any || reference.kind == .tag:
+        case (.missing, .experiment)
+        where reference.kind == .tag || (reference.kind == .any && plan.mayBeTag(index)):
             return .constant(.boolean(test.accepts("")))
         default: return .stringTest(bound, test, missing: false)
         }

@@ -15,6 +15,8 @@ struct Planner {
     let options: QueryOptions
     /// Tag names of experiments in which every tag is identity, by the experiment's number.
     private var tagNamesByExperiment: [Int: Set<Name>] = [:]
+    /// Items of FROM so far, those of subqueries included.
+    private var sourceCount = 0
 
     init(snapshot: Snapshot, options: QueryOptions) {
         self.snapshot = snapshot
@@ -25,19 +27,25 @@ struct Planner {
         _ statement: SelectStatement, inside outer: Surroundings? = nil
     ) throws(DatabaseError) -> SelectPlan {
         var zone: TimeZoneRules?
-        if let name = statement.zone { zone = try TimeZoneRules(named: name) }
+        if let name = statement.zone {
+            zone = try DatabaseError.located(at: statement.zoneOffset) { () throws(DatabaseError) in
+                try TimeZoneRules(named: name)
+            }
+        }
         var checks = try StatementChecks(statement, now: options.now, zone: zone)
         let hasOwnInterval = checks.interval != 0
         try checks.checkFields(inherited: outer.map { ($0.interval.length, $0.interval.offset) })
         let plan = SelectPlan()
         plan.zone = zone
         plan.timeName = checks.timeName
+        plan.now = options.now
         plan.limits = statement.limits
         plan.isAscending = outer?.isAscending ?? statement.isAscending ?? true
         if let outer, let own = statement.isAscending, own != outer.isAscending {
             throw DatabaseError(
                 .usage,
-                "subqueries must be ordered in the same direction as the query itself")
+                "subqueries must be ordered in the same direction as the query itself",
+                offset: statement.offset)
         }
         plan.fill = statement.fill
         // Empty buckets would only be thrown away by the statement around them.
@@ -83,23 +91,44 @@ struct Planner {
                 names.append(PlannedDimension(name: reference.name, kind: .any))
             }
         }
+        let extra = statement.fields.map { Planner.extraBuckets($0.expression) }.max() ?? 0
+        let (span, isOver) = checks.interval.multipliedReportingOverflow(by: extra)
+        let isExtended = span > 0 && !isOver
         for source in statement.sources {
             if case .subquery(let inner) = source {
+                // Functions of a series look beyond the range, which cuts their answer alone.
+                var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
+                if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
+                if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
                 let surroundings = Surroundings(
-                    first: bounds.first, last: bounds.last,
+                    first: first, last: last,
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
                 let inner = try self.plan(inner, inside: surroundings)
-                plan.sources.append(PlannedSource(.subquery(inner)))
+                append(.subquery(inner), to: plan)
                 continue
             }
             for view in try experiments(source) {
                 let isThere = plan.sources.contains {
                     if case .experiment(let other) = $0.origin { other === view } else { false }
                 }
-                if !isThere { plan.sources.append(PlannedSource(.experiment(view))) }
+                if !isThere { append(.experiment(view), to: plan) }
             }
         }
+    }
+
+    /// Buckets before the range that functions of neighbouring buckets need, from a subquery too.
+    private static func extraBuckets(_ expression: Expression) -> Int64 {
+        let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
+        guard case .call(let call) = expression, Transformation.names.contains(call.name),
+            call.name != "cumulative_sum", case .call? = call.arguments.first
+        else { return inner }
+        return inner + 1
+    }
+
+    private mutating func append(_ origin: PlannedSource.Origin, to plan: SelectPlan) {
+        plan.sources.append(PlannedSource(origin, number: sourceCount))
+        sourceCount += 1
     }
 
     /// The experiments that an item of FROM names.
@@ -156,7 +185,7 @@ struct Planner {
             switch dimension {
             case .reference(let reference):
                 found[Name(reference.name)] = PlannedDimension(
-                    name: reference.name, kind: reference.kind)
+                    name: reference.name, kind: reference.kind, offset: reference.offset)
             case .wildcard:
                 for name in try allTags(plan) {
                     found[name] = PlannedDimension(name: name.text, kind: .tag)
@@ -167,6 +196,11 @@ struct Planner {
                 }
             default: break
             }
+        }
+        for dimension in statement.dimensions {
+            guard case .call(let call) = dimension, call.name != "time" else { continue }
+            let planned = try self.dimension(call, plan, besides: Set(found.keys))
+            found[Name(planned.name)] = planned
         }
         plan.ownDimensions = Set(found.keys)
         for dimension in outer?.dimensions ?? [] where found[Name(dimension.name)] == nil {
@@ -278,7 +312,9 @@ struct Planner {
         var regex: Regex?
         switch innermost.arguments.first {
         case .wildcard(.tag)?:
-            throw DatabaseError(.usage, "unable to use tag wildcard in \(innermost.name)()")
+            throw DatabaseError(
+                .usage, "unable to use tag wildcard in \(innermost.name)()",
+                offset: innermost.offset)
         case .wildcard?: break
         case .regex(let found)?: regex = found
         default: return [field]
@@ -324,8 +360,9 @@ struct Planner {
 }
 
 extension PlannedSource {
-    init(_ origin: Origin) {
-        self.init(origin: origin, bindings: [], dimensions: [], condition: nil)
+    init(_ origin: Origin, number: Int = 0) {
+        self.init(
+            origin: origin, number: number, bindings: [], dimensions: [], condition: nil)
     }
 }
 

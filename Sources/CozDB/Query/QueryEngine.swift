@@ -42,26 +42,29 @@ struct QueryEngine {
     ) throws(DatabaseError) -> QueryCounters {
         let clock = ContinuousClock()
         let start = clock.now
-        let statements = try Parser.parse(text, options: options)
+        let statements = try Parser.parseWithPlaces(text, options: options)
         let counters = CounterBox(isCancelled: options.isCancelled)
         counters.value.parse = clock.now - start
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
         var current = snapshot
-        for (index, statement) in statements.enumerated() {
+        for (index, (statement, offset)) in statements.enumerated() {
             try output.sink.beginStatement(index)
             do throws(DatabaseError) {
                 try counters.checkCancelled()
                 let run = StatementRun(
                     snapshot: current, options: options, counters: counters, change: change)
-                if let changed = try run.run(statement, into: output) { current = changed }
+                let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                    try run.run(statement, into: output)
+                }
+                if let changed { current = changed }
             } catch {
                 try output.sink.endStatement(error)
                 throw error
             }
             try output.sink.endStatement(nil)
         }
-        return counters.value
+        return counters.total
     }
 
     /// The statements of a text that would change data, so that callers know how to open.
@@ -124,6 +127,12 @@ private struct StatementRun {
     private func run(
         _ select: SelectStatement, into output: SinkOutput<some QueryResultSink>
     ) throws(DatabaseError) {
+        if let offset = select.targetOffset {
+            throw DatabaseError(
+                .usage,
+                "SELECT INTO is not supported: CozDB stores what is imported, not answers; write "
+                    + "the answer with --format lp and import it", offset: offset)
+        }
         let clock = ContinuousClock()
         let start = clock.now
         var planner = Planner(snapshot: snapshot, options: options)
@@ -180,6 +189,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     private var columns: [ResultColumn] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
+    private let batchRowsMax = 1 << 15
 
     init(_ sink: Sink, _ counters: CounterBox, _ options: QueryOptions) {
         self.sink = sink
@@ -214,7 +224,19 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
                 .limitExceeded,
                 "the answer has more than \(options.rowCountMax) rows (rowCountMax)")
         }
-        try sink.rows(ResultBatch(columns: [.times(times)] + columns, count: times.count))
+        let columns = [.times(times)] + columns
+        guard times.count > batchRowsMax else {
+            try sink.rows(ResultBatch(columns: columns, count: times.count))
+            return
+        }
+        // The empty buckets of a group come all at once; between pieces of them the query can be
+        // cancelled, and the sink can say that nobody reads on.
+        for start in stride(from: 0, to: times.count, by: batchRowsMax) {
+            try counters.checkCancelled()
+            let rows = start..<min(start + batchRowsMax, times.count)
+            let part = ResultBatch(columns: columns.map { $0.part(rows) }, count: rows.count)
+            try sink.rows(part)
+        }
     }
 
     func endSeries() throws(DatabaseError) {

@@ -125,6 +125,13 @@ public struct ResultVector: Sendable {
         strings.withBytes(bits[row], body)
     }
 
+    /// Some of the rows.
+    func part(_ rows: Range<Int>) -> ResultVector {
+        ResultVector(
+            type: type, bits: Array(bits[rows]), isPresent: Array(isPresent[rows]),
+            strings: strings)
+    }
+
     /// Floats and integers as doubles; nil for null and other types.
     public var doubles: [Double?] {
         (0..<count).map { row in

@@ -19,7 +19,7 @@ struct Reduction {
             var arguments: [Expression] = []
             for argument in call.arguments { arguments.append(try reduced(argument)) }
             call.arguments = arguments
-            return .call(call)
+            return constant(call) ?? .call(call)
         case .binary(let symbol, let left, let right):
             let left = try reduced(left)
             let right = try reduced(right)
@@ -28,6 +28,26 @@ struct Reduction {
         case .contains(let inner, let list, let negated):
             return .contains(try reduced(inner), list, negated: negated)
         default: return expression
+        }
+    }
+
+    /// The value of a function of one row over numbers.
+    private func constant(_ call: Call) -> Expression? {
+        guard let function = MathFunction(rawValue: call.name), function != .coalesce,
+            function.argumentCount.contains(call.arguments.count)
+        else { return nil }
+        var vectors: [ResultVector] = []
+        for argument in call.arguments {
+            switch argument {
+            case .integer(let value): vectors.append(.constant(.integer(value), count: 1))
+            case .number(let value): vectors.append(.constant(.float(value), count: 1))
+            default: return nil
+            }
+        }
+        switch VectorArithmetic.math(function, vectors, count: 1).value(0) {
+        case .integer(let value)?: return .integer(value)
+        case .float(let value)?: return .number(value)
+        default: return nil
         }
     }
 
@@ -54,8 +74,11 @@ struct Reduction {
         case (.time(let a), .integer(let b)): return shifted(symbol, a, by: b)
         case (.duration(let a), .time(let b)) where symbol == .add: return .time(a &+ b)
         case (.time(let a), .time(let b)) where symbol == .subtract: return .duration(a &- b)
-        case (.string(let text), .duration(let b)):
-            guard let time = try time(text) else { return nil }
+        case (.string(let text, let offset), .duration(let b)):
+            let time = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                try self.time(text)
+            }
+            guard let time else { return nil }
             return shifted(symbol, time, by: b)
         default: return nil
         }
@@ -166,6 +189,12 @@ extension Int64 {
         }
     }
 
+    /// Nanoseconds since another time; between the ends of time they are more than Int64 holds.
+    func nanoseconds(since other: Int64) -> Double {
+        let (distance, isOver) = subtractingReportingOverflow(other)
+        return isOver ? Double(self) - Double(other) : Double(distance)
+    }
+
     func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? (other < 0 ? .min : .max) : sum
@@ -198,10 +227,14 @@ struct SplitCondition: Sendable {
             guard let right else { return left }
             return .binary(symbol, left, right)
         case .binary(let symbol, .reference(let name), let value) where name.isTime:
-            try bound(symbol, value, reduction)
+            try DatabaseError.located(at: name.offset) { () throws(DatabaseError) in
+                try bound(symbol, value, reduction)
+            }
             return nil
         case .binary(let symbol, let value, .reference(let name)) where name.isTime:
-            try bound(symbol.mirrored, value, reduction)
+            try DatabaseError.located(at: name.offset) { () throws(DatabaseError) in
+                try bound(symbol.mirrored, value, reduction)
+            }
             return nil
         case .parenthesis(let inner):
             return try split(inner, reduction).map { .parenthesis($0) }
@@ -218,8 +251,11 @@ struct SplitCondition: Sendable {
         _ symbol: Operator, _ value: Expression, _ reduction: Reduction
     ) throws(DatabaseError) {
         var reduced = try reduction.reduced(value)
-        if case .string(let text) = reduced, let time = try reduction.time(text) {
-            reduced = .time(time)
+        if case .string(let text, let offset) = reduced {
+            let time = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
+                try reduction.time(text)
+            }
+            if let time { reduced = .time(time) }
         }
         let time: Int64
         switch reduced {

@@ -9,6 +9,7 @@ struct Selection {
     let time: Int64?
     /// Positions among the auxiliary columns by which top and bottom tell points apart.
     let distinguishing: [Int]
+    var age = Age(now: 0, unit: 1)
 
     /// - Parameter points: by ascending time.
     func apply(to points: PointList) -> PointList {
@@ -37,13 +38,18 @@ struct Selection {
         }
         if isComputed { return PointList(times: times, values: computed.finished()) }
         var list = points.selected(rows)
+        if aggregate == .age {
+            var ages = VectorBuilder(type: .integer)
+            for time in list.times { ages.append(.integer(age.value(time))) }
+            list.values = ages.finished()
+        }
         list.times = times
         return list
     }
 
     // MARK: Values computed
 
-    private func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
+    func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
         switch aggregate {
         case .median:
             return .float(median(points, rows))
@@ -82,9 +88,14 @@ struct Selection {
 
     // MARK: Rows selected
 
-    private func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
+    func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         switch aggregate {
-        case .distinct: return distinct(points, rows)
+        case .distinct:
+            // Of several series that have new values at one time InfluxDB shows the smaller first.
+            return distinct(points, rows).sorted {
+                points.times[$0] == points.times[$1]
+                    ? precedes(points, $0, $1) : points.times[$0] < points.times[$1]
+            }
         case .percentile:
             let rank = (Double(rows.count) * parameter / 100 + 0.5).rounded(.down) - 1
             guard rank >= 0, rank < Double(rows.count) else { return [] }
@@ -117,6 +128,7 @@ struct Selection {
     /// The most frequent value; of equally frequent ones the one seen first, of values that come
     /// once each the smallest.
     private func mode(_ points: PointList, _ rows: Range<Int>) -> Int {
+        if points.values.type == .boolean { return booleanMode(points, rows) }
         let sorted = sortedByValue(points, Array(rows))
         var best = sorted[0]
         var (bestCount, bestTime) = (0, points.times[best])
@@ -132,6 +144,13 @@ struct Selection {
             (best, bestCount, bestTime) = (row, count, points.times[row])
         }
         return best
+    }
+
+    /// Of as many of both kinds it is true.
+    private func booleanMode(_ points: PointList, _ rows: Range<Int>) -> Int {
+        let trueCount = rows.count { points.values.bits[$0] != 0 }
+        let mode: UInt64 = 2 * trueCount >= rows.count ? 1 : 0
+        return rows.first { points.values.bits[$0] == mode } ?? rows.lowerBound
     }
 
     /// min, max, first or last when other columns of their point are asked for.
@@ -158,7 +177,7 @@ struct Selection {
 
     /// A reservoir of some of the rows, the same for the same rows.
     private func sample(_ rows: Range<Int>) -> [Int] {
-        let size = Int(parameter)
+        let size = Int(min(parameter, 1e9))
         var chosen = Array(rows.prefix(size))
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         for row in rows.dropFirst(size) {
@@ -216,16 +235,16 @@ struct Selection {
             }
             if now >= bounds.1 {
                 if previousTime != bounds.1 {
-                    let slope = (value - previous) / Double(now - previousTime)
-                    let edge = previous + slope * Double(bounds.1 - previousTime)
-                    sum += 0.5 * (edge + previous) * Double(bounds.1 - previousTime) / parameter
+                    let slope = (value - previous) / now.nanoseconds(since: previousTime)
+                    let edge = previous + slope * bounds.1.nanoseconds(since: previousTime)
+                    sum += 0.5 * (edge + previous) * bounds.1.nanoseconds(since: previousTime) / parameter
                     (previousTime, previous) = (bounds.1, edge)
                 }
                 emit(bounds.0, sum)
                 bounds = buckets?.bounds(now) ?? bounds
                 sum = 0
             }
-            sum += 0.5 * (value + previous) * Double(now - previousTime) / parameter
+            sum += 0.5 * (value + previous) * now.nanoseconds(since: previousTime) / parameter
             (previousTime, previous) = (now, value)
         }
         if buckets == nil || previousTime != bounds.0 { emit(bounds.0, sum) }

@@ -48,11 +48,15 @@ extension ShowExecution {
             case .pattern(let regex, _, _)? where !regex.matches(view.schema.name): continue
             default: break
             }
-            if split.rest == nil {
+            guard let condition = split.rest else {
                 views.append(view)
-            } else if try !TagScan(view, split, &planner, counters).matchingSeries().isEmpty {
-                views.append(view)
+                continue
             }
+            let scan = try TagScan(view, SplitCondition(nil, reduction), &planner, counters)
+            let isMeant = try MeasurementCondition(condition).holds(of: view.schema.name) {
+                tag throws(DatabaseError) in try scan.values(of: tag).map(\.text)
+            }
+            if isMeant { views.append(view) }
         }
         return views
     }
@@ -76,7 +80,7 @@ extension ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var answers: [(String, [[FieldValue]])] = []
         for view in try views(show) {
-            let names = try TagScan(view, split, &planner, counters).names()
+            let names = try TagScan(view, split, &planner, counters, filtersValues: true).names()
             let rows = names.filter { show.key?.accepts($0.text) ?? true }
                 .map { [FieldValue.string($0.text)] }
             if !rows.isEmpty { answers.append((view.schema.name, page(rows, show.limits))) }
@@ -104,7 +108,7 @@ extension ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var answers: [(ExperimentView, [[FieldValue]])] = []
         for view in try views(show) {
-            let scan = try TagScan(view, split, &planner, counters)
+            let scan = try TagScan(view, split, &planner, counters, filtersValues: true)
             var rows: [[FieldValue]] = []
             for name in try planner.tagNames(view).sorted()
             where show.key?.accepts(name.text) ?? true {
@@ -121,6 +125,7 @@ extension ShowExecution {
         _ show: ShowStatement, _ output: SinkOutput<Sink>
     ) throws(DatabaseError) {
         let split = try split(show)
+        if split.first == nil, split.last == nil { try TagTest.checkOperators(split.rest) }
         var planner = Planner(snapshot: snapshot, options: options)
         var rows: [[FieldValue]] = []
         for view in try views(show) {
@@ -216,8 +221,10 @@ extension ShowExecution {
     // MARK: Parts
 
     private func split(_ show: ShowStatement) throws(DatabaseError) -> SplitCondition {
-        try SplitCondition(show.condition, Reduction(now: options.now, zone: nil))
+        try SplitCondition(show.condition, reduction)
     }
+
+    private var reduction: Reduction { Reduction(now: options.now, zone: nil) }
 
     /// The experiments of FROM; one that does not exist shows nothing.
     private func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
@@ -268,14 +275,24 @@ struct TagScan {
     private let range: TimeRange
     private let plan = SelectPlan()
     private let source: PlannedSource
+    /// What `value` in WHERE asks of the values of tags.
+    private var valueCondition: TagValueCondition?
     /// Whether a tag that a series does not have fulfils no condition: InfluxDB's SHOW TAG VALUES
     /// CARDINALITY counts so, while everything else takes it for empty.
     var missingFulfilsNothing = false
 
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
-        _ counters: CounterBox
+        _ counters: CounterBox, filtersValues: Bool = false
     ) throws(DatabaseError) {
+        var split = split
+        if filtersValues {
+            valueCondition = TagValueCondition(split.rest)
+            // A field of that name says nothing of tags; a tag does, as any other.
+            if view.schema.field("value") != nil {
+                split.rest = TagValueCondition.rest(of: split.rest)
+            }
+        }
         self.view = view
         self.counters = counters
         range = TimeRange(
@@ -300,6 +317,7 @@ struct TagScan {
 
     /// Names of the tags that some matching row has.
     func names() throws(DatabaseError) -> [Name] {
+        if valueCondition != nil { return try namesByValues() }
         var names: Set<Name> = []
         let series = try matchingSeries()
         for series in series {
@@ -324,7 +342,21 @@ struct TagScan {
                 try collect(attribute, series, into: &values)
             }
         }
-        return values.sorted()
+        guard let valueCondition else { return values.sorted() }
+        var accepted: [Name] = []
+        for value in values where try valueCondition.accepts(value.text) { accepted.append(value) }
+        return accepted.sorted()
+    }
+
+    /// Names of the tags that have a value of which `value` in WHERE holds.
+    private func namesByValues() throws(DatabaseError) -> [Name] {
+        var names = Set(view.schema.attributes.map { Name($0.name) })
+        for series in try matchingSeries() {
+            for tag in series.key.tags { names.insert(Name(tag.name)) }
+        }
+        var found: [Name] = []
+        for name in names where try !values(of: name.text).isEmpty { found.append(name) }
+        return found.sorted()
     }
 
     private func collect(

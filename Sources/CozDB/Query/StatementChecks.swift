@@ -19,6 +19,10 @@ struct StatementChecks {
     var hasColumns = false
     var topBottom = ""
     var fieldCount = 0
+    /// The first function of a series, the first aggregate, and the field of all windows.
+    var seriesCall: Call?
+    var plainCall: Expression?
+    var anchor: Reference?
     /// Fields with their literals folded, `time` removed.
     private(set) var fields: [SelectField] = []
     /// The name of the time column.
@@ -30,7 +34,10 @@ struct StatementChecks {
         self.statement = statement
         self.now = now
         reduction = Reduction(now: now, zone: zone)
-        split = try SplitCondition(statement.condition, reduction)
+        let reduction = reduction
+        split = try DatabaseError.located(at: statement.conditionOffset) {
+            () throws(DatabaseError) in try SplitCondition(statement.condition, reduction)
+        }
         if let rest = split.rest { try check(condition: rest) }
         try checkDimensions()
     }
@@ -46,18 +53,23 @@ struct StatementChecks {
                 if let alias = field.alias { timeName = alias }
                 continue
             }
-            field.expression = try reduction.reduced(field.expression)
+            try DatabaseError.located(at: field.offset) { () throws(DatabaseError) in
+                field.expression = try reduction.reduced(field.expression)
+                try check(field.expression, allowsWildcard: true)
+            }
             fieldCount += 1
-            try check(field.expression, allowsWildcard: true)
             fields.append(field)
         }
-        try checkCombination()
+        let first = statement.fields.first?.offset ?? 0
+        try DatabaseError.located(at: first) { () throws(DatabaseError) in try checkCombination() }
     }
 
     // MARK: Conditions and dimensions
 
     private func check(condition: Expression) throws(DatabaseError) {
         if case .call(let call) = condition {
+            try checkIsNoSeriesFunction(call)
+            if call.name == "delay" { return try checkDelay(call) }
             guard let function = MathFunction(rawValue: call.name) else {
                 throw failure("invalid function call in condition: \(condition.text)", condition)
             }
@@ -67,17 +79,24 @@ struct StatementChecks {
     }
 
     private mutating func checkDimensions() throws(DatabaseError) {
-        for dimension in statement.dimensions {
-            switch dimension {
-            case .reference(let reference):
-                if reference.isTime {
-                    throw failure(
-                        "time() is a function and expects at least one argument", dimension)
-                }
-            case .call(let call): try checkTimeDimension(call)
-            case .wildcard, .regex: break
-            default: throw failure("only time and tag dimensions allowed", dimension)
+        for (dimension, place) in zip(statement.dimensions, statement.dimensionOffsets) {
+            try DatabaseError.located(at: place) { () throws(DatabaseError) in
+                try check(dimension: dimension)
             }
+        }
+    }
+
+    private mutating func check(dimension: Expression) throws(DatabaseError) {
+        switch dimension {
+        case .reference(let reference):
+            if reference.isTime {
+                throw failure("time() is a function and expects at least one argument", dimension)
+            }
+        case .call(let call):
+            if try checkDimensionFunction(call) { return }
+            try checkTimeDimension(call)
+        case .wildcard, .regex: break
+        default: throw failure("only time and tag dimensions allowed", dimension)
         }
     }
 
@@ -110,8 +129,11 @@ struct StatementChecks {
         }
         switch try reduction.reduced(call.arguments[1]) {
         case .duration(let duration), .time(let duration): offset = duration % length
-        case .string(let text):
-            guard let time = try reduction.time(text) else {
+        case .string(let text, let textOffset):
+            let time = try DatabaseError.located(at: textOffset) { () throws(DatabaseError) in
+                try reduction.time(text)
+            }
+            guard let time else {
                 throw failure("time dimension offset must be duration or now()", place)
             }
             offset = time % length
@@ -125,6 +147,7 @@ struct StatementChecks {
         guard fieldCount > 0 else {
             throw DatabaseError(.usage, "at least 1 non-time field must be queried")
         }
+        try checkSeriesCombination()
         if callCount > 1, !topBottom.isEmpty {
             throw DatabaseError(
                 .usage,
@@ -132,8 +155,10 @@ struct StatementChecks {
         }
         if callCount == 0 {
             switch statement.fill {
-            case .none: throw DatabaseError(.usage, "fill(none) must be used with a function")
-            case .linear: throw DatabaseError(.usage, "fill(linear) must be used with a function")
+            case .none, .linear:
+                throw DatabaseError(
+                    .usage, "fill(\(statement.fill)) must be used with a function",
+                    offset: statement.fillOffset)
             default: break
             }
             if interval != 0, !isIntervalInherited {

@@ -30,6 +30,24 @@ struct Reference: Equatable, Sendable {
 struct Call: Sendable {
     var name: String
     var arguments: [Expression]
+    /// `OVER (...)` behind it.
+    var window: WindowClause?
+    var offset = 0
+}
+
+/// `OVER (10m BEFORE anchor)`
+struct WindowClause: Sendable {
+    enum Side: String, CaseIterable, Sendable {
+        case before = "BEFORE"
+        case after = "AFTER"
+        case around = "AROUND"
+    }
+
+    /// Nanoseconds.
+    var width: Int64
+    var side: Side
+    /// The field whose values have windows.
+    var anchor: Reference
     var offset = 0
 }
 
@@ -43,7 +61,8 @@ indirect enum Expression: Sendable {
     case integer(Int64)
     /// An integer beyond Int64; InfluxDB reads it, no column can hold it.
     case unsigned(UInt64)
-    case string(String)
+    /// Most literals stand beside a name; a wrong time is best shown where it stands itself.
+    case string(String, offset: Int = 0)
     case boolean(Bool)
     /// Nanoseconds.
     case duration(Int64)
@@ -89,9 +108,10 @@ indirect enum Expression: Sendable {
         for part in parts { part.walk(body) }
     }
 
-    /// Byte offset of the first name or call in it; 0 where there is none.
+    /// Byte offset of the first name, call or string in it; 0 where there is none.
     var offset: Int {
         switch self {
+        case .string(_, let offset): offset
         case .reference(let reference), .distinct(let reference): reference.offset
         case .call(let call): call.offset
         default: parts.lazy.map(\.offset).first { $0 > 0 } ?? 0
@@ -103,6 +123,7 @@ indirect enum Expression: Sendable {
 struct SelectField: Sendable {
     var expression: Expression
     var alias: String?
+    var offset = 0
 }
 
 /// One item of FROM.
@@ -129,15 +150,23 @@ struct Limits: Equatable, Sendable {
 
 struct SelectStatement: Sendable {
     var fields: [SelectField] = []
+    /// Byte offset of what INTO names; nil where there is none.
+    var targetOffset: Int?
     var sources: [Source] = []
     var condition: Expression?
+    /// Byte offset of what follows WHERE.
+    var conditionOffset = 0
     var dimensions: [Expression] = []
+    /// Byte offset of each dimension.
+    var dimensionOffsets: [Int] = []
     var fill = Fill.null
+    var fillOffset = 0
     /// Nil where there is no ORDER BY.
     var isAscending: Bool?
     var limits = Limits()
     /// Name in `tz('...')`.
     var zone: String?
+    var zoneOffset = 0
     var offset = 0
 }
 

@@ -2,8 +2,14 @@
 // order of the answer.
 
 extension Transformation {
-    /// - Parameter points: in the order of the answer; null points count as not there.
-    func apply(to points: PointList, isAscending: Bool) -> PointList {
+    /// - Parameters:
+    ///   - points: in the order of the answer; null points count as not there.
+    ///   - bucketsMax: most buckets of a prediction.
+    ///   - checkCancelled: asked often where much is to be computed.
+    func apply(
+        to points: PointList, isAscending: Bool, bucketsMax: Int,
+        checkCancelled: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> PointList {
         let rows = points.values.isPresent.indices.filter { points.values.isPresent[$0] }
         let points = points.values.isPresent.contains(false) ? points.selected(rows) : points
         var list = PointList()
@@ -13,8 +19,8 @@ extension Transformation {
             Transformation.pairs(points) { previous, row in
                 let difference = points.number(row) - points.number(previous)
                 if nonNegative, difference < 0 { return }
-                let elapsed = points.times[row] - points.times[previous]
-                let duration = Double(isAscending ? elapsed : -elapsed) / Double(unit)
+                let elapsed = points.times[row].nanoseconds(since: points.times[previous])
+                let duration = (isAscending ? elapsed : -elapsed) / Double(unit)
                 list.times.append(points.times[row])
                 builder.append(.float, (difference / duration).bitPattern)
             }
@@ -27,9 +33,14 @@ extension Transformation {
             }
         case .elapsed(let unit):
             for row in points.times.indices.dropFirst() {
-                let elapsed = (points.times[row] &- points.times[row - 1]) / unit
+                let (time, previous) = (points.times[row], points.times[row - 1])
+                let (elapsed, isOver) = time.subtractingReportingOverflow(previous)
+                let units =
+                    isOver
+                    ? Int64(saturating: time.nanoseconds(since: previous) / Double(unit))
+                    : elapsed / unit
                 list.times.append(points.times[row])
-                builder.append(.integer, UInt64(bitPattern: elapsed))
+                builder.append(.integer, UInt64(bitPattern: units))
             }
         case .movingAverage(let count):
             var sum = 0.0
@@ -52,6 +63,17 @@ extension Transformation {
                     builder.append(.float, float.bitPattern)
                 }
             }
+        case .technical(let function):
+            for (row, value) in function.results(of: points.numbers) {
+                list.times.append(points.times[row])
+                builder.append(.float, value.bitPattern)
+            }
+        case .holtWinters(let method):
+            let predictions = try method.predictions(
+                (points.times, points.numbers), bucketsMax: bucketsMax,
+                checkCancelled: checkCancelled)
+            list.times = predictions.times
+            for value in predictions.values { builder.append(.float, value.bitPattern) }
         }
         list.values = builder.finished()
         return list
@@ -75,6 +97,8 @@ extension PointList {
         values.type == .integer
             ? Double(Int64(bitPattern: values.bits[row])) : Double(bitPattern: values.bits[row])
     }
+
+    fileprivate var numbers: [Double] { times.indices.map { number($0) } }
 
     fileprivate func difference(_ row: Int, _ previous: Int, nonNegative: Bool) -> UInt64? {
         if values.type == .integer {
@@ -142,16 +166,22 @@ struct BucketFiller {
                 type == .float || type == .integer, points.values.isPresent[previous],
                 points.values.isPresent[next]
             else { return values.appendNull() }
-            let from = Double(points.times[previous] / interval)
+            let from = bucketNumber(points.times[previous])
             let slope =
                 (points.number(next) - points.number(previous))
-                / (Double(points.times[next] / interval) - from)
-            let value = slope * (Double(start / interval) - from) + points.number(previous)
+                / (bucketNumber(points.times[next]) - from)
+            let value = slope * (bucketNumber(start) - from) + points.number(previous)
             values.append(
                 type,
                 type == .integer
                     ? UInt64(bitPattern: Int64(saturating: value)) : value.bitPattern)
         }
+    }
+
+    /// Rounded down: about 1970 two buckets would have one number otherwise.
+    private func bucketNumber(_ start: Int64) -> Double {
+        let (quotient, remainder) = start.quotientAndRemainder(dividingBy: interval)
+        return Double(remainder < 0 ? quotient - 1 : quotient)
     }
 
     /// The number of fill(0) as a value of a column's type.

@@ -164,10 +164,7 @@ enum VectorArithmetic {
         case .coalesce: return coalesce(arguments, count: count)
         case .atan2: return floats(arguments) { Glibc.atan2($0, $1) }
         case .log: return floats(arguments) { Glibc.log($0) / Glibc.log($1) }
-        case .pow:
-            let result = floats(arguments) { Glibc.pow($0, $1) }
-            let areIntegers = arguments.allSatisfy { $0.type == .integer }
-            return areIntegers ? result.cast(to: .integer) : result
+        case .pow: return floats(arguments) { Glibc.pow($0, $1) }
         case .abs, .ceil, .floor, .round:
             guard arguments[0].type == .integer else { break }
             if function != .abs { return arguments[0] }
@@ -199,7 +196,7 @@ enum VectorArithmetic {
         case .sin: { Glibc.sin($0) }
         case .sqrt: { $0.squareRoot() }
         case .tan: { Glibc.tan($0) }
-        case .atan2, .log, .pow, .coalesce: { $0 }
+        case .atan2, .log, .pow, .coalesce, .delay: { $0 }
         }
     }
 

@@ -6,11 +6,34 @@ internal import Glibc
 
 struct QuerySession {
     let path: String
-    let format: QueryCommand.Format
-    let time: TimeText
+    private(set) var format = AnswerFormat.table
+    /// Unit of printed times; nil prints RFC 3339.
+    var epoch: TimeUnit?
     var options: QueryOptions
-    let timing: Bool
-    let repetitions: Int?
+    var timing = false
+    var repetitions: Int?
+    /// The file that the statements come from, for errors.
+    var file: String?
+    /// What shows answers that are longer than the terminal; nil for none.
+    var pagerCommand: String?
+
+    init(path: String, options: QueryOptions) {
+        self.path = path
+        self.options = options
+    }
+
+    /// Chooses the form of answers, and with it InfluxDB's rules for what is an error.
+    mutating func use(_ format: AnswerFormat) {
+        self.format = format
+        options.influxCompatible = format == .influxJSON
+        // Counts are no points of any experiment.
+        options.reportsDeletions = format != .lp
+    }
+
+    private var time: TimeText {
+        if let epoch { return TimeText(style: .epoch(nanosecondsPerUnit: epoch.nanoseconds)) }
+        return TimeText(style: format == .influxJSON ? .shortest : .full)
+    }
 
     /// Runs the statements and prints their answers.
     ///
@@ -80,7 +103,7 @@ struct QuerySession {
     private func runOnce(
         _ text: String, _ database: Database, _ opening: Duration
     ) throws(DatabaseError) -> ExitStatus {
-        let output = OutputWriter()
+        let output = OutputWriter(pager: Pager.forTerminal(pagerCommand))
         let outcome = answer(text, database, output)
         try output.flush()
         if timing {
@@ -110,35 +133,15 @@ struct QuerySession {
 
     private func status(of error: DatabaseError?, _ text: String) -> ExitStatus {
         guard let error else { return .success }
-        if error.kind == .usage, let offset = error.offset, error.file == nil {
-            StandardError.writeLine("cozdb: \(PlainText.escaped(error.message))")
-            StandardError.write(StatementExcerpt.text(text, offset: offset))
+        if let offset = error.offset, error.file == nil {
+            let excerpt = StatementExcerpt(text, offset: offset)
+            let place = file.map { "\($0), line \(excerpt.line): " } ?? ""
+            StandardError.writeLine("cozdb: \(PlainText.escaped(place + error.message))")
+            StandardError.write(excerpt.text(isNumbered: file != nil ? true : nil))
         } else {
             error.report()
         }
         return ExitStatus(error.kind)
-    }
-
-    // MARK: Prompt
-
-    /// Reads statements from a terminal until its end; a failed one does not end it.
-    ///
-    /// - Parameter clock: what --now said; nil takes the time of each statement.
-    func prompt(clock: Timestamp?) {
-        StandardError.writeLine("\(path): statements end with a line; exit or Ctrl-D ends.")
-        var session = self
-        while true {
-            StandardError.write("cozdb> ")
-            guard let line = readLine(), !["exit", "quit"].contains(line) else { break }
-            if line.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
-            session.options.now = clock ?? ClockTime.current
-            do throws(DatabaseError) {
-                _ = try session.run(line)
-            } catch {
-                error.report()
-            }
-            if Signals.isInterrupted { break }
-        }
     }
 }
 
@@ -171,67 +174,5 @@ enum QueryTiming {
 
     private static func milliseconds(_ duration: Duration) -> String {
         PlainText.fixed(duration / .milliseconds(1), digits: 3)
-    }
-}
-
-/// The place of an error in a statement, with a mark below it.
-enum StatementExcerpt {
-    private static let widthMax = 70
-
-    static func text(_ statement: String, offset: Int) -> String {
-        let bytes = Array(statement.utf8)
-        let place = max(0, min(offset, bytes.count))
-        let newline = UInt8(ascii: "\n")
-        let lineStart = bytes[..<place].lastIndex(of: newline).map { $0 + 1 } ?? 0
-        let lineEnd = bytes[place...].firstIndex(of: newline) ?? bytes.count
-        let start = max(lineStart, place - widthMax / 2)
-        let end = min(lineEnd, start + widthMax)
-        let before = PlainText.escaped(String(decoding: bytes[start..<place], as: UTF8.self))
-        let after = PlainText.escaped(String(decoding: bytes[place..<end], as: UTF8.self))
-        let indent = String(repeating: " ", count: PlainText.width(before))
-        return "  \(before)\(after)\n  \(indent)^\n"
-    }
-}
-
-/// Bound parameters from `--params`.
-enum QueryParameters {
-    /// - Throws: `usage` for anything but an object of values, or of `{"identifier": "x"}` and the
-    ///   like, as InfluxDB takes them.
-    static func read(_ text: String) throws(DatabaseError) -> [String: QueryParameter] {
-        guard case .object(let members) = try JSONReader.read(text) else {
-            throw DatabaseError(
-                .usage, "--params: expected an object such as {\"name\": \"value\"}")
-        }
-        var result: [String: QueryParameter] = [:]
-        for member in members { result[member.key] = try parameter(member.value, member.key) }
-        return result
-    }
-
-    private static func parameter(
-        _ value: JSONValue, _ name: String
-    ) throws(DatabaseError) -> QueryParameter {
-        switch value {
-        case .string(let text): return .value(.string(text))
-        case .integer(let number): return .value(.integer(number))
-        case .number(let number): return .value(.float(number))
-        case .boolean(let flag): return .value(.boolean(flag))
-        case .object(let members) where members.count == 1:
-            switch (members[0].key, members[0].value) {
-            case ("identifier", .string(let text)): return .identifier(text)
-            case ("regex", .string(let text)): return .regex(text)
-            case ("duration", .string(let text)): return .duration(text)
-            case ("string", .string(let text)): return .value(.string(text))
-            case ("integer", .integer(let number)): return .value(.integer(number))
-            case ("float", .number(let number)): return .value(.float(number))
-            case ("float", .integer(let number)): return .value(.float(Double(number)))
-            case ("boolean", .boolean(let flag)): return .value(.boolean(flag))
-            default: break
-            }
-        default: break
-        }
-        throw DatabaseError(
-            .usage,
-            "--params, \"\(name)\": expected a string, number, boolean, or an object such as "
-                + "{\"regex\": \"^p\"}, {\"identifier\": \"dev\"} or {\"duration\": \"10m\"}")
     }
 }

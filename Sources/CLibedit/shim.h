@@ -1,0 +1,73 @@
+// libedit's settings are functions with a variable number of arguments, which Swift cannot call.
+// Here is one function for each setting that the prompt uses; there is no logic in them.
+#ifndef COZDB_CLIBEDIT_SHIM_H
+#define COZDB_CLIBEDIT_SHIM_H
+
+#include <histedit.h>
+#include <stdio.h>
+
+static inline EditLine *cozEditStart(const char *program) {
+    return el_init(program, stdin, stdout, stderr);
+}
+
+static inline int cozEditUsePrompt(EditLine *editor, char *(*text)(EditLine *)) {
+    return el_set(editor, EL_PROMPT, text);
+}
+
+static inline int cozEditUseKeys(EditLine *editor, const char *name) {
+    return el_set(editor, EL_EDITOR, name);
+}
+
+static inline int cozEditUseReader(EditLine *editor, int (*read)(EditLine *, wchar_t *)) {
+    return el_set(editor, EL_GETCFN, read);
+}
+
+static inline int cozEditAddFunction(EditLine *editor, const char *name, const char *help,
+                                     unsigned char (*function)(EditLine *, int)) {
+    return el_set(editor, EL_ADDFN, name, help, function);
+}
+
+static inline int cozEditBind(EditLine *editor, const char *key, const char *command) {
+    return el_set(editor, EL_BIND, key, command, (char *)0);
+}
+
+static inline int cozEditUseHistory(EditLine *editor, History *entries) {
+    return el_set(editor, EL_HIST, history, entries);
+}
+
+// Whether the terminal is in the editor's mode (1) or in the one it was found in (0).
+static inline int cozEditTakeTerminal(EditLine *editor, int isEditing) {
+    return el_set(editor, EL_PREP_TERM, isEditing);
+}
+
+static inline int cozEditRefresh(EditLine *editor) {
+    return el_set(editor, EL_REFRESH);
+}
+
+static inline void cozEditSetOwner(EditLine *editor, void *owner) {
+    el_set(editor, EL_CLIENTDATA, owner);
+}
+
+static inline void *cozEditOwner(EditLine *editor) {
+    void *owner = 0;
+    el_get(editor, EL_CLIENTDATA, &owner);
+    return owner;
+}
+
+static inline int cozHistorySetSize(History *entries, int count) {
+    HistEvent event;
+    return history(entries, &event, H_SETSIZE, count);
+}
+
+// Equal neighbours are kept once.
+static inline int cozHistorySetUnique(History *entries) {
+    HistEvent event;
+    return history(entries, &event, H_SETUNIQUE, 1);
+}
+
+static inline int cozHistoryAdd(History *entries, const char *line) {
+    HistEvent event;
+    return history(entries, &event, H_ENTER, line);
+}
+
+#endif

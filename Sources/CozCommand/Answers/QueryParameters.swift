@@ -1,0 +1,57 @@
+// Values for `$name` in statements, from `--params`.
+
+internal import CozDB
+
+/// Bound parameters from `--params`.
+enum QueryParameters {
+    /// - Throws: `usage` for anything but an object of values, or of `{"identifier": "x"}` and the
+    ///   like, as InfluxDB takes them.
+    static func read(_ text: String) throws(DatabaseError) -> [String: QueryParameter] {
+        let json: JSONValue
+        do throws(DatabaseError) {
+            json = try JSONReader.read(text)
+        } catch {
+            throw DatabaseError(.usage, "--params: \(error.message)")
+        }
+        guard case .object(let members) = json else {
+            throw DatabaseError(
+                .usage, "--params: expected an object such as {\"name\": \"value\"}")
+        }
+        var result: [String: QueryParameter] = [:]
+        for member in members { result[member.key] = try parameter(member.value, member.key) }
+        return result
+    }
+
+    private static func parameter(
+        _ value: JSONValue, _ name: String
+    ) throws(DatabaseError) -> QueryParameter {
+        switch value {
+        case .string(let text): return .value(.string(text))
+        case .integer(let number): return .value(.integer(number))
+        case .number(let number): return .value(.float(number))
+        case .boolean(let flag): return .value(.boolean(flag))
+        case .object(let members) where members.count == 1:
+            switch (members[0].key, members[0].value) {
+            case ("identifier", .string(let text)), ("ident", .string(let text)):
+                return .identifier(text)
+            case ("regex", .string(let text)): return .regex(text)
+            case ("duration", .string(let text)): return .duration(text)
+            case ("duration", .integer(let number)): return .duration("\(number)ns")
+            case ("string", .string(let text)): return .value(.string(text))
+            case ("integer", .integer(let number)), ("int", .integer(let number)):
+                return .value(.integer(number))
+            case ("float", .number(let number)), ("number", .number(let number)):
+                return .value(.float(number))
+            case ("float", .integer(let number)), ("number", .integer(let number)):
+                return .value(.float(Double(number)))
+            case ("boolean", .boolean(let flag)): return .value(.boolean(flag))
+            default: break
+            }
+        default: break
+        }
+        throw DatabaseError(
+            .usage,
+            "--params, \"\(name)\": expected a string, number, boolean, or an object such as "
+                + "{\"regex\": \"^p\"}, {\"identifier\": \"dev\"} or {\"duration\": \"10m\"}")
+    }
+}

@@ -1,0 +1,190 @@
+// What Tab offers: words that go on with what stands before the cursor.
+
+internal import CozDB
+
+/// What is on the screen when somebody presses Tab.
+struct CompletionRequest: Equatable {
+    /// The lines of the statement before this one.
+    var earlier = ""
+    /// The line up to the cursor, and from it.
+    var before = ""
+    var after = ""
+
+    /// All of the statement up to the cursor.
+    var textBefore: String { earlier.isEmpty ? before : earlier + "\n" + before }
+}
+
+/// The answer to a request.
+struct Completion: Equatable {
+    struct Candidate: Equatable {
+        var text: String
+        /// What follows where it is the only one.
+        var ending = ""
+        /// What is compared with what was typed, where that is not the text.
+        var name: String?
+    }
+
+    /// The end of the text before the cursor that a candidate replaces.
+    var typed: String
+    var candidates: [Candidate]
+
+    /// What shall stand there instead of `typed`: the only candidate, or what all begin with.
+    var insertion: String {
+        guard let first = candidates.first else { return typed }
+        if candidates.count == 1 { return first.text + first.ending }
+        var common = Array(first.text.unicodeScalars)
+        for candidate in candidates {
+            let scalars = Array(candidate.text.unicodeScalars)
+            let shared = zip(common, scalars).prefix { $0 == $1 }.count
+            common.removeLast(common.count - shared)
+        }
+        // Names that differ in case from what was typed have less in common than that.
+        guard common.count >= typed.unicodeScalars.count else { return typed }
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: common)
+        return String(text)
+    }
+
+    /// The candidates in columns, for a terminal.
+    func list(columns: Int, linesMax: Int = 20) -> String {
+        let names = candidates.map { PlainText.escaped($0.text) }
+        let width = (names.map(PlainText.width).max() ?? 0) + 2
+        let perLine = max(1, columns / width)
+        let lines = min(linesMax, (names.count + perLine - 1) / perLine)
+        var text = ""
+        for line in 0..<lines {
+            let part = names[(line * perLine)..<min(names.count, (line + 1) * perLine)]
+            for (index, name) in part.enumerated() {
+                let isLast = index == part.count - 1
+                text += isLast ? name : PlainText.padded(name, to: width)
+            }
+            text += "\n"
+        }
+        let left = names.count - lines * perLine
+        return left > 0 ? text + "... and \(left) more\n" : text
+    }
+}
+
+/// The names that are in a database, as completion asks for them. Failures are empty lists.
+protocol NameCatalog {
+    func experiments() -> [String]
+    /// Fields and tags of some experiments; of all where the list is empty.
+    func fields(of experiments: [String]) -> [String]
+    func tags(of experiments: [String]) -> [String]
+    /// Values of a tag that begin so.
+    func values(of tag: String, in experiments: [String], prefix: String) -> [String]
+    /// Zones, and folders of zones with a slash at their end, that begin so.
+    func zones(prefix: String) -> [String]
+}
+
+/// Finds the candidates for a request.
+struct Completer {
+    let catalog: any NameCatalog
+
+    func completion(_ request: CompletionRequest) -> Completion {
+        if request.earlier.isEmpty, request.before.hasPrefix("\\") {
+            return commands(request.before)
+        }
+        let context = CompletionContext(before: request.textBefore, after: request.after)
+        switch context.partial {
+        case .text(let typed): return strings(context, typed)
+        case .quotedName(let typed):
+            let names = self.names(context.expected, context)
+            return matching(typed, names.map { Completion.Candidate(text: $0, ending: "\"") })
+        case .word(let typed):
+            var candidates = names(context.expected, context).map(name)
+            candidates += functions(context.expected)
+            candidates += words(context.expected).map { word in
+                // A word goes on as it was begun.
+                let isLower = typed.utf8.first.map { $0 >= UInt8(ascii: "a") } ?? false
+                let text = isLower ? word.lowercased() : word
+                return .init(text: text, ending: word.hasSuffix("(") ? "" : " ")
+            }
+            return matching(typed, candidates)
+        case .none: return Completion(typed: "", candidates: [])
+        }
+    }
+
+    private func matching(_ typed: String, _ candidates: [Completion.Candidate]) -> Completion {
+        let start = typed.lowercased()
+        var seen: Set<String> = []
+        let found = candidates.filter {
+            ($0.name ?? $0.text).lowercased().hasPrefix(start) && seen.insert($0.text).inserted
+        }
+        return Completion(typed: typed, candidates: found)
+    }
+
+    private func name(_ name: String) -> Completion.Candidate {
+        if QueryLanguage.isPlainName(name) { return .init(text: name) }
+        return .init(text: CompletionContext.quoted(name, "\""), name: name)
+    }
+
+    private func names(
+        _ expected: CompletionContext.Expected, _ context: CompletionContext
+    ) -> [String] {
+        switch expected {
+        case .experiment: catalog.experiments()
+        case .value:
+            sorted(
+                catalog.fields(of: context.experiments), catalog.tags(of: context.experiments))
+        case .field: catalog.fields(of: context.experiments)
+        case .dimension, .tag: catalog.tags(of: context.experiments)
+        case .words, .nothing: []
+        }
+    }
+
+    private func sorted(_ some: [String], _ others: [String]) -> [String] {
+        Set(some).union(others).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private func functions(_ expected: CompletionContext.Expected) -> [Completion.Candidate] {
+        guard case .value(let isCondition) = expected else { return [] }
+        let names = isCondition ? QueryLanguage.rowFunctions + ["now"] : QueryLanguage.functions
+        return names.map { .init(text: $0 + "(") }
+    }
+
+    private func words(_ expected: CompletionContext.Expected) -> [String] {
+        switch expected {
+        case .words(let words): words
+        case .value(let isCondition): isCondition ? ["time"] : ["DISTINCT", "*"]
+        case .dimension: ["time(", "*"]
+        case .experiment, .field, .tag, .nothing: []
+        }
+    }
+
+    // MARK: Strings and commands
+
+    private func strings(_ context: CompletionContext, _ typed: String) -> Completion {
+        switch context.string {
+        case .zone:
+            let zones = catalog.zones(prefix: typed).map { zone in
+                Completion.Candidate(text: zone, ending: zone.hasSuffix("/") ? "" : "')")
+            }
+            return matching(typed, zones)
+        case .value(let tag):
+            let values = catalog.values(of: tag, in: context.experiments, prefix: typed)
+            // Values are exact: no other case is offered than what was typed.
+            let candidates = values.filter { $0.hasPrefix(typed) }.map { value in
+                let text = CompletionContext.quoted(value, "'").dropFirst().dropLast()
+                return Completion.Candidate(text: String(text), ending: "'")
+            }
+            return Completion(typed: typed, candidates: candidates)
+        case nil: return Completion(typed: typed, candidates: [])
+        }
+    }
+
+    private func commands(_ typed: String) -> Completion {
+        let parts = typed.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count > 1 else {
+            let names = PromptCommand.names.map { Completion.Candidate(text: $0, ending: " ") }
+            return matching(typed, names)
+        }
+        let word = String(parts.last ?? "")
+        if parts[0] == "\\fields" {
+            let start = String(typed.dropFirst("\\fields ".count))
+            return matching(start, catalog.experiments().map { .init(text: $0) })
+        }
+        let values = parts.count == 2 ? PromptCommand.values(of: String(parts[0])) : []
+        return matching(word, values.map { .init(text: $0) })
+    }
+}

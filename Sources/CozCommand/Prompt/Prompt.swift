@@ -1,0 +1,187 @@
+// The prompt of `cozdb query`: reads a statement, runs it, prints its answer, and again.
+
+internal import CozDB
+internal import Glibc
+
+final class Prompt {
+    private var session: QuerySession
+    /// What `\now` or --now said; nil takes the time of each statement.
+    private var clock: Timestamp?
+    private let reader: any LineReader
+    private let history: HistoryFile?
+    private let pagerCommand: String?
+    private var usesPager = true
+
+    /// - Parameter clock: what --now said.
+    init(
+        _ session: QuerySession, clock: Timestamp?, reader: any LineReader, history: HistoryFile?,
+        pagerCommand: String?
+    ) {
+        self.session = session
+        self.clock = clock
+        self.reader = reader
+        self.history = history
+        self.pagerCommand = pagerCommand
+    }
+
+    /// Prompts at the terminal of standard input and output until its user leaves.
+    ///
+    /// - Throws: what opening the database throws, before the first prompt.
+    static func run(
+        _ session: QuerySession, clock: Timestamp?, keepsHistory: Bool
+    ) throws(DatabaseError) {
+        let greeting = try greeting(session.path)
+        let history = keepsHistory ? HistoryFile.standard(Environment.value) : nil
+        let completer = Completer(catalog: DatabaseNames(path: session.path))
+        guard
+            let reader = TerminalEditor(
+                history: history?.read() ?? [], complete: completer.completion)
+        else {
+            throw DatabaseError(
+                .io,
+                "the terminal cannot be set up for editing; give the statement as an argument, or "
+                    + "- to read standard input")
+        }
+        let prompt = Prompt(
+            session, clock: clock, reader: reader, history: history,
+            pagerCommand: Pager.standardCommand(Environment.value))
+        Signals.beginPrompt()
+        prompt.say(greeting)
+        prompt.loop()
+    }
+
+    private static func greeting(_ path: String) throws(DatabaseError) -> String {
+        let (experiments, rows) = try Database.withReader(path) { database throws(DatabaseError) in
+            (try database.schemas().count, try database.rowCount())
+        }
+        let words = experiments == 1 ? "experiment" : "experiments"
+        return """
+            CozDB \(Version.text), \(PlainText.escaped(path)): \(PlainText.grouped(experiments)) \
+            \(words), \(PlainText.grouped(rows)) \(rows == 1 ? "row" : "rows"). \
+            \\help lists what can be typed.
+
+            """
+    }
+
+    /// Reads and runs until the end; a statement that fails does not end it.
+    func loop() {
+        var input = PromptInput { [self] text in
+            QueryLanguage.isComplete(text, options: session.options)
+        }
+        while true {
+            let prompt = input.lines.isEmpty ? "cozdb> " : "   ... "
+            switch reader.line(prompt: prompt, after: input.text) {
+            case .end: return
+            case .interrupted(let wasEmpty):
+                if wasEmpty, input.lines.isEmpty { say("Ctrl-D or \\quit leaves.\n") }
+                input.clear()
+            case .line(let line):
+                switch input.take(line) {
+                case .more, .nothing: break
+                case .quit:
+                    remember(line)
+                    return
+                case .command(let text):
+                    remember(text)
+                    if run(command: text) { return }
+                case .run(let text):
+                    remember(text)
+                    run(text)
+                }
+            }
+        }
+    }
+
+    private func remember(_ text: String) {
+        for line in PromptInput.historyLines(text) {
+            reader.remember(line)
+            history?.append(line)
+        }
+    }
+
+    private func say(_ text: String) {
+        let output = OutputWriter()
+        output.append(text)
+        try? output.flush()
+    }
+
+    private func run(_ text: String) {
+        Signals.clearInterrupt()
+        session.options.now = clock ?? ClockTime.current
+        session.pagerCommand = usesPager ? pagerCommand : nil
+        do throws(DatabaseError) {
+            // Opened anew, so that each statement sees what is committed now, and what it changes
+            // is written, and free for other writers, when the next prompt comes.
+            _ = try session.run(text)
+        } catch {
+            error.report()
+        }
+    }
+
+    // MARK: Commands
+
+    /// - Returns: whether to leave.
+    private func run(command text: String) -> Bool {
+        do throws(DatabaseError) {
+            switch try PromptCommand.parse(text) {
+            case .quit: return true
+            case .help: show(PromptCommand.helpText)
+            case .experiments: show(try experiments())
+            case .fields(let name): show(try fields(name))
+            case .format(let format):
+                if let format { session.use(format) }
+                say("\\format \(session.format.rawValue)\n")
+            case .timing(let flag):
+                if let flag { session.timing = flag }
+                say("\\timing \(session.timing ? "on" : "off")\n")
+            case .pager(let flag):
+                if let flag { usesPager = flag }
+                say(pagerState)
+            case .epoch(let choice):
+                switch choice {
+                case .unit(let unit): session.epoch = unit
+                case .off: session.epoch = nil
+                case nil: break
+                }
+                say("\\epoch \(session.epoch?.rawValue ?? "off")\n")
+            case .now(let choice):
+                switch choice {
+                case .time(let time): clock = time
+                case .clock: clock = nil
+                case nil: break
+                }
+                say("\\now \(clock?.fullText ?? "off, the clock's time")\n")
+            }
+        } catch {
+            error.report()
+        }
+        return false
+    }
+
+    private var pagerState: String {
+        guard usesPager else { return "\\pager off\n" }
+        guard let pagerCommand else { return "\\pager on, but there is none: set PAGER\n" }
+        return "\\pager on, \(PlainText.escaped(pagerCommand))\n"
+    }
+
+    private func show(_ text: String) {
+        let output = OutputWriter(pager: usesPager ? Pager.forTerminal(pagerCommand) : nil)
+        output.append(text)
+        try? output.flush()
+    }
+
+    private func experiments() throws(DatabaseError) -> String {
+        let info = try Database.withReader(session.path) { database throws(DatabaseError) in
+            try database.info()
+        }
+        guard !info.experiments.isEmpty else { return "(no experiments)\n" }
+        return ReportTables.experiments(info, elsewhere: "cozdb info --format json")
+    }
+
+    private func fields(_ name: String) throws(DatabaseError) -> String {
+        let columns = try Database.withReader(session.path) { database throws(DatabaseError) in
+            try database.columns(of: name)
+        }
+        return ReportTables.columns(columns, elsewhere: "cozdb schema --format json")
+    }
+}

@@ -1,0 +1,212 @@
+// The damped method of Holt and Winters: predicts the buckets that follow from a level, a trend
+// that dies away, and a factor for each bucket of a season. The four smoothing constants and the
+// values to begin with are those under which the known buckets would have been predicted best.
+// Source: R. J. Hyndman, G. Athanasopoulos, "Forecasting: principles and practice"; first guesses
+// and the order of computing are those of InfluxDB 1.8, so that the predictions are the same.
+
+internal import Glibc
+
+struct HoltWinters: Sendable {
+    /// Buckets to predict; at least 1.
+    let count: Int64
+    /// Buckets of a season; 0 and 1 mean that there is none.
+    let season: Int64
+    /// Whether the answer shows what would have been predicted for the known buckets, too.
+    let includesFit: Bool
+    /// Length of a bucket in nanoseconds.
+    let interval: Int64
+
+    /// Longest season: the search has as many corners, each with as many numbers.
+    static let seasonMax = 1_000
+
+    private var isSeasonal: Bool { season >= 2 }
+
+    /// - Parameters:
+    ///   - points: the buckets that have a value, by ascending time; in any other order there is no
+    ///     prediction.
+    ///   - bucketsMax: most buckets, known ones and gaps between them and predicted ones.
+    ///   - checkCancelled: asked often.
+    /// - Throws: `limitExceeded`, or what `checkCancelled` throws.
+    func predictions(
+        _ points: (times: [Int64], values: [Double]), bucketsMax: Int,
+        checkCancelled: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> (times: [Int64], values: [Double]) {
+        guard let first = points.times.first, let last = points.times.last,
+            points.times.count >= max(2, isSeasonal ? Int(clamping: season) : 0)
+        else { return ([], []) }
+        let (start, stop) = (rounded(first), rounded(last))
+        guard stop > start else { return ([], []) }
+        let known = UInt64(bitPattern: stop &- start) / UInt64(interval) + 1
+        let all = known.addingReportingOverflow(UInt64(count))
+        guard !all.overflow, all.partialValue <= UInt64(max(0, bucketsMax)) else {
+            throw DatabaseError(
+                .limitExceeded,
+                "holt_winters() over \(known) buckets with \(count) to predict; expected at most "
+                    + "\(bucketsMax) (bucketCountMax)")
+        }
+        let values = buckets(points, start: start, count: Int(known))
+        guard !isSeasonal || values.count >= season else { return ([], []) }
+        guard season <= HoltWinters.seasonMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "holt_winters() with a season of \(season) buckets; expected at most "
+                    + "\(HoltWinters.seasonMax)")
+        }
+        var parameters = try fitted(values, checkCancelled)
+        let predicted = predicted(values, count: Int(count), &parameters)
+        return answer(predicted, known: values.count, first: first, last: last)
+    }
+
+    private func answer(
+        _ predicted: [Double], known: Int, first: Int64, last: Int64
+    ) -> (times: [Int64], values: [Double]) {
+        var answer: (times: [Int64], values: [Double]) = ([], [])
+        for index in (includesFit ? 0 : known)..<predicted.count where !predicted[index].isNaN {
+            let steps = Int64(includesFit ? index : index - known + 1)
+            let (span, isOver) = interval.multipliedReportingOverflow(by: steps)
+            let (time, isLate) = (includesFit ? first : last).addingReportingOverflow(span)
+            if isOver || isLate { break }
+            answer.times.append(time)
+            answer.values.append(predicted[index])
+        }
+        return answer
+    }
+
+    // MARK: Buckets
+
+    /// The nearest multiple of the interval.
+    private func rounded(_ time: Int64) -> Int64 {
+        let down = time / interval * interval
+        return time % interval > interval / 2 ? down.addingSaturating(interval) : down
+    }
+
+    /// A value for each bucket from the first to the last, NaN where there is none. Of several in
+    /// one bucket the first counts.
+    private func buckets(
+        _ points: (times: [Int64], values: [Double]), start: Int64, count: Int
+    ) -> [Double] {
+        var values = Array(repeating: Double.nan, count: count)
+        values[0] = points.values[0]
+        var filled = 0
+        for (time, value) in zip(points.times, points.values).dropFirst() {
+            let place = (rounded(time) &- start) / interval
+            guard place > filled, place < count else { continue }
+            filled = Int(place)
+            values[filled] = value
+        }
+        return values
+    }
+
+    // MARK: Fitting
+
+    /// The parameters in one list, as the search wants them.
+    private enum Place {
+        static let level = 0, trend = 1, season = 2, damping = 3
+        /// Level and trend before the first bucket, then a factor for each bucket of a season.
+        static let firstLevel = 4, firstTrend = 5, factors = 6
+    }
+
+    private func guess(_ values: [Double]) -> [Double] {
+        guard isSeasonal else {
+            let trend = values[1].isNaN ? 0 : 0.5 * (values[1] - values[0])
+            return [0, 0, 0, 0, 0.5 * values[0], trend]
+        }
+        let count = Int(season)
+        let share = 1 / Double(count)
+        var (level, trend) = (0.0, 0.0)
+        for index in 0..<count where !values[index].isNaN { level += share * values[index] }
+        for index in 0..<min(count, values.count - count) {
+            let (now, later) = (values[index], values[count + index])
+            if now.isNaN || later.isNaN { continue }
+            trend += 1 / Double(count * count) * (later - now)
+        }
+        let factors = values[0..<count].map { $0.isNaN ? 0 : $0 / level }
+        return [0, 0, 0, 0, level, trend] + factors
+    }
+
+    /// The best that a search finds, begun with each combination of two guesses for the constants.
+    private func fitted(
+        _ values: [Double], _ checkCancelled: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> [Double] {
+        let minimizer = SimplexMinimizer(tolerance: 1e-4)
+        let guesses = [0.3, 0.3 + 0.4]
+        var start = guess(values)
+        var best: (cost: Double, place: [Double])?
+        for level in guesses {
+            for trend in guesses {
+                for season in guesses {
+                    for damping in guesses {
+                        start.replaceSubrange(0..<4, with: [level, trend, season, damping])
+                        let found = try minimizer.minimize(from: start) {
+                            (parameters: inout [Double]) throws(DatabaseError) -> Double in
+                            try checkCancelled()
+                            return error(values, &parameters)
+                        }
+                        if let known = best, found.cost >= known.cost || found.cost.isNaN {
+                            continue
+                        }
+                        best = found
+                    }
+                }
+            }
+        }
+        return best?.place ?? start
+    }
+
+    /// The sum of the squared differences between the predictions and the known values.
+    private func error(_ values: [Double], _ parameters: inout [Double]) -> Double {
+        var sum = 0.0
+        for (value, other) in zip(values, predicted(values, count: 0, &parameters))
+        where !value.isNaN {
+            if other.isNaN { return .infinity }
+            sum += (other - value) * (other - value)
+        }
+        return sum
+    }
+
+    // MARK: Predicting
+
+    /// Predictions for the known buckets and those after them; the first one is its value.
+    ///
+    /// - Parameter parameters: constants are moved into 0...1, and the factors of the season are
+    ///   left as they are after the last bucket.
+    private func predicted(
+        _ values: [Double], count: Int, _ parameters: inout [Double]
+    ) -> [Double] {
+        for index in Place.level...Place.damping {
+            // Not a NaN: min and max would let one pass differently.
+            if parameters[index] > 1 { parameters[index] = 1 }
+            if parameters[index] < 0 { parameters[index] = 0 }
+        }
+        let (alpha, beta) = (parameters[Place.level], parameters[Place.trend])
+        let (gamma, damping) = (parameters[Place.season], parameters[Place.damping])
+        var level = parameters[Place.firstLevel]
+        var trend = parameters[Place.firstTrend]
+        var dampings = damping
+        var value = values[0]
+        var result = [value]
+        result.reserveCapacity(values.count + count)
+        let seasonCount = parameters.count - Place.factors
+        for step in 1..<(values.count + count) {
+            var (slot, factor, nextFactor) = (0, 1.0, 1.0)
+            if seasonCount > 0 {
+                slot = (2 * step - 2) % seasonCount
+                factor = parameters[Place.factors + slot]
+                nextFactor =
+                    parameters[
+                        Place.factors + (slot + step % seasonCount) % seasonCount]
+            }
+            // It is its own predictions that the method goes on with, not the known values.
+            let expected = level + damping * trend
+            let newLevel = alpha * (value / factor) + (1 - alpha) * expected
+            let newTrend = beta * (newLevel - level) + (1 - beta) * damping * trend
+            let newFactor = gamma * (value / expected) + (1 - gamma) * factor
+            value = (newLevel + dampings * newTrend) * nextFactor
+            (level, trend) = (newLevel, newTrend)
+            dampings += pow(damping, Double(step))
+            if seasonCount > 0 { parameters[Place.factors + slot] = newFactor }
+            result.append(value)
+        }
+        return result
+    }
+}

@@ -1,0 +1,125 @@
+// The method of Nelder and Mead: finds a point at which a function of several numbers is small,
+// without its derivative. A simplex, one corner more than there are numbers, walks downhill by
+// mirroring its worst corner, stretches where that goes well, and shrinks where it does not.
+// Source: J. A. Nelder, R. Mead, "A simplex method for function minimization", 1965.
+
+struct SimplexMinimizer {
+    /// A corner, and what the function says of it.
+    private struct Corner {
+        var place: [Double]
+        var cost: Double
+    }
+
+    let iterationsMax = 1000
+    /// The deviation among the corners' costs at which the walk is over.
+    let tolerance: Double
+
+    /// - Parameter cost: may move the place it is asked about, into its bounds for example; the
+    ///   corner then is where it was moved to.
+    /// - Returns: the best corner, and the cost found there when it is asked once more.
+    func minimize<Failure: Error>(
+        from start: [Double], _ cost: (inout [Double]) throws(Failure) -> Double
+    ) throws(Failure) -> (cost: Double, place: [Double]) {
+        var corners: [Corner] = []
+        for place in SimplexMinimizer.simplex(around: start) {
+            var place = place
+            let cost = try cost(&place)
+            corners.append(Corner(place: place, cost: cost))
+        }
+        for _ in 0..<iterationsMax {
+            try step(&corners, cost)
+            if deviation(corners) < tolerance { break }
+        }
+        var best = corners[SimplexMinimizer.best(corners)].place
+        let place = best
+        return (try cost(&best), place)
+    }
+
+    /// A regular simplex of edge 1 with one corner at `start`.
+    private static func simplex(around start: [Double]) -> [[Double]] {
+        let count = Double(start.count)
+        let root = (count + 1).squareRoot()
+        let along = (root - 1 + count) / (count * 2.0.squareRoot())
+        let aside = (root - 1) / (count * 2.0.squareRoot())
+        var places = [start]
+        for corner in start.indices {
+            places.append(start.indices.map { start[$0] + ($0 == corner ? along : aside) })
+        }
+        return places
+    }
+
+    /// Replaces the worst corner, or draws all corners nearer to the best.
+    private func step<Failure: Error>(
+        _ corners: inout [Corner], _ cost: (inout [Double]) throws(Failure) -> Double
+    ) throws(Failure) {
+        let best = SimplexMinimizer.best(corners)
+        let worst = SimplexMinimizer.worst(corners)
+        let second = SimplexMinimizer.second(corners, best: best, worst: worst)
+        let center = SimplexMinimizer.center(corners, without: worst)
+
+        var mirrored = zip(center, corners[worst].place).map { $0 + ($0 - $1) }
+        let mirroredCost = try cost(&mirrored)
+        if mirroredCost < corners[best].cost {
+            var stretched = zip(center, mirrored).map { $0 + 2 * ($1 - $0) }
+            let stretchedCost = try cost(&stretched)
+            corners[worst] =
+                stretchedCost < mirroredCost
+                ? Corner(place: stretched, cost: stretchedCost)
+                : Corner(place: mirrored, cost: mirroredCost)
+        } else if mirroredCost < corners[second].cost {
+            corners[worst] = Corner(place: mirrored, cost: mirroredCost)
+        }
+        // Asked of the corners as they are now: where all are equal, worst and second are one.
+        guard mirroredCost >= corners[second].cost else { return }
+        let isBetter = mirroredCost < corners[worst].cost
+        var drawn =
+            isBetter
+            ? zip(center, mirrored).map { $0 + 0.5 * ($1 - $0) }
+            : zip(center, corners[worst].place).map { $0 - 0.5 * ($0 - $1) }
+        let drawnCost = try cost(&drawn)
+        if drawnCost < corners[worst].cost {
+            corners[worst] = Corner(place: drawn, cost: drawnCost)
+            return
+        }
+        let target = corners[best].place
+        for index in corners.indices where index != best {
+            corners[index].place = zip(target, corners[index].place).map { $0 + ($1 - $0) / 2 }
+        }
+        // The others keep the cost of where they were, as in the implementation InfluxDB has.
+        corners[worst].cost = try cost(&corners[worst].place)
+        corners[second].cost = try cost(&corners[second].place)
+    }
+
+    // MARK: Corners
+
+    private static func best(_ corners: [Corner]) -> Int {
+        corners.indices.reduce(0) { corners[$1].cost < corners[$0].cost ? $1 : $0 }
+    }
+
+    private static func worst(_ corners: [Corner]) -> Int {
+        corners.indices.reduce(0) { corners[$1].cost > corners[$0].cost ? $1 : $0 }
+    }
+
+    /// The worst but one; the best where all others are equally bad.
+    private static func second(_ corners: [Corner], best: Int, worst: Int) -> Int {
+        corners.indices.reduce(best) { found, index in
+            let cost = corners[index].cost
+            return cost > corners[found].cost && cost < corners[worst].cost ? index : found
+        }
+    }
+
+    private static func center(_ corners: [Corner], without left: Int) -> [Double] {
+        var center = Array(repeating: 0.0, count: corners[0].place.count)
+        for index in corners.indices where index != left {
+            for axis in center.indices { center[axis] += corners[index].place[axis] }
+        }
+        let count = Double(center.count)
+        return center.map { $0 / count }
+    }
+
+    private func deviation(_ corners: [Corner]) -> Double {
+        let count = Double(corners.count - 1)
+        let mean = corners.reduce(0) { $0 + $1.cost } / (count + 1)
+        return corners.reduce(0) { $0 + ($1.cost - mean) * ($1.cost - mean) / count }.squareRoot()
+    }
+}
