@@ -143,6 +143,8 @@ struct GroupAggregation {
     private var places: [Place] = []
     /// References that fields and collectors read.
     private var fieldReferences: [Int] = []
+    /// For each field whether nothing but its first and last value is asked for.
+    private var areEndsEnough: [Bool] = []
     private var collectorReferences: [Int] = []
     private let hasAuxiliary: Bool
 
@@ -177,11 +179,13 @@ struct GroupAggregation {
         guard let type = plan.references[call.argument].type else { return .nowhere }
         let range = acceptedRange(call)
         if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
+            let isEnd = aggregate == .first || aggregate == .last
             let known = fields.indices.first {
                 fieldReferences[$0] == call.argument && fields[$0].range == range
             }
             if let known {
                 fields[known].needs.formUnion(BucketNeeds(aggregate))
+                areEndsEnough[known] = areEndsEnough[known] && isEnd
                 return .field(known)
             }
             fields.append(
@@ -189,6 +193,7 @@ struct GroupAggregation {
                     type: type, range: range, buckets: plan.buckets,
                     needs: BucketNeeds(aggregate)))
             fieldReferences.append(call.argument)
+            areEndsEnough.append(isEnd && plan.buckets == nil)
             return .field(fields.count - 1)
         }
         let known = collectors.indices.first {
@@ -230,14 +235,8 @@ struct GroupAggregation {
     }
 
     /// Whether nothing but first and last values of fields are asked for.
-    private var takesEndsOnly: Bool { fields.indices.allSatisfy { takesEnds($0) } && hasFieldsOnly }
-
-    private var hasFieldsOnly: Bool { collectors.isEmpty && !fields.isEmpty }
-
-    /// Whether the first or last value of a series, or both, are all that is needed of a field.
-    private func takesEnds(_ index: Int) -> Bool {
-        let needs = fields[index].needs
-        return plan.buckets == nil && !needs.isEmpty && needs.isSubset(of: .ends)
+    private var takesEndsOnly: Bool {
+        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
     }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
@@ -405,7 +404,7 @@ struct GroupAggregation {
         _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
         let needs = fields[index].needs
-        guard takesEnds(index), view.schema.columns[column].type == fields[index].type else {
+        guard areEndsEnough[index], view.schema.columns[column].type == fields[index].type else {
             return false
         }
         try executor.counters.checkCancelled()
