@@ -135,7 +135,7 @@ extension ResultVector {
 
 /// What the calls of a statement gather of one group.
 struct GroupAggregation {
-    private let plan: SelectPlan
+    let plan: SelectPlan
     private let executor: Executor
     private var fields: [FieldAccumulator] = []
     private var collectors: [PointCollector] = []
@@ -148,7 +148,7 @@ struct GroupAggregation {
     private var collectorReferences: [Int] = []
     private let hasAuxiliary: Bool
 
-    private enum Place {
+    enum Place {
         case field(Int)
         case collector(Int)
         case nowhere
@@ -211,8 +211,7 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin
-        {
+        if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
         if takesOneRow { return try addOneRow(input) }
@@ -228,14 +227,35 @@ struct GroupAggregation {
         endSeries()
     }
 
+    /// Whether columns are scanned one by one: WHERE asks nothing of rows.
+    func isScan(_ input: InputSeries) -> Bool {
+        guard case .stored = input.origin else { return false }
+        return input.condition == nil && !hasAuxiliary
+    }
+
+    /// Where the values of a call go.
+    func place(of call: Int) -> Place { places[call] }
+
+    /// How a scan answers what is asked of a field.
+    func way(
+        ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
+    ) -> AnswerWay {
+        guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]]
+        else { return .nothing }
+        guard view.schema.columns[column].type == fields[index].type else { return .values }
+        if areEndsEnough[index] { return .ends }
+        let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
+        return takesSummaries ? .statistics : .values
+    }
+
     /// Whether the answer is the first or last point of all, with other columns of its row.
-    private var takesOneRow: Bool {
+    var takesOneRow: Bool {
         guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
         return plan.calls[0].aggregate == .first || plan.calls[0].aggregate == .last
     }
 
     /// Whether nothing but first and last values of fields are asked for.
-    private var takesEndsOnly: Bool {
+    var takesEndsOnly: Bool {
         collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
     }
 
