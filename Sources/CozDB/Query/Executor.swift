@@ -224,7 +224,7 @@ final class Executor {
         return groups.filter { group in
             let index = counts[name(group), default: 0]
             counts[name(group)] = index + 1
-            return index >= offset && (limit == 0 || index < offset + limit)
+            return index >= offset && (limit == 0 || index - offset < limit)
         }
     }
 
@@ -254,7 +254,7 @@ struct RowWriter {
     var isFull: Bool { left == 0 }
 
     /// Rows that are of use still; readers need not go on beyond them.
-    var rowsWanted: Int { left == .max ? .max : left + skip }
+    var rowsWanted: Int { left > .max - skip ? .max : left + skip }
 
     /// - Parameter inputs: references, then calls.
     mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
@@ -262,7 +262,7 @@ struct RowWriter {
             skip -= min(skip, times.count)
             return
         }
-        let kept = skip..<min(times.count, left == .max ? times.count : skip + left)
+        let kept = skip..<min(times.count, left >= times.count - skip ? times.count : skip + left)
         var columns: [ResultVector] = []
         for vector in plan.evaluatedColumns(inputs, count: times.count) {
             columns.append(kept.count == times.count ? vector : vector.filtered(Array(kept)))
