@@ -9,11 +9,17 @@ enum EditingSignals {
     /// The terminal as it was found; written by `begin` only, before the handlers that read it.
     nonisolated(unsafe) private static var found = termios()
 
+    /// The signals that were blocked before `begin`.
+    nonisolated(unsafe) private static var usual = sigset_t()
+
     private static let deadly = [SIGTERM, SIGHUP, SIGQUIT]
 
-    /// From here to `end` a resize and Ctrl-Z interrupt reading, and a signal that ends the process
-    /// puts the terminal back first.
+    /// From here to `end` Ctrl-C, Ctrl-Z and a resize are noticed by `waitForKey` only, and a
+    /// signal that ends the process puts the terminal back first.
     static func begin() {
+        // What was blocked before; `hold` adds to it.
+        unsafe pthread_sigmask(SIG_BLOCK, nil, &usual)
+        hold()
         // The call fills the structure it is given the address of.
         unsafe tcgetattr(STDIN_FILENO, &found)
         install(SIGWINCH) { _ in EditingSignals.wasResized.store(true, ordering: .relaxed) }
@@ -30,7 +36,19 @@ enum EditingSignals {
     }
 
     static func end() {
+        // What `begin` has found.
+        unsafe pthread_sigmask(SIG_SETMASK, &usual, nil)
         for number in deadly + [SIGWINCH, SIGTSTP] { signal(number, SIG_DFL) }
+    }
+
+    /// Waits until there is something to read, or one of the signals has come. No moment is left
+    /// in which one could come and be noticed with the next key only.
+    static func waitForKey() {
+        var descriptors = fd_set()
+        // Standard input has the lowest bit of the first word.
+        descriptors.__fds_bits.0 = 1 << STDIN_FILENO
+        // The call reads the mask and changes the set, which live through it.
+        unsafe pselect(STDIN_FILENO + 1, &descriptors, nil, nil, nil, &usual)
     }
 
     static func takeResize() -> Bool { wasResized.exchange(false, ordering: .relaxed) }
@@ -41,7 +59,18 @@ enum EditingSignals {
     static func suspend() {
         signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
+        // It is blocked, and comes with this.
+        unsafe pthread_sigmask(SIG_SETMASK, &usual, nil)
+        hold()
         install(SIGTSTP) { _ in EditingSignals.shallSuspend.store(true, ordering: .relaxed) }
+    }
+
+    private static func hold() {
+        var held = sigset_t()
+        // A set of our own, which lives through the calls.
+        unsafe sigemptyset(&held)
+        for number in [SIGINT, SIGWINCH, SIGTSTP] { unsafe sigaddset(&held, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &held, nil)
     }
 
     private static func install(
