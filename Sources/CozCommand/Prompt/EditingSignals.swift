@@ -1,4 +1,5 @@
-// Signals while a line is edited and the terminal is in libedit's mode: nothing leaves it there.
+// Signals while a line is edited and the terminal is in libedit's mode: nothing leaves it there, and
+// none is noticed late, whichever thread of the process it comes to.
 
 internal import Glibc
 internal import Synchronization
@@ -8,22 +9,22 @@ enum EditingSignals {
     private static let shallSuspend = Atomic<Bool>(false)
     /// The terminal as it was found; written by `begin` only, before the handlers that read it.
     nonisolated(unsafe) private static var found = termios()
-
-    /// The signals that were blocked before `begin`.
-    nonisolated(unsafe) private static var usual = sigset_t()
+    /// The reading end of the pipe that handlers write to.
+    private static let wakeUp = Atomic<Int32>(-1)
 
     private static let deadly = [SIGTERM, SIGHUP, SIGQUIT]
 
-    /// From here to `end` Ctrl-C, Ctrl-Z and a resize are noticed by `waitForKey` only, and a
-    /// signal that ends the process puts the terminal back first.
+    /// From here to `end` Ctrl-C, Ctrl-Z and a resize end `waitForKey`, and a signal that ends the
+    /// process puts the terminal back first.
     static func begin() {
-        // What was blocked before; `hold` adds to it.
-        unsafe pthread_sigmask(SIG_BLOCK, nil, &usual)
-        hold()
+        if wakeUp.load(ordering: .relaxed) < 0 { openPipe() }
         // The call fills the structure it is given the address of.
         unsafe tcgetattr(STDIN_FILENO, &found)
-        install(SIGWINCH) { _ in EditingSignals.wasResized.store(true, ordering: .relaxed) }
-        install(SIGTSTP) { _ in EditingSignals.shallSuspend.store(true, ordering: .relaxed) }
+        install(SIGWINCH) { _ in
+            EditingSignals.wasResized.store(true, ordering: .relaxed)
+            Signals.wake()
+        }
+        install(SIGTSTP, suspendSoon)
         for number in deadly {
             install(number) { number in
                 // Only calls that are allowed in a handler. The signal comes again, and kills,
@@ -36,19 +37,21 @@ enum EditingSignals {
     }
 
     static func end() {
-        // What `begin` has found.
-        unsafe pthread_sigmask(SIG_SETMASK, &usual, nil)
         for number in deadly + [SIGWINCH, SIGTSTP] { signal(number, SIG_DFL) }
     }
 
-    /// Waits until there is something to read, or one of the signals has come. No moment is left
-    /// in which one could come and be noticed with the next key only.
+    /// Waits until there is something to read, or one of the signals has come.
     static func waitForKey() {
-        var descriptors = fd_set()
-        // Standard input has the lowest bit of the first word.
-        descriptors.__fds_bits.0 = 1 << STDIN_FILENO
-        // The call reads the mask and changes the set, which live through it.
-        unsafe pselect(STDIN_FILENO + 1, &descriptors, nil, nil, nil, &usual)
+        let pipe = wakeUp.load(ordering: .relaxed)
+        var waiting = [STDIN_FILENO, pipe].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        // The call fills the structures, of which there are two.
+        unsafe poll(&waiting, 2, -1)
+        guard waiting[1].revents != 0 else { return }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        // At most as many as the buffer has; the pipe never blocks.
+        _ = unsafe read(pipe, &bytes, bytes.count)
     }
 
     static func takeResize() -> Bool { wasResized.exchange(false, ordering: .relaxed) }
@@ -59,25 +62,31 @@ enum EditingSignals {
     static func suspend() {
         signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
-        // It is blocked, and comes with this.
-        unsafe pthread_sigmask(SIG_SETMASK, &usual, nil)
-        hold()
-        install(SIGTSTP) { _ in EditingSignals.shallSuspend.store(true, ordering: .relaxed) }
+        install(SIGTSTP, suspendSoon)
     }
 
-    private static func hold() {
-        var held = sigset_t()
-        // A set of our own, which lives through the calls.
-        unsafe sigemptyset(&held)
-        for number in [SIGINT, SIGWINCH, SIGTSTP] { unsafe sigaddset(&held, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &held, nil)
+    private static let suspendSoon: @convention(c) (Int32) -> Void = { _ in
+        EditingSignals.shallSuspend.store(true, ordering: .relaxed)
+        Signals.wake()
+    }
+
+    /// Kept open until the process ends.
+    private static func openPipe() {
+        var ends: [Int32] = [-1, -1]
+        // The call fills two numbers.
+        guard unsafe pipe(&ends) == 0 else { return }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        wakeUp.store(ends[0], ordering: .relaxed)
+        Signals.wake(by: ends[1])
     }
 
     private static func install(
         _ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void
     ) {
         var action = sigaction()
-        // Without SA_RESTART: a read that waits for a key comes back.
         unsafe action.__sigaction_handler.sa_handler = handler
         unsafe sigaction(number, &action, nil)
     }
