@@ -26,6 +26,8 @@ struct QuerySession {
     mutating func use(_ format: AnswerFormat) {
         self.format = format
         options.influxCompatible = format == .influxJSON
+        // Counts are no points of any experiment.
+        options.reportsDeletions = format != .lp
     }
 
     private var time: TimeText {

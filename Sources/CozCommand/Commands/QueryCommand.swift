@@ -26,6 +26,7 @@ struct QueryCommand: ParsableCommand {
               cozdb query --db study.cozdb --format csv "SELECT * FROM dev" > dev.csv
               cozdb query --db study.cozdb --params '{"p": "p01"}' \\
                 'SELECT ts_heart_rate FROM dev WHERE id_participant = $p LIMIT 5'
+              cozdb query --db study.cozdb --dry-run "DELETE WHERE id_participant = 'p01'"
               cozdb query --db study.cozdb --timing --file report.influxql
             """)
 
@@ -42,6 +43,9 @@ struct QueryCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("What now() is, instead of the clock's time.", valueName: "time"))
     var now: ClockTime?
+
+    @Flag(help: "Print what DELETE and DROP would take away, and change nothing.")
+    var dryRun = false
 
     @Flag(help: "Print elapsed_ms=N and what it is made of on standard error.")
     var timing = false
@@ -75,6 +79,7 @@ struct QueryCommand: ParsableCommand {
 
     func run() throws {
         var options = QueryOptions(now: now?.time ?? ClockTime.current)
+        options.isDryRun = dryRun
         options.isCancelled = { Signals.isInterrupted }
         if let params { options.parameters = try QueryParameters.read(params) }
         var session = QuerySession(path: database.path, options: options)
