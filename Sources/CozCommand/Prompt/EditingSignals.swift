@@ -1,5 +1,5 @@
-// Signals while a line is edited and the terminal is in libedit's mode: nothing leaves it there, and
-// none is noticed late, whichever thread of the process it comes to.
+// Signals while a line is edited and the terminal is in libedit's mode: nothing leaves it there,
+// and none is noticed late, whichever thread of the process it comes to.
 
 internal import Glibc
 internal import Synchronization
