@@ -41,7 +41,7 @@ struct BucketNeeds: OptionSet {
         case .min, .max, .spread: self = .extremes
         case .stddev: self = .moments
         case .first: self = .first
-        case .last: self = .last
+        case .last, .age: self = .last
         default: self = .ends
         }
     }
