@@ -219,7 +219,7 @@ struct CaseDatabases {
         var session = QuerySession(path: folder.path(name), options: options)
         session.use(.influxJSON)
         if let epoch = (parameters["epoch"] as? String).flatMap(TimestampPrecision.init(name:)) {
-            session.epoch = WriteOptions.Precision.allCases.first { $0.unit == epoch }
+            session.epoch = TimeUnit.allCases.first { $0.unit == epoch }
         }
         let output = OutputWriter(descriptor: nil)
         let outcome = session.answer(text, try database(name), output)

@@ -30,29 +30,8 @@ struct InfoCommand: ParsableCommand {
         try output.flush()
     }
 
-    /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
-    static func experiments(_ info: DatabaseInfo, elsewhere: String) -> String {
-        var experiments = TextTable([
-            .init("experiment"), .init("identity"), .init("types"), .init("series", right: true),
-            .init("rows", right: true), .init("values", right: true),
-            .init("fields", right: true), .init("bytes", right: true), .init("first time"),
-            .init("last time"),
-        ])
-        for experiment in info.experiments {
-            experiments.append([
-                experiment.name, experiment.identity.text, experiment.typeRule.text,
-                PlainText.grouped(experiment.series), PlainText.grouped(experiment.rows),
-                PlainText.grouped(experiment.values), PlainText.grouped(experiment.fields),
-                PlainText.size(experiment.bytes), experiment.firstTime?.fullText ?? "",
-                experiment.lastTime?.fullText ?? "",
-            ])
-        }
-        return experiments.takeText(
-            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: elsewhere)
-    }
-
     private func table(_ info: DatabaseInfo) -> String {
-        let shown = InfoCommand.experiments(info, elsewhere: "--format json")
+        let shown = ReportTables.experiments(info, elsewhere: "--format json")
         let state = info.isSealed ? "closed cleanly" : "in use, or not closed cleanly"
         return """
             \(shown)

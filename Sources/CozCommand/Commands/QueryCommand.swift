@@ -5,18 +5,14 @@ internal import CozDB
 internal import Glibc
 
 struct QueryCommand: ParsableCommand {
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case table, csv, json, ndjson, lp
-        case influxJSON = "influx-json"
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run statements and print their answers.",
         discussion: """
             The language is InfluxQL, with additions; docs/query-language.md describes it. Several \
             statements are separated by semicolons. Without a statement, on a terminal, it is a \
-            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; statements that change data need to be the writer.
+            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; \
+            statements that change data need to be the writer.
 
             Formats: table for people, a field per line where it is wider than the terminal; csv, \
             json and ndjson with times of nine fraction digits; influx-json is the body that \
@@ -30,22 +26,26 @@ struct QueryCommand: ParsableCommand {
               cozdb query --db study.cozdb --format csv "SELECT * FROM dev" > dev.csv
               cozdb query --db study.cozdb --params '{"p": "p01"}' \\
                 'SELECT ts_heart_rate FROM dev WHERE id_participant = $p LIMIT 5'
+              cozdb query --db study.cozdb --dry-run "DELETE WHERE id_participant = 'p01'"
               cozdb query --db study.cozdb --timing --file report.influxql
             """)
 
     @OptionGroup var database: DatabaseOption
 
     @Option(help: "How answers are printed.")
-    var format = Format.table
+    var format = AnswerFormat.table
 
     @Option(help: "Print times as whole units since 1970 UTC.")
-    var epoch: WriteOptions.Precision?
+    var epoch: TimeUnit?
 
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?
 
     @Option(help: ArgumentHelp("What now() is, instead of the clock's time.", valueName: "time"))
     var now: ClockTime?
+
+    @Flag(help: "Print what DELETE and DROP would take away, and change nothing.")
+    var dryRun = false
 
     @Flag(help: "Print elapsed_ms=N and what it is made of on standard error.")
     var timing = false
@@ -79,6 +79,7 @@ struct QueryCommand: ParsableCommand {
 
     func run() throws {
         var options = QueryOptions(now: now?.time ?? ClockTime.current)
+        options.isDryRun = dryRun
         options.isCancelled = { Signals.isInterrupted }
         if let params { options.parameters = try QueryParameters.read(params) }
         var session = QuerySession(path: database.path, options: options)

@@ -48,29 +48,10 @@ struct SchemaCommand: ParsableCommand {
             for (index, part) in parts.enumerated() {
                 if index > 0 { output.append("\n") }
                 output.append("experiment: \(PlainText.escaped(part.name))\n")
-                output.append(SchemaCommand.table(part.columns, elsewhere: "--format json"))
+                output.append(ReportTables.columns(part.columns, elsewhere: "--format json"))
             }
         }
         try output.flush()
-    }
-
-    /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
-    static func table(_ columns: [ColumnInfo], elsewhere: String) -> String {
-        var table = TextTable([
-            .init("name"), .init("kind"), .init("type"), .init("unit"),
-            .init("count", right: true), .init("first time"), .init("last time"),
-            .init("bytes", right: true), .init("encodings"),
-        ])
-        for info in columns {
-            table.append([
-                info.column.name, info.column.kind.text, info.column.type.name,
-                info.column.unit, PlainText.grouped(info.count), info.firstTime?.fullText ?? "",
-                info.lastTime?.fullText ?? "", PlainText.grouped(info.bytes),
-                info.encodings.map { "\($0.name) \($0.blocks)" }.joined(separator: ", "),
-            ])
-        }
-        return table.takeText(
-            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: elsewhere)
     }
 
     private func json(_ part: Part) -> JSONValue {

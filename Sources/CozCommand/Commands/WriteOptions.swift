@@ -14,20 +14,8 @@ struct WriteOptions: ParsableArguments {
         case none
     }
 
-    enum Precision: String, CaseIterable, ExpressibleByArgument {
-        case ns, us, ms, s, m, h
-
-        var unit: TimestampPrecision { TimestampPrecision(name: rawValue) ?? .nanoseconds }
-        var nanoseconds: Int64 { unit.nanoseconds }
-
-        /// Also InfluxDB's short names `n` and `u`.
-        init?(argument: String) {
-            self.init(rawValue: ["n": "ns", "u": "us"][argument] ?? argument)
-        }
-    }
-
     @Option(help: "Unit of timestamps in the input.")
-    var precision = Precision.ns
+    var precision = TimeUnit.ns
 
     @Option(
         help: ArgumentHelp(

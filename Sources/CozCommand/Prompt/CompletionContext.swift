@@ -17,24 +17,13 @@ struct CompletionContext {
         case nothing
     }
 
-    /// The word that the cursor stands at the end of.
-    enum Partial: Equatable {
-        case word(String)
-        /// Opened by a double quote.
-        case quotedName(String)
-        /// Opened by a single quote.
-        case text(String)
-        /// A comment, number or regular expression.
-        case none
-    }
-
     /// What a string at the cursor is compared with, or passed to.
     enum StringRole: Equatable {
         case zone
         case value(tag: String)
     }
 
-    private(set) var partial = Partial.word("")
+    private(set) var partial = CompletionScanner.Partial.word("")
     private(set) var expected = Expected.nothing
     private(set) var string: StringRole?
     /// Names after FROM, before and after the cursor; empty where there are none yet.

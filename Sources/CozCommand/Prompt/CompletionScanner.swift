@@ -23,10 +23,21 @@ enum CompletionWord: Equatable {
 
 /// Reads the words before the cursor; what the cursor stands in or behind is left out.
 struct CompletionScanner {
+    /// The word that the cursor stands at the end of.
+    enum Partial: Equatable {
+        case word(String)
+        /// Opened by a double quote.
+        case quotedName(String)
+        /// Opened by a single quote.
+        case text(String)
+        /// A comment, number or regular expression.
+        case none
+    }
+
     private let scalars: [Unicode.Scalar]
     private var index = 0
     /// What the text ends with.
-    private(set) var partial = CompletionContext.Partial.word("")
+    private(set) var partial = Partial.word("")
 
     init(_ text: String) {
         scalars = Array(text.unicodeScalars)

@@ -46,7 +46,7 @@ final class Prompt {
             session, clock: clock, reader: reader, history: history,
             pagerCommand: Pager.standardCommand(Environment.value))
         Signals.beginPrompt()
-        prompt.print(greeting)
+        prompt.say(greeting)
         prompt.loop()
     }
 
@@ -73,7 +73,7 @@ final class Prompt {
             switch reader.line(prompt: prompt, after: input.text) {
             case .end: return
             case .interrupted(let wasEmpty):
-                if wasEmpty, input.lines.isEmpty { print("Ctrl-D or \\quit leaves.\n") }
+                if wasEmpty, input.lines.isEmpty { say("Ctrl-D or \\quit leaves.\n") }
                 input.clear()
             case .line(let line):
                 switch input.take(line) {
@@ -99,7 +99,7 @@ final class Prompt {
         }
     }
 
-    private func print(_ text: String) {
+    private func say(_ text: String) {
         let output = OutputWriter()
         output.append(text)
         try? output.flush()
@@ -130,27 +130,27 @@ final class Prompt {
             case .fields(let name): show(try fields(name))
             case .format(let format):
                 if let format { session.use(format) }
-                print("\\format \(session.format.rawValue)\n")
+                say("\\format \(session.format.rawValue)\n")
             case .timing(let flag):
                 if let flag { session.timing = flag }
-                print("\\timing \(session.timing ? "on" : "off")\n")
+                say("\\timing \(session.timing ? "on" : "off")\n")
             case .pager(let flag):
                 if let flag { usesPager = flag }
-                print(pagerState)
+                say(pagerState)
             case .epoch(let choice):
                 switch choice {
                 case .unit(let unit): session.epoch = unit
                 case .off: session.epoch = nil
                 case nil: break
                 }
-                print("\\epoch \(session.epoch?.rawValue ?? "off")\n")
+                say("\\epoch \(session.epoch?.rawValue ?? "off")\n")
             case .now(let choice):
                 switch choice {
                 case .time(let time): clock = time
                 case .clock: clock = nil
                 case nil: break
                 }
-                print("\\now \(clock?.fullText ?? "off, the clock's time")\n")
+                say("\\now \(clock?.fullText ?? "off, the clock's time")\n")
             }
         } catch {
             error.report()
@@ -175,13 +175,13 @@ final class Prompt {
             try database.info()
         }
         guard !info.experiments.isEmpty else { return "(no experiments)\n" }
-        return InfoCommand.experiments(info, elsewhere: "cozdb info --format json")
+        return ReportTables.experiments(info, elsewhere: "cozdb info --format json")
     }
 
     private func fields(_ name: String) throws(DatabaseError) -> String {
         let columns = try Database.withReader(session.path) { database throws(DatabaseError) in
             try database.columns(of: name)
         }
-        return SchemaCommand.table(columns, elsewhere: "cozdb schema --format json")
+        return ReportTables.columns(columns, elsewhere: "cozdb schema --format json")
     }
 }

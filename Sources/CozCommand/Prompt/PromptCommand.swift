@@ -8,7 +8,7 @@ enum PromptCommand: Equatable {
     case experiments
     case fields(String)
     /// Nil shows what it is.
-    case format(QueryCommand.Format?)
+    case format(AnswerFormat?)
     case timing(Bool?)
     case pager(Bool?)
     case epoch(EpochChoice?)
@@ -16,7 +16,7 @@ enum PromptCommand: Equatable {
 
     enum EpochChoice: Equatable {
         case off
-        case unit(WriteOptions.Precision)
+        case unit(TimeUnit)
     }
 
     enum ClockChoice: Equatable {
@@ -39,8 +39,8 @@ enum PromptCommand: Equatable {
 
     static let names = list.map(\.name)
 
-    private static let formats = QueryCommand.Format.allCases.map(\.rawValue)
-    private static let units = WriteOptions.Precision.allCases.map(\.rawValue)
+    private static let formats = AnswerFormat.allCases.map(\.rawValue)
+    private static let units = TimeUnit.allCases.map(\.rawValue)
 
     /// The words that can follow a command, as far as they can be listed.
     static func values(of name: String) -> [String] {
@@ -69,14 +69,14 @@ enum PromptCommand: Equatable {
             guard let value else { throw wrong(name, "no name", "that of an experiment") }
             return .fields(unquoted(value))
         case "\\format":
-            return .format(try choice(name, value, formats) { QueryCommand.Format(rawValue: $0) })
+            return .format(try choice(name, value, formats) { AnswerFormat(rawValue: $0) })
         case "\\timing": return .timing(try choice(name, value, ["on", "off"], flag))
         case "\\pager": return .pager(try choice(name, value, ["on", "off"], flag))
         case "\\epoch":
             return .epoch(
                 try choice(name, value, units + ["off"]) { word in
                     if word == "off" { return .off }
-                    return WriteOptions.Precision(rawValue: word).map { .unit($0) }
+                    return TimeUnit(argument: word).map { .unit($0) }
                 })
         default:
             return .now(

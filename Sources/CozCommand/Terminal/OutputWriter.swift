@@ -124,26 +124,3 @@ enum SystemMessage {
         return unsafe String(cString: message)
     }
 }
-
-/// What is known of a terminal behind a descriptor.
-enum Terminal {
-    static func isTerminal(_ descriptor: Int32) -> Bool {
-        isatty(descriptor) == 1
-    }
-
-    /// Characters per line; nil where there is no terminal.
-    static func columns(_ descriptor: Int32) -> Int? {
-        size(descriptor)?.columns
-    }
-
-    /// Lines, and characters per line; nil where there is no terminal. One that does not know
-    /// its size is taken for 80 by 24.
-    static func size(_ descriptor: Int32) -> (rows: Int, columns: Int)? {
-        guard isTerminal(descriptor) else { return nil }
-        var size = winsize()
-        // The kernel fills the structure it is given the address of.
-        let status = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
-        guard status == 0, size.ws_col > 0, size.ws_row > 0 else { return (24, 80) }
-        return (Int(size.ws_row), Int(size.ws_col))
-    }
-}

@@ -206,11 +206,15 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if input.condition == nil, !hasAuxiliary, case .stored(let view, let series) = input.origin
+        if input.condition == nil, !hasAuxiliary, !hasComputed,
+            case .stored(let view, let series) = input.origin
         {
             return try scan(view, series, plan.sources[input.source])
         }
         if takesOneRow { return try addOneRow(input) }
+        if takesEndsOnly, case .stored(let view, let series) = input.origin {
+            return try addEnds(input, view, series)
+        }
         let arguments = plan.calls.map(\.argument)
         var reader = BlockReader(
             plan, input, driving: arguments, in: executor.extended(plan), descending: false,
@@ -223,7 +227,48 @@ struct GroupAggregation {
     /// Whether the answer is the first or last point of all, with other columns of its row.
     private var takesOneRow: Bool {
         guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
-        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate == .last
+        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate?.isOfLast == true
+    }
+
+    /// Whether nothing but first and last values of fields are asked for.
+    private var takesEndsOnly: Bool { fields.indices.allSatisfy { takesEnds($0) } && hasFieldsOnly }
+
+    private var hasFieldsOnly: Bool { collectors.isEmpty && !fields.isEmpty }
+
+    /// Whether the first or last value of a series, or both, are all that is needed of a field.
+    private func takesEnds(_ index: Int) -> Bool {
+        let needs = fields[index].needs
+        return plan.buckets == nil && !needs.isEmpty && needs.isSubset(of: .ends)
+    }
+
+    /// First and last values of rows that fulfil the condition: each field is read from its own
+    /// ends, along with what the condition reads, and no further than to the first such row.
+    private mutating func addEnds(
+        _ input: InputSeries, _ view: ExperimentView, _ series: Series
+    ) throws(DatabaseError) {
+        let source = plan.sources[input.source]
+        for index in fields.indices {
+            let reference = fieldReferences[index]
+            guard case .column(let column, isTag: false) = source.bindings[reference],
+                try view.mayHave(column, series)
+            else { continue }
+            let needs = fields[index].needs
+            for end in [BucketNeeds.first, .last] where needs.contains(end) {
+                var reader = BlockReader(
+                    plan, input, driving: [reference],
+                    only: (input.condition?.columns ?? []).union([reference]),
+                    in: fields[index].range, descending: end == .last, blockRows: 64,
+                    counters: executor.counters)
+                var block = Block()
+                while try reader.next(into: &block) {
+                    let vector = block.references[reference]
+                    guard let row = vector.isPresent.firstIndex(of: true) else { continue }
+                    fields[index].add(times: [block.times[row]], vector.filtered([row]))
+                    break
+                }
+            }
+            fields[index].endSeries()
+        }
     }
 
     /// Reads from the end where that point must be, and no further than to it.
@@ -231,7 +276,7 @@ struct GroupAggregation {
         let argument = plan.calls[0].argument
         var reader = BlockReader(
             plan, input, driving: [argument], in: executor.extended(plan),
-            descending: plan.calls[0].aggregate == .last, blockRows: 64,
+            descending: plan.calls[0].aggregate?.isOfLast == true, blockRows: 64,
             counters: executor.counters)
         var block = Block()
         while try reader.next(into: &block) {
@@ -267,11 +312,12 @@ struct GroupAggregation {
 
     /// Aggregates are of fields; a tag has no points of its own, except as a subquery's column.
     private func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
-        switch (source.bindings[reference], source.origin) {
-        case (.column(_, let isTag), _): !isTag
-        case (.output, _), (.tag, .subquery): true
-        default: false
-        }
+        plan.isField(reference, source)
+    }
+
+    /// Whether a call is of something that is computed from the columns of a row.
+    private var hasComputed: Bool {
+        plan.calls.contains { plan.references[$0.argument].computation != nil }
     }
 
     // MARK: Scans
@@ -283,8 +329,9 @@ struct GroupAggregation {
             guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]],
                 try view.mayHave(column, series)
             else { continue }
-            if try takeLast(index, view, column, series) { continue }
-            try scan(index, view, column, series)
+            let counts = executor.counters.reads(source.number)
+            if try addEnds(index, view, column, series, counts) { continue }
+            try scan(index, view, column, series, source.number)
             fields[index].endSeries()
         }
         for index in collectors.indices {
@@ -298,10 +345,12 @@ struct GroupAggregation {
             let type = plan.references[reference].type
             let counters = executor.counters
             let noSummary = { (_: Int64, _: Int64) in false }
-            try view.scan(column, of: series, in: collector.range, summarize: noSummary) {
-                piece throws(DatabaseError) -> Bool in
+            try view.scan(
+                column, of: series, in: collector.range, counts: counters.reads(source.number),
+                summarize: noSummary
+            ) { piece throws(DatabaseError) -> Bool in
                 guard case .values(let slice) = piece else { return true }
-                try counters.read(slice)
+                try counters.read(slice, source.number)
                 var vector = ResultVector(slice)
                 if let type { vector = vector.cast(to: type) }
                 collector.add(times: slice.times, vector, [])
@@ -311,7 +360,8 @@ struct GroupAggregation {
     }
 
     private mutating func scan(
-        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
+        _ source: Int
     ) throws(DatabaseError) {
         let needsTimes = needsPointTimes(index)
         // Taken out while it is filled: a second reference would make every change a copy.
@@ -325,15 +375,14 @@ struct GroupAggregation {
         let summarize = { (first: Int64, last: Int64) in
             takesSummaries && window.accepts(first, last)
         }
-        try view.scan(column, of: series, in: field.range, summarize: summarize) {
-            piece throws(DatabaseError) -> Bool in
+        try view.scan(
+            column, of: series, in: field.range, counts: counters.reads(source),
+            summarize: summarize
+        ) { piece throws(DatabaseError) -> Bool in
             switch piece {
-            case .summary(let summary):
-                counters.value.blocksRead += 1
-                counters.value.blocksSummarized += 1
-                field.add(summary)
+            case .summary(let summary): field.add(summary)
             case .values(let slice):
-                try counters.read(slice)
+                try counters.read(slice, source)
                 if slice.type == field.type {
                     field.add(slice)
                 } else {
@@ -352,18 +401,23 @@ struct GroupAggregation {
         return aggregate == .min || aggregate == .max
     }
 
-    /// A last() outside buckets is found from the end.
-    private mutating func takeLast(
-        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series
+    /// A first() or last() outside buckets is found from the ends.
+    private mutating func addEnds(
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
+        _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
-        guard plan.buckets == nil, plan.calls.count == 1, plan.calls[0].aggregate == .last,
-            view.schema.columns[column].type == fields[index].type
-        else { return false }
-        guard let (time, value) = try view.last(column, of: series, in: fields[index].range) else {
-            return true
+        let needs = fields[index].needs
+        guard takesEnds(index), view.schema.columns[column].type == fields[index].type else {
+            return false
         }
-        executor.counters.value.rowsRead += 1
-        fields[index].add(times: [time], .constant(value, count: 1))
+        try executor.counters.checkCancelled()
+        for end in [BucketNeeds.first, .last] where needs.contains(end) {
+            let found = try view.end(
+                column, of: series, in: fields[index].range, last: end == .last, counts: counts)
+            guard let (time, value) = found else { break }
+            counts.rows += 1
+            fields[index].add(times: [time], .constant(value, count: 1))
+        }
         fields[index].endSeries()
         return true
     }
@@ -379,7 +433,7 @@ struct GroupAggregation {
         switch (places[call], planned.aggregate) {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
-            return fields[index].points(aggregate, time: time)
+            return fields[index].points(aggregate, time: time, age: age(planned))
         case (.collector(let index), let aggregate?):
             let list = collectors[index].finished()
             guard list.count > 0 else { return PointList() }
@@ -388,20 +442,15 @@ struct GroupAggregation {
                 time: time,
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
-                })
+                }, age: age(planned))
             return selection.apply(to: list)
         case (.collector(let index), nil): return collectors[index].finished()
         case (.field, nil): return PointList()
         }
     }
-}
 
-extension CounterBox {
-    func read(_ slice: ColumnSlice) throws(DatabaseError) {
-        value.rowsRead += slice.count
-        value.blocksRead += 1
-        value.bytesRead += slice.count * 16
-        try checkCancelled()
+    private func age(_ call: PlannedCall) -> Age {
+        Age(now: plan.now.nanoseconds, unit: Int64(saturating: call.parameter))
     }
 }
 

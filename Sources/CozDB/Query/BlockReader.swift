@@ -32,12 +32,35 @@ final class DerivedSeries {
     }
 }
 
+/// A series whose rows say something of the whole of it: computed when they are first asked for.
+final class ComputedSeries {
+    let plan: SelectPlan
+    let input: InputSeries
+    /// Computed ahead of time.
+    var prepared: Block?
+
+    init(plan: SelectPlan, input: InputSeries) {
+        self.plan = plan
+        self.input = input
+    }
+
+    /// The rows, which are not kept here any longer.
+    func rows(_ counters: CounterBox) throws(DatabaseError) -> Block {
+        if let prepared {
+            self.prepared = nil
+            return prepared
+        }
+        return try SeriesExecution(plan: plan, input: input, counters: counters).rows()
+    }
+}
+
 /// One series that a statement reads.
 struct InputSeries {
     enum Origin {
         case stored(ExperimentView, Series)
         case material(MaterialSeries)
         case derived(DerivedSeries)
+        case computed(ComputedSeries)
     }
 
     var origin: Origin
@@ -51,6 +74,7 @@ struct InputSeries {
         case .stored(let view, _): view.schema.name
         case .material(let series): series.name
         case .derived(let series): series.input.name
+        case .computed(let series): series.input.name
         }
     }
 
@@ -60,16 +84,20 @@ struct InputSeries {
         case .stored(_, let series): series.parts.reduce(0) { $0 + $1.rows.count }
         case .material(let series): series.times.count
         case .derived(let series): series.input.rowCount
+        case .computed(let series): series.input.rowCount
         }
     }
 
     /// A time that none of its rows in the range precedes; descending, that none follows.
     func nearestTime(_ range: TimeRange, ascending: Bool) -> Int64 {
+        if case .computed(let series) = origin {
+            return series.input.nearestTime(range, ascending: ascending)
+        }
         let (first, last) =
             switch origin {
             case .stored(_, let series): (series.firstTime, series.lastTime)
             case .material(let series): (series.times.first ?? .max, series.times.last ?? .min)
-            case .derived: (range.lower, range.upper)
+            case .derived, .computed: (range.lower, range.upper)
             }
         return ascending ? max(first, range.lower) : min(last, range.upper)
     }
@@ -81,6 +109,7 @@ struct InputSeries {
         case .stored(_, let series): return series.key.value(of: name) ?? ""
         case .material(let series): tags = series.tags
         case .derived(let series): tags = series.tags
+        case .computed(let series): return series.input.tag(name)
         }
         return tags.first { Name($0.name) == Name(name) }?.value ?? ""
     }
@@ -95,12 +124,20 @@ struct Block {
     var dimensions: [ResultVector] = []
 
     var count: Int { times.count }
+
+    /// The rows at these positions, in this order.
+    func filtered(_ rows: [Int]) -> Block {
+        Block(
+            times: rows.map { times[$0] }, references: references.map { $0.filtered(rows) },
+            dimensions: dimensions.map { $0.filtered(rows) })
+    }
 }
 
 struct BlockReader {
     private let plan: SelectPlan
     private let input: InputSeries
     private let counters: CounterBox
+    private let counts: ReadCounts
     private let descending: Bool
     /// What each reference, then each dimension, is made of.
     private var recipes: [Recipe] = []
@@ -110,8 +147,10 @@ struct BlockReader {
     private var inner: [BlockReader] = []
     private var innerBlock = Block()
     private var derived: [ResultVector] = []
-    /// Position in a material series.
+    /// Rows of a computed series, and the position in those or in a material series.
+    private var computed: Block?
     private var nextRow = 0
+    private let blockRows: Int
     /// Positions among the references of those of which a row must have one.
     private var driving: [Int]
     private let referenceCount: Int
@@ -120,22 +159,32 @@ struct BlockReader {
         case column(Int, FieldType?)
         case output(Int, FieldType?)
         case constant(FieldValue?)
+        case evaluation(Evaluation)
+        case dimension(DimensionFunction)
     }
 
-    /// - Parameter driving: references of which a row must have at least one to count at all; with
-    ///   nil, every row with any column counts.
+    /// - Parameters:
+    ///   - driving: references of which a row must have at least one to count at all; with nil,
+    ///     every row with any column counts.
+    ///   - only: references whose values are of use, with those that they are computed from, and
+    ///     no dimension; nil is all.
     init(
-        _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, in range: TimeRange,
-        descending: Bool, blockRows: Int = 4096, counters: CounterBox
+        _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
+        in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
     ) {
         self.plan = plan
         self.input = input
         self.counters = counters
         self.descending = descending
+        self.blockRows = blockRows
         let source = plan.sources[input.source]
+        counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = (driving ?? []).filter {
-            if case .column(_, isTag: false) = source.bindings[$0] { true } else { false }
+            switch source.bindings[$0] {
+            case .column(_, isTag: false), .computed: true
+            default: false
+            }
         }
         var wanted: [ColumnID] = []
         func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
@@ -150,20 +199,29 @@ struct BlockReader {
                 // Another source has a field of that name, and of another type.
                 if let type, type != .string { return .constant(nil) }
                 return .constant(value.isEmpty ? nil : .string(value))
-            case .missing: return .constant(nil)
+            case .missing, .computed: return .constant(nil)
             }
         }
         for (index, reference) in plan.references.enumerated() {
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil {
                 recipes.append(.constant(nil))
+            } else if let only, !only.contains(index) {
+                recipes.append(.constant(nil))
+            } else if case .row(let evaluation)? = reference.computation {
+                recipes.append(.evaluation(evaluation))
             } else {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
-        for dimension in source.dimensions {
+        let demands = self.demands(source)
+        for (index, dimension) in source.dimensions.enumerated() where only == nil {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
+            case .computed:
+                if let function = plan.dimensions[index].function {
+                    recipes.append(.dimension(function))
+                }
             case .tag, .missing: break
             }
         }
@@ -179,8 +237,18 @@ struct BlockReader {
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
-                blockRows: blockRows)
+                blockRows: blockRows, demands: demands, counts: counts)
         }
+    }
+
+    /// What the condition, and the one column of which a row must have a value, ask of columns.
+    private func demands(_ source: PlannedSource) -> [ColumnDemand] {
+        guard case .experiment(let view) = source.origin else { return [] }
+        var demands = input.condition?.demands(plan, source, view.schema) ?? []
+        if driving.count == 1, case .column(let id, _) = source.bindings[driving[0]] {
+            demands.append(ColumnDemand(column: id, bounds: .any))
+        }
+        return demands
     }
 
     /// Whether each column asked for is one of those of which a row must have one: then there is
@@ -215,9 +283,8 @@ struct BlockReader {
             block = Block()
             guard try cursor?.next(into: &rows) == true else { return false }
             block.times = rows.times
-            counters.value.rowsRead += rows.count
-            counters.value.blocksRead += 1
-            counters.value.bytesRead += rows.count * 8 * (rows.columns.count + 1)
+            counts.rows += rows.count
+            counts.bytes += rows.count * 8 * (rows.columns.count + 1)
         case .material(let series):
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
@@ -226,15 +293,47 @@ struct BlockReader {
             guard try inner[0].next(into: &innerBlock) else { return false }
             block = Block(times: innerBlock.times)
             derived = series.plan.evaluatedColumns(innerBlock.references, count: block.count)
+        case .computed(let series): return try readComputed(series, into: &block)
         }
-        let vectors = recipes.map { vector($0, count: block.count) }
-        block.references = Array(vectors.prefix(referenceCount))
-        block.dimensions = Array(vectors.dropFirst(referenceCount))
+        block.references = []
+        for recipe in recipes {
+            let vector = vector(recipe, block)
+            if block.references.count < referenceCount {
+                block.references.append(vector)
+            } else {
+                block.dimensions.append(vector)
+            }
+        }
         return true
     }
 
-    private func vector(_ recipe: Recipe, count: Int) -> ResultVector {
+    /// The rows of a computed series count as they are.
+    private mutating func readComputed(
+        _ series: ComputedSeries, into block: inout Block
+    ) throws(DatabaseError) -> Bool {
+        if computed == nil {
+            computed = try series.rows(counters)
+            driving = []
+        }
+        guard let computed, nextRow < computed.count else { return false }
+        let count = computed.count
+        let end = min(nextRow + blockRows, count)
+        let rows = (nextRow..<end).map { descending ? count - 1 - $0 : $0 }
+        nextRow = end
+        block = computed.filtered(rows)
+        return true
+    }
+
+    /// - Parameter block: with the references before this one.
+    private func vector(_ recipe: Recipe, _ block: Block) -> ResultVector {
+        let count = block.count
         switch (recipe, input.origin) {
+        case (.evaluation(let evaluation), _):
+            return Evaluator(times: block.times)
+                .evaluate(evaluation, block.references, count: count)
+        case (.dimension(let function), _):
+            return function.values(
+                times: block.times, references: block.references, zone: plan.zone)
         case (.column(let index, let type), _):
             let column = rows.columns[index]
             // Where no row has a value storage leaves the vectors out.
@@ -271,33 +370,6 @@ struct BlockReader {
             mask = isThere
         }
         guard let mask, mask.contains(false) else { return }
-        let kept = mask.indices.filter { mask[$0] }
-        block.times = kept.map { block.times[$0] }
-        block.references = block.references.map { $0.filtered(kept) }
-        block.dimensions = block.dimensions.map { $0.filtered(kept) }
-    }
-}
-
-/// Counters and the wish to stop, shared by everything that reads for one query.
-final class CounterBox {
-    var value = QueryCounters()
-    private let isCancelled: (@Sendable () -> Bool)?
-
-    init(isCancelled: (@Sendable () -> Bool)?) {
-        self.isCancelled = isCancelled
-    }
-
-    /// Adds what another one counted of the same query.
-    func add(_ other: CounterBox) {
-        value.rowsRead += other.value.rowsRead
-        value.blocksRead += other.value.blocksRead
-        value.blocksSummarized += other.value.blocksSummarized
-        value.bytesRead += other.value.bytesRead
-    }
-
-    func checkCancelled() throws(DatabaseError) {
-        if let isCancelled, isCancelled() {
-            throw DatabaseError(.cancelled, "the query was cancelled")
-        }
+        block = block.filtered(mask.indices.filter { mask[$0] })
     }
 }

@@ -16,6 +16,8 @@ indirect enum Evaluation: Sendable {
     /// A test of a string; `missing` is what it says of a value that is not there.
     case stringTest(Evaluation, StringTest, missing: Bool)
     case contains(Evaluation, [FieldValue], negated: Bool)
+    /// `delay()`: it depends on the time of the row too.
+    case delay(Evaluation, unit: Int64)
 }
 
 /// A test that depends on the text alone, so that it is made once for each distinct string.
@@ -39,6 +41,8 @@ struct Evaluator {
     var integersDivideToFloat = true
     /// How many references stand before the calls.
     var referenceCount = 0
+    /// Times of the rows, where the evaluation asks for them.
+    var times: [Int64] = []
 
     func evaluate(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
         switch node {
@@ -67,6 +71,11 @@ struct Evaluator {
                     guard let value = vector.value(row) else { return false }
                     return values.contains { Evaluator.areEqual($0, value) } != negated
                 })
+        case .delay(let inner, let unit):
+            let vector = evaluate(inner, columns, count: count)
+            return times.count == count
+                ? DelayFunction.values(vector, times: times, unit: unit)
+                : .constant(nil, count: count)
         }
     }
 
@@ -132,6 +141,21 @@ extension Evaluation {
         case .contains(let inner, let values, let negated):
             let part = inner.specialized(tag)
             return Evaluation.contains(part, values, negated: negated).folded([part])
+        case .delay(let inner, let unit): return .delay(inner.specialized(tag), unit: unit)
+        }
+    }
+
+    /// The references that it reads.
+    var referencesRead: Set<Int> {
+        switch self {
+        case .column(let index): [index]
+        case .call, .seriesTag, .constant: []
+        case .binary(_, let left, let right): left.referencesRead.union(right.referencesRead)
+        case .math(_, let arguments):
+            arguments.reduce(into: []) { $0.formUnion($1.referencesRead) }
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
+            .delay(let inner, _):
+            inner.referencesRead
         }
     }
 

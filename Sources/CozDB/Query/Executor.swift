@@ -16,10 +16,19 @@ protocol SeriesOutput: AnyObject {
 struct GroupKey: Hashable, Comparable {
     var name: Name
     var values: [Name]
+    /// For each value its number, where groups go by it and not by text; empty where none does.
+    var numbers: [Double?] = []
 
     static func < (left: GroupKey, right: GroupKey) -> Bool {
         if left.name != right.name { return left.name < right.name }
-        return left.values.lexicographicallyPrecedes(right.values)
+        guard !left.numbers.isEmpty, left.numbers.count == right.numbers.count else {
+            return left.values.lexicographicallyPrecedes(right.values)
+        }
+        for index in left.values.indices where left.values[index] != right.values[index] {
+            if let a = left.numbers[index], let b = right.numbers[index], a != b { return a < b }
+            return left.values[index] < right.values[index]
+        }
+        return false
     }
 }
 
@@ -47,6 +56,7 @@ final class Executor {
         if isByRow { return try runByRow(plan, inputs, into: output) }
         let groups = limited(try grouped(plan, inputs), plan, \.key.name)
         guard plan.isRaw else { return try runAggregates(plan, groups, into: output) }
+        if plan.hasSeriesFunctions { return try runSeries(plan, groups, into: output) }
         for group in groups {
             try counters.checkCancelled()
             try runRaw(plan, group, into: output)
@@ -55,7 +65,7 @@ final class Executor {
 
     static func differsByRow(_ binding: Binding) -> Bool {
         switch binding {
-        case .column, .output: true
+        case .column, .output, .computed: true
         case .tag, .missing: false
         }
     }
@@ -97,7 +107,11 @@ final class Executor {
                 }
             }
         }
-        return inputs
+        guard plan.hasSeriesFunctions else { return inputs }
+        return inputs.map { input in
+            let series = ComputedSeries(plan: plan, input: input)
+            return InputSeries(origin: .computed(series), source: input.source)
+        }
     }
 
     /// Whether the rows of a subquery can be taken series by series, as they are read: nobody
@@ -136,13 +150,7 @@ final class Executor {
     private func isOfUse(_ plan: SelectPlan, _ index: Int) -> Bool {
         let source = plan.sources[index]
         let wanted = plan.isRaw ? plan.auxiliary : plan.calls.map(\.argument)
-        return wanted.contains { reference in
-            switch (source.bindings[reference], source.origin) {
-            case (.column(_, let isTag), _): !isTag
-            case (.output, _), (.tag, .subquery): true
-            default: false
-            }
-        }
+        return wanted.contains { plan.isField($0, source) }
     }
 
     /// The range with the buckets before it that transformations need.
@@ -281,7 +289,12 @@ extension SelectPlan {
         return columns.map { column in
             var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
             // What was stored is shown as it is; a computed NaN has no place in an answer.
-            if case .column = column.evaluation {} else { SelectPlan.dropNaN(&vector) }
+            if case .column(let index) = column.evaluation,
+                references[index].computation == nil
+            {
+                return vector
+            }
+            SelectPlan.dropNaN(&vector)
             return vector
         }
     }

@@ -28,8 +28,10 @@ struct BucketNeeds: OptionSet {
 
     static let sum = BucketNeeds(rawValue: 1)
     static let extremes = BucketNeeds(rawValue: 2)
-    static let ends = BucketNeeds(rawValue: 4)
-    static let moments = BucketNeeds(rawValue: 8)
+    static let first = BucketNeeds(rawValue: 4)
+    static let last = BucketNeeds(rawValue: 8)
+    static let moments = BucketNeeds(rawValue: 16)
+    static let ends: BucketNeeds = [.first, .last]
 
     /// The needs of a simple aggregate.
     init(_ aggregate: Aggregate) {
@@ -38,6 +40,8 @@ struct BucketNeeds: OptionSet {
         case .sum, .mean: self = .sum
         case .min, .max, .spread: self = .extremes
         case .stddev: self = .moments
+        case .first: self = .first
+        case .last: self = .last
         default: self = .ends
         }
     }
@@ -102,7 +106,7 @@ struct FieldAccumulator {
     mutating func add(_ other: FieldAccumulator) {
         for state in other.states where state.count > 0 {
             var state = state
-            if type == .string, needs.contains(.ends) {
+            if type == .string, !needs.isDisjoint(with: .ends) {
                 state.first = strings.code(other.text(state.first))
                 state.last = strings.code(other.text(state.last))
             }
@@ -415,11 +419,11 @@ struct FieldAccumulator {
     /// The points of one aggregate, by ascending time.
     ///
     /// - Parameter time: the time of a row outside buckets; nil takes that of the point selected.
-    func points(_ aggregate: Aggregate, time: Int64?) -> PointList {
+    func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
         var builder = VectorBuilder(type: aggregate.resultType(of: type))
         for state in states where state.count > 0 {
-            let value = value(aggregate, state)
+            let value = value(aggregate, state, age)
             list.times.append(buckets != nil ? state.start : time ?? value.time)
             append(value.bits, to: &builder)
         }
@@ -437,7 +441,7 @@ struct FieldAccumulator {
     }
 
     private func value(
-        _ aggregate: Aggregate, _ state: BucketState
+        _ aggregate: Aggregate, _ state: BucketState, _ age: Age
     ) -> (bits: UInt64?, time: Int64) {
         switch aggregate {
         case .count: return (UInt64(state.count), 0)
@@ -451,6 +455,8 @@ struct FieldAccumulator {
         case .max: return (state.maximum, state.maximumTime)
         case .first: return (state.first, state.firstTime)
         case .last: return (state.last, state.lastTime)
+        case .age:
+            return (UInt64(bitPattern: age.value(state.lastTime)), state.lastTime)
         case .spread:
             if type == .integer { return (state.maximum &- state.minimum, 0) }
             let spread = Double(bitPattern: state.maximum) - Double(bitPattern: state.minimum)

@@ -6,10 +6,13 @@ enum MathFunction: String, CaseIterable, Sendable {
     case sin, sqrt, tan
     /// The first of its arguments that is not null.
     case coalesce
+    /// From the time of the row to the moment that a field names.
+    case delay
 
     var argumentCount: ClosedRange<Int> {
         switch self {
         case .atan2, .pow, .log: 2...2
+        case .delay: 1...2
         case .coalesce: 2...100
         default: 1...1
         }
@@ -22,14 +25,19 @@ enum Aggregate: String, CaseIterable, Sendable {
     case median, mode, percentile, distinct, integral, sample, top, bottom
     /// `count(distinct x)`
     case countDistinct = "count_distinct"
+    /// From the last value until now.
+    case age
 
     /// Whether its answer is a point that was stored.
     var isSelector: Bool {
         switch self {
-        case .first, .last, .min, .max, .percentile, .sample, .top, .bottom: true
+        case .first, .last, .min, .max, .percentile, .sample, .top, .bottom, .age: true
         default: false
         }
     }
+
+    /// Whether its answer is about the last point of all.
+    var isOfLast: Bool { self == .last || self == .age }
 
     /// Whether it can have several rows for one bucket, and so takes part in no fill().
     var hasManyRows: Bool {
@@ -42,14 +50,14 @@ enum Aggregate: String, CaseIterable, Sendable {
     /// Whether a count, sum and the like suffice, so that values need not be kept.
     var isSimple: Bool {
         switch self {
-        case .count, .sum, .mean, .min, .max, .first, .last, .spread, .stddev: true
+        case .count, .sum, .mean, .min, .max, .first, .last, .spread, .stddev, .age: true
         default: false
         }
     }
 
     func accepts(_ type: FieldType) -> Bool {
         switch self {
-        case .count, .first, .last, .distinct, .mode, .sample, .countDistinct: true
+        case .count, .first, .last, .distinct, .mode, .sample, .countDistinct, .age: true
         case .min, .max: type != .string
         default: type == .float || type == .integer
         }
@@ -57,11 +65,21 @@ enum Aggregate: String, CaseIterable, Sendable {
 
     func resultType(of type: FieldType?) -> FieldType? {
         switch self {
-        case .count, .countDistinct: .integer
+        case .count, .countDistinct, .age: .integer
         case .mean, .median, .stddev, .integral: .float
         default: type
         }
     }
+}
+
+/// How `age()` counts.
+struct Age {
+    let now: Int64
+    /// Nanoseconds, above 0.
+    let unit: Int64
+
+    /// Whole units from a time until now; negative for a time to come.
+    func value(_ time: Int64) -> Int64 { now.addingSaturating(time == .min ? .max : -time) / unit }
 }
 
 /// Functions of neighbouring points.

@@ -151,7 +151,10 @@ extension Parser {
         defer { leave() }
         _ = next()
         var call = Call(name: name.lowercased(), arguments: [], offset: start)
-        if take(.rightParenthesis) { return call }
+        if take(.rightParenthesis) {
+            call.window = try window()
+            return call
+        }
         repeat {
             if let regex = try regexIfAhead() {
                 call.arguments.append(.regex(regex))
@@ -160,7 +163,28 @@ extension Parser {
             }
         } while take(.comma)
         guard take(.rightParenthesis) else { throw unexpected([")"]) }
+        call.window = try window()
         return call
+    }
+
+    /// `OVER (10m BEFORE anchor)`, which InfluxQL does not have. No word of it is reserved: a name
+    /// never follows a call.
+    private mutating func window() throws(DatabaseError) -> WindowClause? {
+        let start = peek().start
+        guard takeWord("OVER") else { return nil }
+        try expect(.leftParenthesis)
+        guard case .duration(let text) = peek().token else { throw unexpected(["duration"]) }
+        let place = next().start
+        guard let width = DurationText.nanoseconds(text) else {
+            throw failure("invalid duration", at: place)
+        }
+        let sides = WindowClause.Side.allCases
+        guard let side = sides.first(where: { takeWord($0.rawValue) }) else {
+            throw unexpected(sides.map(\.rawValue))
+        }
+        let anchor = try reference()
+        try expect(.rightParenthesis)
+        return WindowClause(width: width, side: side, anchor: anchor, offset: start)
     }
 
     private mutating func distinct() throws(DatabaseError) -> Expression {

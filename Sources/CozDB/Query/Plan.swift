@@ -10,6 +10,16 @@ struct PlannedReference: Sendable {
     var isTag: Bool
     /// Where it first stands in the text.
     var offset = 0
+    /// How it is computed, where it is no column of the sources; its name is then its text.
+    var computation: Computation?
+
+    /// What other references, those before it, say of a value.
+    enum Computation: Sendable {
+        /// From the columns of the row.
+        case row(Evaluation)
+        /// From the rows of the series.
+        case series(SeriesFunction)
+    }
 }
 
 /// What a name is in one source.
@@ -20,6 +30,8 @@ enum Binding: Sendable {
     case tag(String)
     /// A column of a subquery.
     case output(Int)
+    /// Computed from other references, or from the time of the row.
+    case computed
     case missing
 }
 
@@ -31,6 +43,8 @@ struct PlannedSource {
     }
 
     var origin: Origin
+    /// Counts from 0 over the statement and all its subqueries.
+    var number = 0
     /// What each reference of the plan is here.
     var bindings: [Binding]
     /// What each dimension of the plan is here.
@@ -70,6 +84,8 @@ struct PlannedDimension {
     var name: String
     var kind: ReferenceKind
     var offset = 0
+    /// How a group is computed that is no tag or field.
+    var function: DimensionFunction?
 }
 
 final class SelectPlan {
@@ -85,6 +101,8 @@ final class SelectPlan {
     var ownDimensions: Set<Name> = []
     var timeName = "time"
     var zone: TimeZoneRules?
+    /// What `now()` is.
+    var now = Timestamp(nanoseconds: 0)
 
     /// Half open.
     var range = TimeRange.all
@@ -97,6 +115,34 @@ final class SelectPlan {
 
     /// Whether the answer is stored rows rather than something computed from many.
     var isRaw: Bool { calls.isEmpty }
+
+    /// Whether rows say something of their series, so that it has to be read as a whole.
+    var hasSeriesFunctions: Bool { !seriesFunctions.isEmpty }
+
+    /// Functions of series, with the numbers of their references.
+    var seriesFunctions: [(index: Int, function: SeriesFunction)] {
+        references.indices.compactMap { index in
+            guard case .series(let function)? = references[index].computation else { return nil }
+            return (index, function)
+        }
+    }
+
+    /// Whether a reference can have values of its own in a source: tags alone make no rows.
+    func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
+        switch (source.bindings[reference], source.origin) {
+        case (.column(_, let isTag), _): return !isTag
+        case (.output, _), (.tag, .subquery): return true
+        case (.computed, _):
+            switch references[reference].computation {
+            case .row(let evaluation)?:
+                return evaluation.referencesRead.contains { isField($0, source) }
+            case .series(let function)?:
+                return function.arguments.contains { isField($0, source) }
+            case nil: return false
+            }
+        default: return false
+        }
+    }
 
     /// The one selector whose point gives the row its time and other columns.
     var singleSelector: Bool {

@@ -5,16 +5,9 @@ extension Planner {
         _ plan: SelectPlan, _ fields: [SelectField]
     ) throws(DatabaseError) {
         // References first: the types of calls depend on them.
-        for field in fields {
-            field.expression.walk { part in
-                switch part {
-                case .reference(let reference), .distinct(let reference):
-                    _ = plan.reference(reference)
-                default: break
-                }
-            }
-        }
+        for field in fields { try plan.register(field.expression) }
         try bindReferences(plan, from: 0)
+        try checkDimensions(plan)
         var callTexts: [String] = []
         for field in fields {
             let (evaluation, type) = try DatabaseError.located(at: field.offset) {
@@ -66,6 +59,9 @@ extension Planner {
                 symbol, try evaluation(left, plan, &callTexts),
                 try evaluation(right, plan, &callTexts))
         case .call(let call):
+            if call.isSeriesFunction || call.name == "delay" {
+                return .column(try plan.computed(call))
+            }
             if let function = MathFunction(rawValue: call.name) {
                 var arguments: [Evaluation] = []
                 for argument in call.arguments {
@@ -123,6 +119,9 @@ extension Planner {
             return PlannedCall(aggregate: .distinct, argument: plan.reference(reference))
         case .call(let call):
             guard let first = call.arguments.first else { break }
+            if MathFunction(rawValue: call.name)?.isOwn == true {
+                return PlannedCall(aggregate: nil, argument: try plan.computed(call))
+            }
             if let transformation = transformation(call, plan) {
                 var inner = try planned(first, plan)
                 inner.transformations.append(transformation)
@@ -144,12 +143,13 @@ extension Planner {
         case (.count, .distinct(let reference)):
             return PlannedCall(aggregate: .countDistinct, argument: plan.reference(reference))
         case (.count, .call(let inner)) where inner.name == "distinct":
-            if case .reference(let reference)? = inner.arguments.first {
-                return PlannedCall(aggregate: .countDistinct, argument: plan.reference(reference))
+            if let first = inner.arguments.first, let argument = try plan.argument(first) {
+                return PlannedCall(aggregate: .countDistinct, argument: argument)
             }
-        case (_, .reference(let reference)):
-            var planned = PlannedCall(aggregate: aggregate, argument: plan.reference(reference))
-            if aggregate == .integral { planned.parameter = 1e9 }
+        default:
+            guard let argument = try plan.argument(first) else { break }
+            var planned = PlannedCall(aggregate: aggregate, argument: argument)
+            if aggregate == .integral || aggregate == .age { planned.parameter = 1e9 }
             switch call.arguments.last {
             case .integer(let value)?: planned.parameter = Double(value)
             case .number(let value)?: planned.parameter = value
@@ -162,7 +162,6 @@ extension Planner {
                 }
             }
             return planned
-        default: break
         }
         throw DatabaseError(
             .usage, "expected field argument in \(call.name)()", offset: call.offset)
@@ -204,6 +203,7 @@ extension SelectPlan {
         case .constant(let value): return value?.type
         case .seriesTag: return .string
         case .isNull, .stringTest, .contains: return .boolean
+        case .delay(let inner, _): return try checkDelay(try type(of: inner, place), place)
         case .math(let function, let arguments):
             var types: [FieldType] = []
             for argument in arguments {
@@ -261,21 +261,9 @@ extension SelectPlan {
 
     /// References that columns read themselves, not through a call.
     func collectAuxiliary() {
-        var found: Set<Int> = []
-        func collect(_ node: Evaluation) {
-            switch node {
-            case .column(let index): found.insert(index)
-            case .binary(_, let left, let right):
-                collect(left)
-                collect(right)
-            case .math(_, let arguments):
-                for argument in arguments { collect(argument) }
-            case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _):
-                collect(inner)
-            case .call, .constant, .seriesTag: break
-            }
+        let found = columns.reduce(into: Set<Int>()) {
+            $0.formUnion($1.evaluation.referencesRead)
         }
-        for column in columns { collect(column.evaluation) }
         auxiliary = found.sorted()
     }
 

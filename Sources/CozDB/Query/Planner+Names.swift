@@ -29,6 +29,7 @@ extension Planner {
     mutating func bind(
         _ dimension: PlannedDimension, _ source: PlannedSource
     ) throws(DatabaseError) -> Binding {
+        if dimension.function != nil { return .computed }
         let name = dimension.name
         let wantsField = dimension.kind != .any && dimension.kind != .tag
         switch source.origin {
@@ -65,6 +66,13 @@ extension Planner {
     /// Binds every reference of the plan in every source, and finds their types.
     mutating func bindReferences(_ plan: SelectPlan, from start: Int) throws(DatabaseError) {
         for index in start..<plan.references.count {
+            if plan.references[index].computation != nil {
+                for source in plan.sources.indices {
+                    plan.sources[source].bindings.append(.computed)
+                }
+                plan.references[index].type = try plan.type(ofComputed: index)
+                continue
+            }
             var type: FieldType?
             var isTag = true
             var isKnown = false
@@ -135,9 +143,7 @@ extension Planner {
     ) throws(DatabaseError) {
         guard let condition else { return }
         let start = plan.references.count
-        condition.walk { part in
-            if case .reference(let reference) = part { _ = plan.reference(reference) }
-        }
+        try plan.registerCondition(condition)
         try bindReferences(plan, from: start)
         for index in plan.sources.indices {
             let bound = ConditionBinder(plan: plan, source: plan.sources[index])
@@ -155,7 +161,8 @@ extension SelectPlan {
     /// The number of a reference, which is added when it is new.
     func reference(_ reference: Reference) -> Int {
         let known = references.firstIndex {
-            Name($0.name) == Name(reference.name) && $0.kind == reference.kind
+            $0.computation == nil && Name($0.name) == Name(reference.name)
+                && $0.kind == reference.kind
         }
         if let known { return known }
         references.append(
@@ -183,6 +190,7 @@ struct ConditionBinder {
         case .boolean(let flag): return .constant(.boolean(flag))
         case .call(let call):
             guard let function = MathFunction(rawValue: call.name) else { break }
+            if function == .delay { return .column(try plan.computed(call)) }
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try bind(argument)) }
             return .math(function, arguments)
@@ -204,7 +212,7 @@ struct ConditionBinder {
     private func reference(_ reference: Reference) -> Evaluation {
         let index = plan.reference(reference)
         switch source.bindings[index] {
-        case .column, .output: return .column(index)
+        case .column, .output, .computed: return .column(index)
         case .tag(let name): return .seriesTag(name)
         case .missing: return .constant(nil)
         }

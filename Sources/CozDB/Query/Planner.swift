@@ -15,6 +15,8 @@ struct Planner {
     let options: QueryOptions
     /// Tag names of experiments in which every tag is identity, by the experiment's number.
     private var tagNamesByExperiment: [Int: Set<Name>] = [:]
+    /// Items of FROM so far, those of subqueries included.
+    private var sourceCount = 0
 
     init(snapshot: Snapshot, options: QueryOptions) {
         self.snapshot = snapshot
@@ -36,6 +38,7 @@ struct Planner {
         let plan = SelectPlan()
         plan.zone = zone
         plan.timeName = checks.timeName
+        plan.now = options.now
         plan.limits = statement.limits
         plan.isAscending = outer?.isAscending ?? statement.isAscending ?? true
         if let outer, let own = statement.isAscending, own != outer.isAscending {
@@ -93,7 +96,8 @@ struct Planner {
         let isExtended = span > 0 && !isOver
         for source in statement.sources {
             if case .subquery(let inner) = source {
-                var (first, last) = bounds
+                // Functions of a series look beyond the range, which cuts their answer alone.
+                var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
                 if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
                 if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
                 let surroundings = Surroundings(
@@ -101,14 +105,14 @@ struct Planner {
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
                 let inner = try self.plan(inner, inside: surroundings)
-                plan.sources.append(PlannedSource(.subquery(inner)))
+                append(.subquery(inner), to: plan)
                 continue
             }
             for view in try experiments(source) {
                 let isThere = plan.sources.contains {
                     if case .experiment(let other) = $0.origin { other === view } else { false }
                 }
-                if !isThere { plan.sources.append(PlannedSource(.experiment(view))) }
+                if !isThere { append(.experiment(view), to: plan) }
             }
         }
     }
@@ -120,6 +124,11 @@ struct Planner {
             call.name != "cumulative_sum", case .call? = call.arguments.first
         else { return inner }
         return inner + 1
+    }
+
+    private mutating func append(_ origin: PlannedSource.Origin, to plan: SelectPlan) {
+        plan.sources.append(PlannedSource(origin, number: sourceCount))
+        sourceCount += 1
     }
 
     /// The experiments that an item of FROM names.
@@ -187,6 +196,11 @@ struct Planner {
                 }
             default: break
             }
+        }
+        for dimension in statement.dimensions {
+            guard case .call(let call) = dimension, call.name != "time" else { continue }
+            let planned = try self.dimension(call, plan, besides: Set(found.keys))
+            found[Name(planned.name)] = planned
         }
         plan.ownDimensions = Set(found.keys)
         for dimension in outer?.dimensions ?? [] where found[Name(dimension.name)] == nil {
@@ -346,8 +360,9 @@ struct Planner {
 }
 
 extension PlannedSource {
-    init(_ origin: Origin) {
-        self.init(origin: origin, bindings: [], dimensions: [], condition: nil)
+    init(_ origin: Origin, number: Int = 0) {
+        self.init(
+            origin: origin, number: number, bindings: [], dimensions: [], condition: nil)
     }
 }
 

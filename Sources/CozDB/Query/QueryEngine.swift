@@ -64,7 +64,7 @@ struct QueryEngine {
             }
             try output.sink.endStatement(nil)
         }
-        return counters.value
+        return counters.total
     }
 
     /// The statements of a text that would change data, so that callers know how to open.

@@ -5,7 +5,10 @@ public enum QueryLanguage {
     /// Names of all functions, in lower case and byte order.
     public static let functions: [String] = {
         let aggregates = Aggregate.allCases.map(\.rawValue)
-        let names = MathFunction.allCases.map(\.rawValue) + aggregates
+        let study = SeriesFunction.examples.keys + ["nearest", "bin"]
+        let names =
+            MathFunction.allCases.map(\.rawValue) + aggregates + study
+            + CalendarPart.allCases.map(\.rawValue)
         return Set(names).union(Transformation.names).sorted()
     }()
 

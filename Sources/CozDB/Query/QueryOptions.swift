@@ -63,14 +63,25 @@ public struct QueryOptions: Sendable {
 
 /// What a run of statements did, for `--timing` and monitoring.
 public struct QueryCounters: Hashable, Sendable {
-    /// Rows or values read from storage.
+    /// Rows, or values of single columns, read from storage.
     public var rowsRead = 0
-    /// Pieces of columns and blocks of rows read.
-    public var blocksRead = 0
-    /// Pieces answered from their summary alone.
+    /// Blocks of the series and columns asked for that reach into the range of time. A block is a
+    /// run of up to 1024 values of one column; what is in memory still counts as one block for
+    /// each series and column.
+    public var blocksInRange = 0
+    /// Blocks of them left alone because of their times.
+    public var blocksOutOfRange = 0
+    /// Blocks in range left alone because their statistics tell that no row in them is wanted.
+    public var blocksSkipped = 0
+    /// Blocks in range answered from their statistics alone.
     public var blocksSummarized = 0
+    /// Blocks decoded. One that is decoded twice counts twice; with LIMIT and the like there can
+    /// be blocks in range that nothing was done with.
+    public var blocksRead = 0
     /// Bytes of values handed over by storage, uncompressed.
     public var bytesRead = 0
+    /// Bytes of the blocks decoded as they are stored, compressed.
+    public var storedBytesRead = 0
     /// Rows of the answer.
     public var rowsReturned = 0
     /// Time spent on reading the text.

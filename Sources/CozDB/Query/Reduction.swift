@@ -189,6 +189,12 @@ extension Int64 {
         }
     }
 
+    /// Nanoseconds since another time; between the ends of time they are more than Int64 holds.
+    func nanoseconds(since other: Int64) -> Double {
+        let (distance, isOver) = subtractingReportingOverflow(other)
+        return isOver ? Double(self) - Double(other) : Double(distance)
+    }
+
     func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? (other < 0 ? .min : .max) : sum

@@ -83,15 +83,18 @@ extension Executor {
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
         _ body: (GroupKey, Block) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        let shared = key(plan, input)
+        var shared = key(plan, input)
         let dimensions = plan.sources[input.source].dimensions
         let changing = dimensions.indices.filter { Executor.differsByRow(dimensions[$0]) }
+        let isByNumber = plan.dimensions.map(\.isByNumber)
+        if isByNumber.contains(true) { shared.numbers = shared.values.map { _ in nil } }
         var reader = BlockReader(
             plan, input, driving: driving, in: extended(plan), descending: descending,
             counters: counters)
         var block = Block()
         while try reader.next(into: &block) {
-            var grouping = BlockGrouping(shared: shared, changing: changing)
+            var grouping = BlockGrouping(
+                shared: shared, changing: changing, isByNumber: isByNumber)
             grouping.add(block)
             for (key, rows) in zip(grouping.keys, grouping.rows) {
                 let part = Block(
@@ -103,20 +106,36 @@ extension Executor {
     }
 }
 
+extension PlannedDimension {
+    /// Whether its groups go by number, not by text.
+    fileprivate var isByNumber: Bool {
+        if case .bin? = function { true } else { false }
+    }
+}
+
 /// The rows of one block by group. Codes are compared before texts: a text is looked at once for
 /// each combination of codes.
 private struct BlockGrouping {
+    private struct CodePair: Hashable {
+        var place: Int
+        var isThere: Bool
+        var code: UInt64
+    }
+
     private let shared: GroupKey
     /// Which values of the key differ from row to row.
     private let changing: [Int]
+    /// For each value of the key.
+    private let isByNumber: [Bool]
     private(set) var keys: [GroupKey] = []
     private(set) var rows: [[Int]] = []
     /// Equal texts can have different codes: places are found by key, then remembered by codes.
     private var placeByKey: [GroupKey: Int] = [:]
 
-    init(shared: GroupKey, changing: [Int]) {
+    init(shared: GroupKey, changing: [Int], isByNumber: [Bool]) {
         self.shared = shared
         self.changing = changing
+        self.isByNumber = isByNumber
     }
 
     mutating func add(_ block: Block) {
@@ -137,21 +156,44 @@ private struct BlockGrouping {
         }
     }
 
+    /// Combinations are numbered one dimension after the other.
     private mutating func addByCodes(_ block: Block) {
-        var places: [[UInt64]: Int] = [:]
+        var combined = [Int](repeating: 0, count: block.count)
+        for dimension in block.dimensions {
+            var numbers: [CodePair: Int] = [:]
+            // Neighbours are often of one group.
+            var last: (pair: CodePair, number: Int)?
+            for row in 0..<block.count {
+                let isThere = dimension.isPresent[row]
+                let pair = CodePair(
+                    place: combined[row], isThere: isThere,
+                    code: isThere ? dimension.bits[row] : 0)
+                if last?.pair != pair {
+                    let number = numbers[pair] ?? numbers.count
+                    numbers[pair] = number
+                    last = (pair, number)
+                }
+                combined[row] = last?.number ?? 0
+            }
+        }
+        var places = [Int](repeating: -1, count: (combined.max() ?? 0) + 1)
         for row in 0..<block.count {
-            let codes = block.dimensions.map { $0.isPresent[row] ? $0.bits[row] : .max }
-            let known = places[codes]
-            let place = known ?? place(block, row)
-            if known == nil { places[codes] = place }
-            rows[place].append(row)
+            if places[combined[row]] < 0 { places[combined[row]] = place(block, row) }
+            rows[places[combined[row]]].append(row)
         }
     }
 
     private mutating func place(_ block: Block, _ row: Int) -> Int {
         var key = shared
         for (place, index) in changing.enumerated() {
-            key.values[index] = Name(block.dimensions[place].groupText(row))
+            let dimension = block.dimensions[place]
+            guard isByNumber[index] else {
+                key.values[index] = Name(dimension.groupText(row))
+                continue
+            }
+            key.values[index] = Name(dimension.edgeText(row))
+            // What has no number comes before all that have one.
+            key.numbers[index] = dimension.number(row) ?? -.infinity
         }
         if let known = placeByKey[key] { return known }
         placeByKey[key] = keys.count
@@ -170,6 +212,20 @@ extension ResultVector {
         case .integer(let number)?: String(number)
         case .float(let number)?: number.description
         case nil: ""
+        }
+    }
+
+    /// The edge of a bin: whole numbers without a fraction, whatever the type of the field.
+    fileprivate func edgeText(_ row: Int) -> String {
+        let text = groupText(row)
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    fileprivate func number(_ row: Int) -> Double? {
+        switch value(row) {
+        case .integer(let number)?: Double(number)
+        case .float(let number)?: number
+        default: nil
         }
     }
 }

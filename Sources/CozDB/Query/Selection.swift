@@ -9,6 +9,7 @@ struct Selection {
     let time: Int64?
     /// Positions among the auxiliary columns by which top and bottom tell points apart.
     let distinguishing: [Int]
+    var age = Age(now: 0, unit: 1)
 
     /// - Parameter points: by ascending time.
     func apply(to points: PointList) -> PointList {
@@ -37,13 +38,18 @@ struct Selection {
         }
         if isComputed { return PointList(times: times, values: computed.finished()) }
         var list = points.selected(rows)
+        if aggregate == .age {
+            var ages = VectorBuilder(type: .integer)
+            for time in list.times { ages.append(.integer(age.value(time))) }
+            list.values = ages.finished()
+        }
         list.times = times
         return list
     }
 
     // MARK: Values computed
 
-    private func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
+    func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
         switch aggregate {
         case .median:
             return .float(median(points, rows))
@@ -82,7 +88,7 @@ struct Selection {
 
     // MARK: Rows selected
 
-    private func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
+    func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         switch aggregate {
         case .distinct:
             // Of several series that have new values at one time InfluxDB shows the smaller first.
@@ -229,16 +235,16 @@ struct Selection {
             }
             if now >= bounds.1 {
                 if previousTime != bounds.1 {
-                    let slope = (value - previous) / Double(now &- previousTime)
-                    let edge = previous + slope * Double(bounds.1 &- previousTime)
-                    sum += 0.5 * (edge + previous) * Double(bounds.1 &- previousTime) / parameter
+                    let slope = (value - previous) / now.nanoseconds(since: previousTime)
+                    let edge = previous + slope * bounds.1.nanoseconds(since: previousTime)
+                    sum += 0.5 * (edge + previous) * bounds.1.nanoseconds(since: previousTime) / parameter
                     (previousTime, previous) = (bounds.1, edge)
                 }
                 emit(bounds.0, sum)
                 bounds = buckets?.bounds(now) ?? bounds
                 sum = 0
             }
-            sum += 0.5 * (value + previous) * Double(now &- previousTime) / parameter
+            sum += 0.5 * (value + previous) * now.nanoseconds(since: previousTime) / parameter
             (previousTime, previous) = (now, value)
         }
         if buckets == nil || previousTime != bounds.0 { emit(bounds.0, sum) }

@@ -13,6 +13,7 @@ extension StatementChecks {
         case .call(let call): try check(call, allowsWildcard: allowsWildcard)
         case .distinct:
             callCount += 1
+            if plainCall == nil { plainCall = expression }
             hasDistinct = true
             hasOnlySelectors = false
         case .binary(_, let left, let right):
@@ -29,7 +30,14 @@ extension StatementChecks {
     }
 
     private mutating func check(_ call: Call, allowsWildcard: Bool) throws(DatabaseError) {
+        if call.isSeriesFunction {
+            return try checkSeriesFunction(call, allowsWildcard: allowsWildcard)
+        }
         if let function = MathFunction(rawValue: call.name) {
+            if function == .delay {
+                hasColumns = true
+                return try checkDelay(call)
+            }
             try checkCount(function, call)
             for argument in call.arguments where !argument.isLiteral {
                 try check(argument, allowsWildcard: allowsWildcard)
@@ -37,6 +45,7 @@ extension StatementChecks {
             return
         }
         callCount += 1
+        if plainCall == nil { plainCall = .call(call) }
         switch call.name {
         case "percentile": try checkPercentile(call, allowsWildcard)
         case "sample": try checkSample(call, allowsWildcard)
@@ -59,6 +68,16 @@ extension StatementChecks {
         case "max", "min", "first", "last": break
         case "count", "sum", "mean", "median", "mode", "stddev", "spread", "count_distinct":
             hasOnlySelectors = false
+        case "age":
+            try checkCount(call, 1...2)
+            if call.arguments.count == 2 {
+                try checkUnit(call, "the unit of age() must be a duration, as in age(x, 1h)")
+            }
+            return try checkSymbol(call, call.arguments[0], allowsWildcard)
+        case "nearest":
+            throw failure(
+                "nearest() needs a window: nearest(x) OVER (15m AROUND ws_survey_count)",
+                .call(call))
         default: throw failure("undefined function \(call.name)()", .call(call))
         }
         try checkCount(call, 1...1)
@@ -73,8 +92,9 @@ extension StatementChecks {
         try checkSymbol(call, call.arguments[0], allowsWildcard)
     }
 
-    /// The argument must be a name, a wildcard or a regular expression.
-    private mutating func checkSymbol(
+    /// The argument must be a name, a wildcard, a regular expression, or one of our own functions
+    /// of a row.
+    mutating func checkSymbol(
         _ call: Call, _ argument: Expression, _ allowsWildcard: Bool
     ) throws(DatabaseError) {
         switch argument {
@@ -85,6 +105,7 @@ extension StatementChecks {
                 throw failure("unsupported expression with \(what): \(call.name)()", .call(call))
             }
             hasOnlySelectors = false
+        case .call(let inner) where try checkOwnArgument(call, inner): return
         default: throw failure("expected field argument in \(call.name)()", .call(call))
         }
     }
@@ -120,8 +141,11 @@ extension StatementChecks {
         guard arguments.count == 1 else {
             throw failure("distinct function can only have one argument", argument)
         }
-        guard case .reference = argument else {
-            throw failure("expected field argument in distinct()", argument)
+        switch argument {
+        case .reference: break
+        case .call(let inner)
+        where try checkOwnArgument(Call(name: "distinct", arguments: []), inner): break
+        default: throw failure("expected field argument in distinct()", argument)
         }
         if !isNested { hasDistinct = true }
         hasOnlySelectors = false
@@ -150,7 +174,10 @@ extension StatementChecks {
                 "limit (\(limit)) in \(call.name) function can not be larger than the LIMIT "
                     + "(\(most)) in the select statement", place)
         }
-        guard case .reference = call.arguments[0] else {
+        switch call.arguments[0] {
+        case .reference: break
+        case .call(let inner) where try checkOwnArgument(call, inner): break
+        default:
             throw failure(
                 "expected first argument to be a field in \(call.name)(), found "
                     + call.arguments[0].text, place)
@@ -215,6 +242,13 @@ extension StatementChecks {
     /// What is transformed: the buckets of an aggregate, or the points of a field.
     mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
         switch call.arguments[0] {
+        case .call(let inner)
+        where inner.isSeriesFunction || MathFunction(rawValue: inner.name)?.isOwn == true:
+            if interval != 0, !isIntervalInherited {
+                throw failure(
+                    "aggregate function required inside the call to \(call.name)", .call(call))
+            }
+            _ = try checkOwnArgument(call, inner)
         case .call(let inner):
             guard interval != 0 else {
                 throw failure(

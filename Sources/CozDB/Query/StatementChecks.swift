@@ -19,6 +19,10 @@ struct StatementChecks {
     var hasColumns = false
     var topBottom = ""
     var fieldCount = 0
+    /// The first function of a series, the first aggregate, and the field of all windows.
+    var seriesCall: Call?
+    var plainCall: Expression?
+    var anchor: Reference?
     /// Fields with their literals folded, `time` removed.
     private(set) var fields: [SelectField] = []
     /// The name of the time column.
@@ -64,6 +68,8 @@ struct StatementChecks {
 
     private func check(condition: Expression) throws(DatabaseError) {
         if case .call(let call) = condition {
+            try checkIsNoSeriesFunction(call)
+            if call.name == "delay" { return try checkDelay(call) }
             guard let function = MathFunction(rawValue: call.name) else {
                 throw failure("invalid function call in condition: \(condition.text)", condition)
             }
@@ -86,7 +92,9 @@ struct StatementChecks {
             if reference.isTime {
                 throw failure("time() is a function and expects at least one argument", dimension)
             }
-        case .call(let call): try checkTimeDimension(call)
+        case .call(let call):
+            if try checkDimensionFunction(call) { return }
+            try checkTimeDimension(call)
         case .wildcard, .regex: break
         default: throw failure("only time and tag dimensions allowed", dimension)
         }
@@ -139,6 +147,7 @@ struct StatementChecks {
         guard fieldCount > 0 else {
             throw DatabaseError(.usage, "at least 1 non-time field must be queried")
         }
+        try checkSeriesCombination()
         if callCount > 1, !topBottom.isEmpty {
             throw DatabaseError(
                 .usage,

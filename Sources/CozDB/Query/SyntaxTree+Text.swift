@@ -8,6 +8,7 @@ extension Expression {
         case .reference(let reference): reference.text
         case .call(let call):
             call.name + "(" + call.arguments.map(\.text).joined(separator: ", ") + ")"
+                + (call.window.map { " \($0.text)" } ?? "")
         case .binary(let symbol, let left, let right):
             "\(left.text) \(symbol.rawValue) \(right.text)"
         case .parenthesis(let inner): "(\(inner.text))"
@@ -97,6 +98,10 @@ extension Expression {
         let zeros = String(repeating: "0", count: 3 - fraction.count)
         return (value < 0 ? "-" : "") + "\(thousandths / 1000).\(zeros)\(fraction)"
     }
+}
+
+extension WindowClause {
+    var text: String { "OVER (\(DurationText.text(width)) \(side.rawValue) \(anchor.text))" }
 }
 
 extension Reference {

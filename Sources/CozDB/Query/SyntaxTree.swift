@@ -30,6 +30,24 @@ struct Reference: Equatable, Sendable {
 struct Call: Sendable {
     var name: String
     var arguments: [Expression]
+    /// `OVER (...)` behind it.
+    var window: WindowClause?
+    var offset = 0
+}
+
+/// `OVER (10m BEFORE anchor)`
+struct WindowClause: Sendable {
+    enum Side: String, CaseIterable, Sendable {
+        case before = "BEFORE"
+        case after = "AFTER"
+        case around = "AROUND"
+    }
+
+    /// Nanoseconds.
+    var width: Int64
+    var side: Side
+    /// The field whose values have windows.
+    var anchor: Reference
     var offset = 0
 }
 

@@ -19,8 +19,8 @@ extension Transformation {
             Transformation.pairs(points) { previous, row in
                 let difference = points.number(row) - points.number(previous)
                 if nonNegative, difference < 0 { return }
-                let elapsed = points.times[row] &- points.times[previous]
-                let duration = Double(isAscending ? elapsed : 0 &- elapsed) / Double(unit)
+                let elapsed = points.times[row].nanoseconds(since: points.times[previous])
+                let duration = (isAscending ? elapsed : -elapsed) / Double(unit)
                 list.times.append(points.times[row])
                 builder.append(.float, (difference / duration).bitPattern)
             }
@@ -33,9 +33,14 @@ extension Transformation {
             }
         case .elapsed(let unit):
             for row in points.times.indices.dropFirst() {
-                let elapsed = (points.times[row] &- points.times[row - 1]) / unit
+                let (time, previous) = (points.times[row], points.times[row - 1])
+                let (elapsed, isOver) = time.subtractingReportingOverflow(previous)
+                let units =
+                    isOver
+                    ? Int64(saturating: time.nanoseconds(since: previous) / Double(unit))
+                    : elapsed / unit
                 list.times.append(points.times[row])
-                builder.append(.integer, UInt64(bitPattern: elapsed))
+                builder.append(.integer, UInt64(bitPattern: units))
             }
         case .movingAverage(let count):
             var sum = 0.0

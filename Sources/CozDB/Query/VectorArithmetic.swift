@@ -196,7 +196,7 @@ enum VectorArithmetic {
         case .sin: { Glibc.sin($0) }
         case .sqrt: { $0.squareRoot() }
         case .tan: { Glibc.tan($0) }
-        case .atan2, .log, .pow, .coalesce: { $0 }
+        case .atan2, .log, .pow, .coalesce, .delay: { $0 }
         }
     }
 

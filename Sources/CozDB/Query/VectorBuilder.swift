@@ -19,6 +19,11 @@ struct VectorBuilder {
 
     var count: Int { isPresent.count }
 
+    mutating func reserve(_ count: Int) {
+        bits.reserveCapacity(count)
+        isPresent.reserveCapacity(count)
+    }
+
     mutating func appendNull() {
         bits.append(0)
         isPresent.append(false)

@@ -28,12 +28,14 @@ struct ColumnCursor {
     private var readers: [SegmentColumnReader?]
     /// For each part of the series its rows in the range.
     private var rows: [Range<Int>]
+    private let counts: ReadCounts?
 
     init(
         _ view: RowSources, column: ColumnID, series: Series, range: TimeRange,
-        descending: Bool = false
+        descending: Bool = false, counts: ReadCounts? = nil
     ) throws(DatabaseError) {
         self.view = view
+        self.counts = counts
         self.column = view.schema.columns[column]
         self.series = series
         self.range = range
@@ -41,6 +43,7 @@ struct ColumnCursor {
         readers = Array(repeating: nil, count: series.parts.count)
         rows = series.parts.map(\.rows)
         for part in series.parts.indices { try addExtents(part) }
+        counts?.blocksInRange += extents.count
         if series.parts.count > 1 || descending { sortExtents() }
     }
 
@@ -74,11 +77,79 @@ struct ColumnCursor {
         return nil
     }
 
+    /// The value that the walk would come to first: the latest backwards, else the earliest.
+    /// Reads little more than one block of each source.
+    ///
+    /// Extents are decoded in order until none that is left can reach as far: those that overlap
+    /// need not be merged, since of one time the newest source's value is the one.
+    mutating func end() throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
+        var best: (time: Int64, part: Int, value: FieldValue)?
+        while !isEmpty {
+            let extent = extents[nextExtent]
+            if let best, descending ? extent.last < best.time : extent.first > best.time { break }
+            nextExtent += 1
+            let slice = try values(of: extent)
+            guard slice.count > 0 else { continue }
+            let place = descending ? slice.count - 1 : 0
+            let time = slice.times[place]
+            if let best {
+                let isFurther = descending ? time > best.time : time < best.time
+                guard isFurther || (time == best.time && extent.part > best.part) else { continue }
+            }
+            best = (time, extent.part, slice.value(place))
+        }
+        return best.map { ($0.time, $0.value) }
+    }
+
+    // MARK: What is wanted
+
+    /// The times at which a value can be that the demand allows, as far as statistics tell.
+    ///
+    /// Extents that overlap are taken together: the value of an older source counts where the
+    /// newer ones have none, and a newer one that is not wanted hides an older one that is.
+    func wantedTimes(_ demand: ColumnDemand) -> WantedTimes {
+        var spans: [ClosedRange<Int64>] = []
+        var next = nextExtent
+        while next < extents.count {
+            let cluster = cluster(from: next)
+            next = cluster.upperBound
+            guard extents[cluster].contains(where: { allows(demand, $0) }) else { continue }
+            var (first, last) = (Int64.max, Int64.min)
+            for extent in extents[cluster] {
+                first = min(first, extent.first)
+                last = max(last, extent.last)
+            }
+            if first <= last { spans.append(first...last) }
+        }
+        if descending { spans.reverse() }
+        return WantedTimes(spans: spans)
+    }
+
+    private func allows(_ demand: ColumnDemand, _ extent: Extent) -> Bool {
+        if demand.bounds == .any { return true }
+        // Values of a memtable, and those stored before the type was widened, have no statistics.
+        guard let reader = readers[extent.part], reader.storedType == column.type else {
+            return true
+        }
+        return demand.allows(reader.directory.summary(extent.block, type: column.type))
+    }
+
+    /// Leaves out what lies at no time that is wanted. Values at such times are not changed by it:
+    /// an extent that is left out has none there.
+    mutating func keep(_ wanted: WantedTimes) {
+        let count = extents.count
+        extents.removeAll { !wanted.overlaps(first: $0.first, last: $0.last) }
+        counts?.blocksExcluded += count - extents.count
+    }
+
     // MARK: Extents
 
     private mutating func addExtents(_ index: Int) throws(DatabaseError) {
         let part = series.parts[index]
-        guard range.overlaps(first: part.firstTime, last: part.lastTime) else { return }
+        guard range.overlaps(first: part.firstTime, last: part.lastTime) else {
+            try countOutOfRange(part)
+            return
+        }
         guard case .segment(let segment) = view.sources[part.source] else {
             extents.append(
                 Extent(
@@ -89,7 +160,10 @@ struct ColumnCursor {
         guard let field = segment.field(column.id) else { return }
         let directory = try segment.directory(field)
         let table = directory.table
-        guard !directory.blocks(rows: part.rows).isEmpty else { return }
+        let all = directory.blocks(rows: part.rows)
+        guard !all.isEmpty else { return }
+        let before = extents.count
+        defer { counts?.blocksOutOfRange += all.count - (extents.count - before) }
         if !range.covers(first: part.firstTime, last: part.lastTime) {
             rows[index] = try segment.rows(in: range, of: part.rows)
         }
@@ -109,6 +183,13 @@ struct ColumnCursor {
         }
     }
 
+    private func countOutOfRange(_ part: Series.Part) throws(DatabaseError) {
+        guard let counts, case .segment(let segment) = view.sources[part.source],
+            let field = segment.field(column.id)
+        else { return }
+        counts.blocksOutOfRange += try segment.directory(field).blocks(rows: part.rows).count
+    }
+
     private mutating func sortExtents() {
         // Stable by part: older sources first among equals, blocks of one source in their order.
         if descending {
@@ -119,10 +200,12 @@ struct ColumnCursor {
     }
 
     /// The next extents that overlap in time, from one to all.
-    private func nextCluster() -> Range<Int> {
-        var end = nextExtent + 1
-        var first = extents[nextExtent].first
-        var last = extents[nextExtent].last
+    private func nextCluster() -> Range<Int> { cluster(from: nextExtent) }
+
+    private func cluster(from start: Int) -> Range<Int> {
+        var end = start + 1
+        var first = extents[start].first
+        var last = extents[start].last
         while end < extents.count {
             let extent = extents[end]
             guard extent.first <= last, extent.last >= first else { break }
@@ -130,7 +213,7 @@ struct ColumnCursor {
             last = max(last, extent.last)
             end += 1
         }
-        return nextExtent..<end
+        return start..<end
     }
 
     // MARK: Pieces
@@ -143,6 +226,7 @@ struct ColumnCursor {
             let reader = readers[extent.part],
             reader.storedType == column.type, summarize(extent.first, extent.last)
         else { return nil }
+        counts?.blocksSummarized += 1
         return .summary(reader.directory.summary(extent.block, type: column.type))
     }
 
@@ -168,12 +252,14 @@ struct ColumnCursor {
 
     private mutating func values(of extent: Extent) throws(DatabaseError) -> ColumnSlice {
         let part = series.parts[extent.part]
+        counts?.blocksDecoded += 1
         var slice: ColumnSlice
         if case .memtable(let memtable) = view.sources[part.source] {
             slice = memtable.values(of: column, rows: part.rows)
         } else if readers[extent.part] != nil {
             slice = try readers[extent.part]!.values(
                 block: extent.block, rows: rows[extent.part])
+            counts?.storedBytes += readers[extent.part]!.directory.sizeBytes(extent.block)
             slice = slice.cast(to: column.type)
         } else {
             slice = ColumnSlice(type: column.type)

@@ -22,13 +22,18 @@ struct RowCursor {
     private let range: TimeRange
     private let descending: Bool
     private let blockRows: Int
+    private let demands: [ColumnDemand]
+    private let counts: ReadCounts?
     private var walks: [Walk] = []
     private var isStarted = false
 
+    /// - Parameter demands: rows that miss one of them are of no use, and need not come.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        descending: Bool, blockRows: Int
+        descending: Bool, blockRows: Int, demands: [ColumnDemand] = [], counts: ReadCounts? = nil
     ) {
+        self.demands = demands
+        self.counts = counts
         self.view = view
         self.series = series
         self.columns = columns
@@ -58,9 +63,21 @@ struct RowCursor {
     private mutating func start() throws(DatabaseError) {
         guard !isStarted else { return }
         isStarted = true
-        for (index, column) in columns.enumerated() {
-            let cursor = try ColumnCursor(
-                view, column: column, series: series, range: range, descending: descending)
+        var wanted: WantedTimes?
+        var cursors: [ColumnCursor] = []
+        for column in columns {
+            cursors.append(
+                try ColumnCursor(
+                    view, column: column, series: series, range: range, descending: descending,
+                    counts: counts))
+        }
+        for demand in demands {
+            guard let index = columns.firstIndex(of: demand.column) else { continue }
+            let times = cursors[index].wantedTimes(demand)
+            wanted = wanted?.intersection(times) ?? times
+        }
+        for (index, var cursor) in cursors.enumerated() {
+            if let wanted { cursor.keep(wanted) }
             if cursor.isEmpty { continue }
             walks.append(
                 Walk(

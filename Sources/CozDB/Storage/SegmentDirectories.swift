@@ -63,6 +63,9 @@ final class FieldDirectory: Sendable {
         return block < table.count ? block : nil
     }
 
+    /// Bytes of a block as it is stored.
+    func sizeBytes(_ block: Int) -> Int { table.int(BlockColumn.sizeBytes, block) }
+
     func summary(_ block: Int, type: FieldType) -> ColumnSummary {
         func word(_ column: Int) -> UInt64 { table.columns[column][block] }
         return ColumnSummary(

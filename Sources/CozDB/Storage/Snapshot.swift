@@ -98,11 +98,12 @@ final class ExperimentView: Sendable {
     ///     exact (no newer value replaces one of the run).
     ///   - body: called for each piece, none of them empty. Return false to stop.
     func scan(
-        _ column: ColumnID, of series: Series, in range: TimeRange,
+        _ column: ColumnID, of series: Series, in range: TimeRange, counts: ReadCounts? = nil,
         summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        var cursor = try ColumnCursor(rows, column: column, series: series, range: range)
+        var cursor = try ColumnCursor(
+            rows, column: column, series: series, range: range, counts: counts)
         while let piece = try cursor.next(summarize: summarize) {
             guard try body(piece) else { return }
         }
@@ -112,21 +113,31 @@ final class ExperimentView: Sendable {
     func last(
         _ column: ColumnID, of series: Series, in range: TimeRange
     ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
+        try end(column, of: series, in: range, last: true)
+    }
+
+    /// The earliest or latest value of a column in a range, found without reading the rest.
+    func end(
+        _ column: ColumnID, of series: Series, in range: TimeRange, last: Bool,
+        counts: ReadCounts? = nil
+    ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
         var cursor = try ColumnCursor(
-            rows, column: column, series: series, range: range, descending: true)
-        guard let slice = try cursor.nextValues() else { return nil }
-        return (slice.times[slice.count - 1], slice.value(slice.count - 1))
+            rows, column: column, series: series, range: range, descending: last, counts: counts)
+        return try cursor.end()
     }
 
     /// Rows of a series that have a value in at least one of the columns asked for.
     ///
-    /// - Parameter blockRows: about how many rows a block shall have.
+    /// - Parameters:
+    ///   - blockRows: about how many rows a block shall have.
+    ///   - demands: rows that miss one of them may be left out, or come without some of their
+    ///     values: whoever asks looks at each row all the same.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
-        blockRows: Int = 4096
+        blockRows: Int = 4096, demands: [ColumnDemand] = [], counts: ReadCounts? = nil
     ) -> RowCursor {
         RowCursor(
             view: rows, series: series, columns: columns, range: range, descending: descending,
-            blockRows: blockRows)
+            blockRows: blockRows, demands: demands, counts: counts)
     }
 }

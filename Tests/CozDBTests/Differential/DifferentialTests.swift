@@ -48,7 +48,7 @@ internal import Testing
         for index in 0..<(rows > 100 ? count / 4 : count) {
             var statement = RandomStatement(made, &random)
             let text = statement.statement()
-            guard let found = difference(text, database, made.reference) else { continue }
+            guard let found = difference(text, now: statement.now, database, made.reference) else { continue }
             let isReplay = Self.environment["COZDB_SEED"] != nil
             let data = isReplay ? made.script.joined(separator: "\n") : "COZDB_SEED=\(seed) shows it"
             Issue.record(
@@ -66,9 +66,8 @@ internal import Testing
     }
 
     private func difference(
-        _ text: String, _ database: Database, _ reference: NaiveDatabase
+        _ text: String, now: Int64, _ database: Database, _ reference: NaiveDatabase
     ) -> Difference? {
-        let now = Int64(RandomStatement.nowSecond) * 1_000_000_000
         let options = QueryOptions(now: Timestamp(nanoseconds: now))
         var naive: [NaiveAnswer] = []
         do {

@@ -242,7 +242,7 @@ extension NaiveQuery {
         var start = buckets?.start(time)
         var sum = 0.0
         func area(_ to: Int64, _ other: Double) -> Double {
-            0.5 * (other + value) * Double(to - time) / unit
+            0.5 * (other + value) * between(time, to) / unit
         }
         for point in points.dropFirst() {
             let number = NaiveValue.number(point.value) ?? 0
@@ -252,8 +252,8 @@ extension NaiveQuery {
             }
             if let buckets, let known = start, point.time >= buckets.next(known) {
                 let end = buckets.next(known)
-                let slope = (number - value) / Double(point.time - time)
-                let edge = value + slope * Double(end - time)
+                let slope = (number - value) / between(time, point.time)
+                let edge = value + slope * between(time, end)
                 sum += area(end, edge)
                 (time, value) = (end, edge)
                 result.append(NaivePoint(time: known, value: .float(sum), source: nil))
@@ -347,7 +347,9 @@ extension NaiveQuery {
         switch name {
         case "elapsed":
             for (previous, point) in zip(points, points.dropFirst()) {
-                append(point, .integer((point.time - previous.time) / (parameter ?? 1)))
+                let units =
+                    (Int128(point.time) - Int128(previous.time)) / Int128(parameter ?? 1)
+                append(point, .integer(Int64(clamping: units)))
             }
         case "cumulative_sum":
             var sum: FieldValue?
@@ -396,8 +398,13 @@ extension NaiveQuery {
         else { return nil }
         if isNegative, b - a < 0 { return nil }
         let unit = parameter ?? buckets?.interval ?? 1_000_000_000
-        let elapsed = isAscending ? point.time - previous.time : previous.time - point.time
-        return .float((b - a) / (Double(elapsed) / Double(unit)))
+        let elapsed = between(previous.time, point.time)
+        return .float((b - a) / ((isAscending ? elapsed : -elapsed) / Double(unit)))
+    }
+
+    /// Nanoseconds, more than 64 bits hold.
+    private func between(_ earlier: Int64, _ later: Int64) -> Double {
+        Double(Int128(later) - Int128(earlier))
     }
 
     // MARK: Rows

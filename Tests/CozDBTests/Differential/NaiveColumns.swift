@@ -318,7 +318,6 @@ extension NaiveQuery {
             case "coalesce":
                 return types.contains(.float) ? .float : types.first
             case "abs", "ceil", "floor", "round": return types.first
-            case "pow": return types.isEmpty ? nil : types.contains(.float) ? .float : .integer
             default: return types.isEmpty ? nil : .float
             }
         case .call, .distinct:

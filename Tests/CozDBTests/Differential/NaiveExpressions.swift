@@ -97,11 +97,7 @@ enum NaiveValue {
             switch name {
             case "atan2": return .float(atan2(x, y))
             case "log": return .float(log(x) / log(y))
-            case "pow":
-                if case (.integer?, .integer?) = (arguments[0], arguments[1]) {
-                    return .integer(whole(pow(x, y)))
-                }
-                return .float(pow(x, y))
+            case "pow": return .float(pow(x, y))
             default: throw NaiveUnsupported(what: name)
             }
         }

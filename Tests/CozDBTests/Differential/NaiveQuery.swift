@@ -266,15 +266,15 @@ struct NaiveQuery {
         }.map(\.element)
     }
 
-    /// LIMIT and OFFSET; a series without rows is none.
+    /// LIMIT and OFFSET; a series without rows is none, but counts if it had any.
     func append(
         _ group: Group, _ rows: [(time: Int64, values: [FieldValue?])],
         to answers: inout [NaiveAnswer]
     ) {
         var rows = rows[...]
+        if rows.isEmpty { return }
         rows = rows.dropFirst(statement.limits.offset ?? 0)
         if let limit = statement.limits.limit, limit > 0 { rows = rows.prefix(limit) }
-        guard !rows.isEmpty else { return }
         let tags = zip(dimensions, group.values).map { (name: $0.name, value: $1) }
         answers.append(
             NaiveAnswer(
@@ -289,6 +289,7 @@ struct NaiveQuery {
         return answers.filter { answer in
             let index = seen[answer.name, default: 0]
             seen[answer.name] = index + 1
+            guard !answer.rows.isEmpty else { return false }
             return index >= offset && (limit == 0 || index < offset + limit)
         }
     }

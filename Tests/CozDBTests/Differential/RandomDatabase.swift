@@ -42,8 +42,15 @@ struct RandomDatabase {
     var reference = NaiveDatabase()
     /// What was written and done, for whoever has to look into a failure.
     var script: [String] = []
-    /// Seconds of the first and last row.
+    /// Numbers of the first and last time.
     private var span = -120...600
+    /// Around what times lie, and how far apart: seconds around 1970, or the quarters of an hour
+    /// around the days on which Helsinki's clocks were switched.
+    private(set) var origin: Int64 = 0
+    private(set) var step: Int64 = 1_000_000_000
+    private(set) var zone: String?
+    /// Some rows are at the ends of time.
+    private(set) var hasFarTimes = false
 
     init(_ random: inout SeededRandom, in database: Database, rows: Int) throws {
         let names = ["m", "n", "other one"]
@@ -52,6 +59,14 @@ struct RandomDatabase {
             experiments.append(Self.experiment(name, experiments, &random))
         }
         if Int.random(in: 0..<4, using: &random) == 0 { span = 0...60 }
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: hasFarTimes = true
+        case 1, 2:
+            // 2025-03-30 and 2025-10-26, at 01:00 UTC.
+            origin = (Bool.random(using: &random) ? 1_743_296_400 : 1_761_440_400) * 1_000_000_000
+            (step, zone, span) = (900_000_000_000, "Europe/Helsinki", -200...400)
+        default: break
+        }
         for _ in 0..<Int.random(in: 2...6, using: &random) {
             var batch = WriteBatch()
             let experiment = experiments[Int.random(in: 0..<experiments.count, using: &random)]
@@ -101,8 +116,13 @@ struct RandomDatabase {
         for name in fieldNames.shuffled(using: &random)
             .prefix(Int.random(in: 2...6, using: &random))
         {
-            // A name has one type, and stands for one kind of numbers.
-            let shared = known.flatMap(\.fields).first { $0.name == name }
+            // A name has one type, or is a number of either kind.
+            var shared = known.flatMap(\.fields).first { $0.name == name }
+            if let type = shared?.type, type == .float || type == .integer,
+                shared?.isLarge == false, shared?.sumsExactly == true, Bool.random(using: &random)
+            {
+                shared?.type = type == .float ? .integer : .float
+            }
             fields.append(shared ?? column(name, &random))
         }
         if Int.random(in: 0..<12, using: &random) == 0 {
@@ -132,9 +152,12 @@ struct RandomDatabase {
     private mutating func add(
         _ experiment: RandomExperiment, to batch: inout WriteBatch, _ random: inout SeededRandom
     ) throws {
-        var time = Int64(Int.random(in: span, using: &random)) * 1_000_000_000
+        var time = origin + Int64(Int.random(in: span, using: &random)) * step
         if Int.random(in: 0..<8, using: &random) == 0 {
             time += Int64.random(in: 0..<1_000_000_000, using: &random)
+        }
+        if hasFarTimes, Int.random(in: 0..<10, using: &random) == 0 {
+            time = Bool.random(using: &random) ? Int64.min + 2 : Int64.max - 1
         }
         var tags: [String: String] = [:]
         for tag in experiment.tags {

@@ -17,6 +17,7 @@ extension RandomStatement {
     }
 
     private mutating func bounds() -> [String] {
+        if chance(4) { return ["(time > \(moment(number(-150...100))) OR time < \(moment(400)))"] }
         let first = number(-150...500)
         let last = first + number(1...500)
         var bounds: [String] = []
@@ -25,18 +26,20 @@ extension RandomStatement {
         return bounds
     }
 
-    private mutating func moment(_ second: Int) -> String {
-        switch number(0...3) {
-        case 0: return "\(second)000000000"
-        case 1: return "\(second)s"
-        case 2: return "now() - \(RandomStatement.nowSecond - second)s"
+    private mutating func moment(_ number: Int) -> String {
+        let time = database.origin + Int64(number) * database.step
+        switch self.number(0...(database.zone == nil ? 3 : 5)) {
+        case 0: return "\(time)"
+        case 1: return "\(time / 1_000_000_000)s"
+        case 2: return "now() - \((now - time) / 1_000_000_000)s"
+        case 3: return "'\(Timestamp(nanoseconds: time).text(offsetSeconds: 0))'"
         default:
-            let text = Timestamp(nanoseconds: Int64(second) * 1_000_000_000).text(offsetSeconds: 0)
-            return "'\(text)'"
+            // Without an offset: in the zone of the statement.
+            return "'\(Timestamp(nanoseconds: time).text(offsetSeconds: 0).prefix(10))'"
         }
     }
 
-    static let nowSecond = 650
+    var now: Int64 { database.origin + 650 * database.step }
 
     private mutating func test(_ source: Source, depth: Int) -> String {
         if depth > 0, chance(60) {
@@ -98,7 +101,8 @@ extension RandomStatement {
         if chance(5) { return "\(name) \(pick(["=", "!=", "<"])) '5'" }
         if chance(15) { return "\(name) \(pick(["IN", "NOT IN"])) (\(literal), \(number(-9...30)))" }
         let others = source.fields.filter { ($0.type == .float || $0.type == .integer) && $0.isExact }
-        switch number(0...4) {
+        switch number(0...5) {
+        case 5: return "\(name)::\(pick(["integer", "float"])) \(symbol) \(literal)"
         case 0: return "\(name) \(symbol) \(Self.quoted(pick(others).name))"
         case 1: return "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) \(symbol) \(literal)"
         case 2: return "abs(\(name)) \(symbol) \(literal)"

@@ -115,11 +115,14 @@ extension RandomStatement {
             column.name = name
             return ("\(name)(\(inner.text))", column)
         case 8:
-            let name = pick(["sqrt", "sin", "atan", "ln", "exp", "log10", "log2", "cos", "asin"])
+            // Of integers there is no arc sine, as in InfluxDB.
+            let ofFloats = column.type == .float ? ["asin", "acos"] : []
+            let name = pick(["sqrt", "sin", "atan", "ln", "exp", "log10", "log2", "cos"] + ofFloats)
             (column.name, column.type, column.sumsExactly) = (name, .float, false)
             return ("\(name)(\(inner.text))", column)
         case 9 where !column.isLarge && depth == 1:
             (column.name, column.sumsExactly) = ("pow", false)
+            column.type = .float
             return ("pow(\(inner.text), 2)", column)
         default: return ("(\(inner.text))", column)
         }
@@ -275,6 +278,12 @@ extension RandomStatement {
     mutating func pointList(_ source: Source, isInner: Bool) -> List {
         var list = List()
         let numbers = source.fields.filter { $0.type == .float || $0.type == .integer }
+        if chance(5), !isInner, !source.fields.contains(where: \.isLarge),
+            source.fields.allSatisfy(\.isExact)
+        {
+            list.items = [pick(["difference(*)", "cumulative_sum(/./)", "derivative(*, 1m)"])]
+            return list
+        }
         for index in 0..<number(1...2) {
             let column = pick(numbers)
             guard let expression = transformation((Self.quoted(column.name), column)) else { continue }
@@ -285,6 +294,12 @@ extension RandomStatement {
 
     mutating func bucketList(_ source: Source, isInner: Bool) -> List {
         var list = List()
+        if chance(6), !isInner, !source.fields.contains(where: \.isLarge),
+            source.fields.allSatisfy({ $0.isExact && $0.sumsExactly })
+        {
+            list.items = [pick(["difference(mean(*))", "cumulative_sum(count(*))", "elapsed(max(*))"])]
+            return list
+        }
         for index in 0..<number(1...2) {
             let column = pick(source.fields)
             var inner = call(column, hasBuckets: true)

@@ -54,7 +54,31 @@ struct RandomStatement {
 
     mutating func statement() -> String {
         let isDescending = chance(30)
-        return select(depth: 0, isDescending: isDescending).text
+        if chance(4) { return limitedSeries(isDescending) }
+        let statement = select(depth: 0, isDescending: isDescending)
+        // Statements inside have zones of their own, and here none.
+        guard let zone = database.zone, !statement.text.contains("("), chance(80) else {
+            return statement.text
+        }
+        return statement.text + " tz('\(zone)')"
+    }
+
+    /// SLIMIT and SOFFSET, of groups that all have values.
+    private mutating func limitedSeries(_ isDescending: Bool) -> String {
+        let experiment = pick(database.experiments)
+        let source = joined([experiment], nil)
+        guard let field = experiment.fields.first, source.fields.first?.name == field.name else {
+            return select(depth: 0, isDescending: isDescending).text
+        }
+        let name = Self.quoted(field.name)
+        var groups = groups(source)
+        if groups.isEmpty { groups = ["*"] }
+        var text = "SELECT \(pick([name, "count(\(name))", "last(\(name))"])) FROM \(source.text)"
+        text += " GROUP BY " + groups.joined(separator: ", ")
+        if isDescending { text += " ORDER BY time DESC" }
+        text += pick(["", " LIMIT 2", " LIMIT 0", " OFFSET 1"])
+        let limit = chance(80) ? " SLIMIT \(number(0...3))" : ""
+        return text + limit + (chance(50) ? " SOFFSET \(number(0...3))" : "")
     }
 
     private mutating func select(depth: Int, isDescending: Bool) -> Select {
@@ -69,6 +93,11 @@ struct RandomStatement {
         var interval = ""
         if shape == .buckets || (shape != .raw && shape != .points && chance(45)) {
             interval = self.interval()
+        }
+        if database.hasFarTimes {
+            // Buckets to the ends of time are too many.
+            interval = ""
+            if shape == .buckets { shape = .points }
         }
         var list = self.list(shape, source, hasBuckets: !interval.isEmpty, isInner: depth > 0)
         if list.items.isEmpty {
@@ -96,7 +125,7 @@ struct RandomStatement {
     // MARK: FROM
 
     private mutating func source(depth: Int, isDescending: Bool) -> Source {
-        if depth < 2, chance(depth == 0 ? 22 : 15) {
+        if depth < 2, chance(depth == 0 ? 26 : 22) {
             let inner = select(depth: depth + 1, isDescending: isDescending)
             let values = database.experiments.flatMap { $0.tagValues.values.flatMap { $0 } }
             let source = Source(
@@ -117,8 +146,13 @@ struct RandomStatement {
         var source = Source(
             text: pattern ?? names, fields: [], tags: [], groupTags: [], tagValues: [])
         for experiment in experiments {
-            for field in experiment.fields where !source.fields.contains(where: { $0.name == field.name }) {
-                source.fields.append(field)
+            for field in experiment.fields {
+                if let known = source.fields.firstIndex(where: { $0.name == field.name }) {
+                    // A float beside an integer is a float.
+                    if field.type == .float { source.fields[known].type = .float }
+                } else {
+                    source.fields.append(field)
+                }
             }
             for tag in experiment.tags where !source.tags.contains(where: { $0.name == tag.name }) {
                 source.tags.append(tag)
@@ -149,6 +183,7 @@ struct RandomStatement {
     }
 
     private mutating func interval() -> String {
+        if database.zone != nil { return "time(\(pick(["1h", "6h", "12h", "1d", "3h"])))" }
         let length = pick(["10s", "7s", "1m", "33s", "1h", "250ms", "2m"])
         let start = chance(75) ? "" : pick([", 3s", ", -3s", ", 500ms", ", 90s"])
         // Fine buckets only where the range is short.

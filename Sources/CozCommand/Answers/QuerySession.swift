@@ -6,9 +6,9 @@ internal import Glibc
 
 struct QuerySession {
     let path: String
-    private(set) var format = QueryCommand.Format.table
+    private(set) var format = AnswerFormat.table
     /// Unit of printed times; nil prints RFC 3339.
-    var epoch: WriteOptions.Precision?
+    var epoch: TimeUnit?
     var options: QueryOptions
     var timing = false
     var repetitions: Int?
@@ -23,9 +23,11 @@ struct QuerySession {
     }
 
     /// Chooses the form of answers, and with it InfluxDB's rules for what is an error.
-    mutating func use(_ format: QueryCommand.Format) {
+    mutating func use(_ format: AnswerFormat) {
         self.format = format
         options.influxCompatible = format == .influxJSON
+        // Counts are no points of any experiment.
+        options.reportsDeletions = format != .lp
     }
 
     private var time: TimeText {

@@ -7,7 +7,13 @@ enum QueryParameters {
     /// - Throws: `usage` for anything but an object of values, or of `{"identifier": "x"}` and the
     ///   like, as InfluxDB takes them.
     static func read(_ text: String) throws(DatabaseError) -> [String: QueryParameter] {
-        guard case .object(let members) = try JSONReader.read(text) else {
+        let json: JSONValue
+        do throws(DatabaseError) {
+            json = try JSONReader.read(text)
+        } catch {
+            throw DatabaseError(.usage, "--params: \(error.message)")
+        }
+        guard case .object(let members) = json else {
             throw DatabaseError(
                 .usage, "--params: expected an object such as {\"name\": \"value\"}")
         }

@@ -1,0 +1,58 @@
+// What all parts of a running query share: counters, the wish to stop, memory.
+
+/// Counters, the wish to stop and the memory of a query; one thread at a time.
+final class CounterBox {
+    /// Times and rows returned; `total` has what was read too.
+    var value = QueryCounters()
+    private var counts: [ReadCounts] = []
+    private let isCancelled: (@Sendable () -> Bool)?
+
+    init(isCancelled: (@Sendable () -> Bool)?) {
+        self.isCancelled = isCancelled
+    }
+
+    /// The counts of an item of FROM, by its number in the statement.
+    func reads(_ source: Int) -> ReadCounts {
+        while counts.count <= source { counts.append(ReadCounts()) }
+        return counts[source]
+    }
+
+    /// Adds what another one counted of the same query.
+    func add(_ other: CounterBox) {
+        for (source, counts) in other.counts.enumerated() { reads(source).add(counts) }
+    }
+
+    /// Everything that was counted.
+    var total: QueryCounters {
+        var total = value
+        for part in counts { total.add(part) }
+        return total
+    }
+
+    func checkCancelled() throws(DatabaseError) {
+        if let isCancelled, isCancelled() {
+            throw DatabaseError(.cancelled, "the query was cancelled")
+        }
+    }
+
+    /// Counts values handed over, and asks whether to go on.
+    func read(_ slice: ColumnSlice, _ source: Int) throws(DatabaseError) {
+        let counts = reads(source)
+        counts.rows += slice.count
+        counts.bytes += slice.count * 16
+        try checkCancelled()
+    }
+}
+
+extension QueryCounters {
+    mutating func add(_ reads: ReadCounts) {
+        rowsRead += reads.rows
+        bytesRead += reads.bytes
+        blocksInRange += reads.blocksInRange
+        blocksOutOfRange += reads.blocksOutOfRange
+        blocksSkipped += reads.blocksExcluded
+        blocksSummarized += reads.blocksSummarized
+        blocksRead += reads.blocksDecoded
+        storedBytesRead += reads.storedBytes
+    }
+}

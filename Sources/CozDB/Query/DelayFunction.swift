@@ -1,0 +1,55 @@
+// delay(): from the time of a row to the moment that one of its fields names.
+
+enum DelayFunction {
+    /// - Parameters:
+    ///   - vector: text with ISO 8601 times (without an offset: UTC), or numbers of milliseconds
+    ///     since 1970. What is neither gives null.
+    ///   - times: of the same rows.
+    ///   - unit: nanoseconds, above 0.
+    static func values(_ vector: ResultVector, times: [Int64], unit: Int64) -> ResultVector {
+        var result = ResultVector(
+            type: .float, bits: Array(repeating: 0, count: vector.count),
+            isPresent: Array(repeating: false, count: vector.count))
+        // A text that comes again is parsed once.
+        var known: (code: UInt64, moment: Int64?)?
+        for row in 0..<vector.count where vector.isPresent[row] {
+            let moment: Int64?
+            if vector.type == .string {
+                let code = vector.bits[row]
+                if known?.code != code { known = (code, time(vector.text(row))) }
+                moment = known?.moment
+            } else {
+                moment = time(vector.bits[row], vector.type)
+            }
+            guard let moment else { continue }
+            let (delay, isOver) = moment.subtractingReportingOverflow(times[row])
+            let nanoseconds = isOver ? Double(moment) - Double(times[row]) : Double(delay)
+            result.bits[row] = (nanoseconds / Double(unit)).bitPattern
+            result.isPresent[row] = true
+        }
+        return result
+    }
+
+    private static func time(_ text: String) -> Int64? {
+        guard let civil = CivilTime(text) else { return nil }
+        return civil.timestamp(offsetSeconds: civil.offsetSeconds ?? 0)?.nanoseconds
+    }
+
+    private static func time(_ bits: UInt64, _ type: FieldType?) -> Int64? {
+        let perMillisecond: Int64 = 1_000_000
+        switch type {
+        case .integer?:
+            let (product, isOver) = Int64(bitPattern: bits)
+                .multipliedReportingOverflow(by: perMillisecond)
+            return isOver ? nil : product
+        case .float?:
+            let value = Double(bitPattern: bits)
+            // Beyond, nanoseconds do not fit into 64 bits.
+            guard value.magnitude < 9.2e12 else { return nil }
+            let whole = value.rounded(.down)
+            let rest = ((value - whole) * Double(perMillisecond)).rounded()
+            return Int64(whole) * perMillisecond + Int64(rest)
+        default: return nil
+        }
+    }
+}

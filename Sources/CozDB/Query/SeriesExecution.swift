@@ -1,0 +1,301 @@
+// The rows of one series with what functions of the series say of them. The bounds of time choose
+// which rows are answered; what lies before and behind them is read as far as functions look.
+
+internal import Glibc
+
+struct SeriesExecution {
+    /// Rows of a block when reading backwards for what came before the range.
+    private static let historyBlockRows = 512
+
+    let plan: SelectPlan
+    let input: InputSeries
+    let counters: CounterBox
+
+    /// The rows that are answered, by ascending time.
+    func rows() throws(DatabaseError) -> Block {
+        let functions = plan.seriesFunctions
+        let own = functions.filter { $0.function.window == nil }
+        let windows = functions.compactMap { item in
+            item.function.window.map { (index: item.index, window: $0) }
+        }
+        var block = try main(own.map(\.function), windows.map(\.window))
+        let history = own.isEmpty || block.count == 0 ? Block() : try history(own.map(\.function))
+        for (index, function) in own {
+            block.references[index] = values(of: function, history, block)
+        }
+        keepAnswered(&block, own, windows.map(\.window))
+        for (index, values) in try self.values(of: windows, block.times) {
+            block.references[index] = values
+        }
+        return block
+    }
+
+    /// Rows of a stored series are read by time; those of a subquery come whole.
+    private var isStored: Bool {
+        if case .stored = input.origin { true } else { false }
+    }
+
+    // MARK: Rows of the range
+
+    private func main(
+        _ own: [SeriesFunction], _ windows: [SurveyWindow]
+    ) throws(DatabaseError) -> Block {
+        var driving = Set(own.flatMap(\.arguments)).union(windows.map(\.anchor))
+        if !own.contains(where: \.isVotes), windows.isEmpty {
+            driving.formUnion(plan.auxiliary.filter { !plan.isOfSeries($0) })
+        }
+        var reader = BlockReader(
+            plan, input, driving: driving.sorted(), in: isStored ? plan.range : .all,
+            descending: false, counters: counters)
+        return try collected(&reader)
+    }
+
+    private func collected(_ reader: inout BlockReader) throws(DatabaseError) -> Block {
+        var times: [Int64] = []
+        var references = plan.references.map { VectorBuilder(type: $0.type) }
+        var dimensions: [VectorBuilder]?
+        var block = Block()
+        while try reader.next(into: &block) {
+            times.append(contentsOf: block.times)
+            for index in references.indices { references[index].append(block.references[index]) }
+            var own = dimensions ?? block.dimensions.map { VectorBuilder(type: $0.type) }
+            for index in own.indices { own[index].append(block.dimensions[index]) }
+            dimensions = own
+        }
+        return Block(
+            times: times, references: references.map { $0.finished() },
+            dimensions: (dimensions ?? []).map { $0.finished() })
+    }
+
+    /// Windows are answered for each anchor, votes where they are valid, all else for each row.
+    private func keepAnswered(
+        _ block: inout Block, _ own: [(index: Int, function: SeriesFunction)],
+        _ windows: [SurveyWindow]
+    ) {
+        let votes = own.filter(\.function.isVotes).map(\.index)
+        let anchor = windows.first?.anchor
+        let kept = block.times.indices.filter { row in
+            if !plan.range.contains(block.times[row]) { return false }
+            if let anchor, !block.references[anchor].isPresent[row] { return false }
+            return votes.isEmpty || votes.contains { block.references[$0].isPresent[row] }
+        }
+        if kept.count < block.count { block = block.filtered(kept) }
+    }
+
+    // MARK: Rows before the range
+
+    /// As many rows before the range as tell what the functions say of its first ones: read
+    /// backwards, and only the columns that they and the condition need.
+    private func history(_ own: [SeriesFunction]) throws(DatabaseError) -> Block {
+        guard isStored, plan.range.lower > TimeRange.all.lower else { return Block() }
+        let driving = Set(own.flatMap(\.arguments))
+        var needed = driving
+        if let condition = input.condition { needed.formUnion(condition.referencesRead) }
+        var reader = BlockReader(
+            plan, input, driving: driving.sorted(), only: plan.closure(needed),
+            in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
+            blockRows: SeriesExecution.historyBlockRows, counters: counters)
+        var searches = own.map { HistorySearch($0) }
+        var times: [Int64] = []
+        var references = plan.references.map { VectorBuilder(type: $0.type) }
+        var block = Block()
+        while searches.contains(where: { !$0.isDone }), try reader.next(into: &block) {
+            for index in searches.indices { searches[index].look(at: block) }
+            times.append(contentsOf: block.times)
+            for index in references.indices { references[index].append(block.references[index]) }
+        }
+        return Block(
+            times: times.reversed(), references: references.map { $0.finished().reversed })
+    }
+
+    // MARK: Functions
+
+    private func values(
+        of function: SeriesFunction, _ history: Block, _ block: Block
+    ) -> ResultVector {
+        let times = history.times + block.times
+        let arguments = function.arguments.map { index in
+            guard history.count > 0 else { return block.references[index] }
+            var builder = VectorBuilder(type: plan.references[index].type)
+            builder.append(history.references[index])
+            builder.append(block.references[index])
+            return builder.finished()
+        }
+        let all: ResultVector
+        switch function {
+        case .previous: all = SeriesValues.previous(arguments[0])
+        case .distance: all = SeriesValues.distance(arguments[0], arguments[1])
+        case .validVotes(_, let gap):
+            all = SeriesValues.validVotes(arguments[0], times: times, gap: gap)
+        case .window: return .constant(nil, count: block.count)
+        }
+        return history.count == 0 ? all : all.filtered(Array(history.count..<times.count))
+    }
+
+    /// Windows that are of one field share its values.
+    private func values(
+        of windows: [(index: Int, window: SurveyWindow)], _ anchors: [Int64]
+    ) throws(DatabaseError) -> [(index: Int, values: ResultVector)] {
+        guard let first = anchors.first, let last = anchors.last else { return [] }
+        var answers: [(index: Int, values: ResultVector)] = []
+        for argument in Set(windows.map(\.window.argument)).sorted() {
+            let own = windows.filter { $0.window.argument == argument }
+            let before = own.map(\.window.before).max() ?? 0
+            let after = own.map(\.window.after).max() ?? 0
+            let range = TimeRange(
+                lower: first.addingSaturating(-before),
+                upper: last.addingSaturating(after).addingSaturating(1))
+            let points = try points(argument, in: range.intersection(.all))
+            for (index, window) in own {
+                let values = WindowValues(window: window, points: points).values(anchors)
+                answers.append((index, values))
+            }
+        }
+        return answers
+    }
+
+    /// All values of a reference in a range, whatever WHERE asks of rows.
+    private func points(
+        _ argument: Int, in range: TimeRange
+    ) throws(DatabaseError) -> PointList {
+        var unconditional = input
+        unconditional.condition = nil
+        var reader = BlockReader(
+            plan, unconditional, driving: [argument], only: plan.closure([argument]), in: range,
+            descending: false, counters: counters)
+        var collector = PointCollector(
+            type: plan.references[argument].type, auxiliaryTypes: [], range: range)
+        var block = Block()
+        while try reader.next(into: &block) {
+            collector.add(times: block.times, block.references[argument], [])
+        }
+        return collector.finished()
+    }
+}
+
+/// How far back a function has to look.
+private struct HistorySearch {
+    private let function: SeriesFunction
+    private(set) var isDone = false
+    /// Time of the vote seen last, which is the earliest so far.
+    private var vote: Int64?
+
+    init(_ function: SeriesFunction) {
+        self.function = function
+    }
+
+    /// - Parameter block: rows by descending time, all earlier than those seen before.
+    mutating func look(at block: Block) {
+        guard !isDone else { return }
+        let arguments = function.arguments.map { block.references[$0] }
+        for row in block.times.indices
+        where arguments.allSatisfy({ $0.isPresent[row] }) {
+            guard case .validVotes(_, let gap) = function else {
+                isDone = true
+                return
+            }
+            // Whichever vote before it was kept: one that comes so long after the one before is.
+            let time = block.times[row]
+            if let vote, SeriesValues.isBeyond(gap, from: time, to: vote) {
+                isDone = true
+                return
+            }
+            vote = time
+        }
+    }
+}
+
+/// Functions of a series over the vectors of all its rows, by ascending time.
+private enum SeriesValues {
+    /// Mean radius of the Earth in metres (IUGG).
+    private static let earthRadius = 6_371_008.8
+
+    static func isBeyond(_ gap: Int64, from earlier: Int64, to later: Int64) -> Bool {
+        let (distance, isOver) = later.subtractingReportingOverflow(earlier)
+        return isOver || distance > gap
+    }
+
+    static func previous(_ vector: ResultVector) -> ResultVector {
+        var result = vector
+        var last: Int?
+        for row in 0..<vector.count {
+            result.isPresent[row] = last != nil
+            if let last { result.bits[row] = vector.bits[last] }
+            if vector.isPresent[row] { last = row }
+        }
+        return result
+    }
+
+    static func validVotes(_ vector: ResultVector, times: [Int64], gap: Int64) -> ResultVector {
+        var result = vector
+        var kept: Int64?
+        for row in 0..<vector.count where vector.isPresent[row] {
+            if let last = kept, !isBeyond(gap, from: last, to: times[row]) {
+                result.isPresent[row] = false
+            } else {
+                kept = times[row]
+            }
+        }
+        return result
+    }
+
+    /// The great circle by the haversine formula, which is exact enough for neighbours too.
+    static func distance(_ latitudes: ResultVector, _ longitudes: ResultVector) -> ResultVector {
+        let (latitudes, longitudes) = (latitudes.cast(to: .float), longitudes.cast(to: .float))
+        var result = ResultVector(
+            type: .float, bits: Array(repeating: 0, count: latitudes.count),
+            isPresent: Array(repeating: false, count: latitudes.count))
+        func radians(_ vector: ResultVector, _ row: Int) -> Double {
+            Double(bitPattern: vector.bits[row]) * .pi / 180
+        }
+        var last: (latitude: Double, longitude: Double)?
+        for row in 0..<latitudes.count
+        where latitudes.isPresent[row] && longitudes.isPresent[row] {
+            let place = (radians(latitudes, row), radians(longitudes, row))
+            if let last {
+                result.bits[row] = metres(last, place).bitPattern
+                result.isPresent[row] = true
+            }
+            last = place
+        }
+        return result
+    }
+
+    private static func metres(
+        _ from: (latitude: Double, longitude: Double), _ to: (latitude: Double, longitude: Double)
+    ) -> Double {
+        let north = sin((to.latitude - from.latitude) / 2)
+        let east = sin((to.longitude - from.longitude) / 2)
+        let part = north * north + cos(from.latitude) * cos(to.latitude) * east * east
+        // Rounding can carry the part a little beyond 1, for points on opposite sides.
+        return 2 * earthRadius * asin(min(1, part).squareRoot())
+    }
+}
+
+extension SeriesFunction {
+    fileprivate var window: SurveyWindow? {
+        if case .window(let window) = self { window } else { nil }
+    }
+
+    fileprivate var isVotes: Bool {
+        if case .validVotes = self { true } else { false }
+    }
+}
+
+extension SelectPlan {
+    /// Whether a reference is a function of the series.
+    fileprivate func isOfSeries(_ reference: Int) -> Bool {
+        if case .series? = references[reference].computation { true } else { false }
+    }
+
+    /// References with all those that they are computed from.
+    fileprivate func closure(_ wanted: Set<Int>) -> Set<Int> {
+        var all = wanted
+        for index in references.indices.reversed() where all.contains(index) {
+            if case .row(let evaluation)? = references[index].computation {
+                all.formUnion(evaluation.referencesRead)
+            }
+        }
+        return all
+    }
+}

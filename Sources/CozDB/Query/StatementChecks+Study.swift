@@ -1,0 +1,214 @@
+// The checks of what InfluxQL does not have. Its words are ours: they say what to write instead.
+
+extension StatementChecks {
+    // MARK: Functions of one row
+
+    /// `delay(x)`, `delay(x, 1m)`
+    func checkDelay(_ call: Call) throws(DatabaseError) {
+        let example = "such as delay(ws_survey_count_lambda, 1m)"
+        guard (1...2).contains(call.arguments.count) else {
+            throw failure(
+                "delay() takes a field that holds times and, if wanted, a unit, \(example)",
+                .call(call))
+        }
+        if call.arguments.count == 2 {
+            guard case .duration(let unit) = call.arguments[1], unit > 0 else {
+                throw failure(
+                    "the unit of delay() is a duration above 0, \(example); found "
+                        + call.arguments[1].text, .call(call))
+            }
+        }
+        if isOfRow(call.arguments[0]), !call.arguments[0].isLiteral { return }
+        throw failure(
+            "delay() takes a field that holds times, \(example); found \(call.arguments[0].text)",
+            .call(call))
+    }
+
+    /// Whether an expression is computed from one row, without aggregates and series functions.
+    func isOfRow(_ expression: Expression) -> Bool {
+        var isOfRow = true
+        expression.walk { part in
+            switch part {
+            case .call(let call):
+                if MathFunction(rawValue: call.name) == nil || call.window != nil {
+                    isOfRow = false
+                }
+            case .reference(let reference): if reference.isTime { isOfRow = false }
+            case .wildcard, .regex, .distinct: isOfRow = false
+            default: break
+            }
+        }
+        return isOfRow
+    }
+
+    /// What an aggregate can be of besides a field: one of our own functions of a row.
+    ///
+    /// - Parameter call: the aggregate.
+    mutating func checkOwnArgument(
+        _ call: Call, _ inner: Call
+    ) throws(DatabaseError) -> Bool {
+        if inner.isSeriesFunction {
+            throw failure(
+                "\(inner.shownName) has a value for each row; for \(call.name)() of it put it into "
+                    + "a subquery: SELECT \(call.name)(x) FROM (SELECT "
+                    + "\(Expression.call(inner).text) AS x FROM ...)", .call(inner))
+        }
+        guard let function = MathFunction(rawValue: inner.name), function.isOwn else {
+            return false
+        }
+        guard isOfRow(.call(inner)) else {
+            throw failure(
+                "\(call.name)() takes a field or a function of one row's fields; found "
+                    + Expression.call(inner).text, .call(inner))
+        }
+        try checkRow(.call(inner))
+        return true
+    }
+
+    private mutating func checkRow(_ expression: Expression) throws(DatabaseError) {
+        if case .call(let call) = expression, let function = MathFunction(rawValue: call.name) {
+            if function == .delay { try checkDelay(call) } else { try checkCount(function, call) }
+        }
+        for part in expression.parts { try checkRow(part) }
+    }
+
+    // MARK: Functions of a series
+
+    mutating func checkSeriesFunction(
+        _ call: Call, allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        hasColumns = true
+        if seriesCall == nil { seriesCall = call }
+        if let window = call.window {
+            return try check(window, of: call, allowsWildcard: allowsWildcard)
+        }
+        let example = SeriesFunction.examples[call.name] ?? ""
+        let count = call.name == "previous" ? 1 : 2
+        guard call.arguments.count == count else {
+            let what =
+                switch call.name {
+                case "valid_votes": "a field and the time that must pass between two votes"
+                case "distance": "the fields of latitude and longitude"
+                default: "one field"
+                }
+            throw failure("\(call.name)() takes \(what), as in \(example)", .call(call))
+        }
+        for argument in call.arguments.prefix(call.name == "distance" ? 2 : 1) {
+            try checkIsField(argument, call, example)
+        }
+        guard call.name == "valid_votes" else { return }
+        guard case .duration(let gap) = call.arguments[1], gap >= 0 else {
+            throw failure(
+                "valid_votes() takes a duration as its second argument, as in \(example); found "
+                    + call.arguments[1].text, .call(call))
+        }
+    }
+
+    private func checkIsField(
+        _ argument: Expression, _ call: Call, _ example: String
+    ) throws(DatabaseError) {
+        if case .reference(let reference) = argument, !reference.isTime { return }
+        throw failure(
+            "\(call.name)() takes a field, as in \(example); found \(argument.text); what is "
+                + "computed gets a name in a subquery: SELECT \(call.name)(x) FROM (SELECT ... AS "
+                + "x FROM ...)", .call(call))
+    }
+
+    private mutating func check(
+        _ window: WindowClause, of call: Call, allowsWildcard: Bool
+    ) throws(DatabaseError) {
+        let place = Expression.reference(Reference(name: "", offset: window.offset))
+        guard SurveyWindow.functions.contains(call.name) else {
+            throw failure(
+                "OVER stands behind \(SurveyWindow.functions.joined(separator: ", ")); found "
+                    + "\(call.name)()", place)
+        }
+        guard window.width > 0 else {
+            throw failure("a window is longer than 0; found \(window.text)", place)
+        }
+        guard !window.anchor.isTime else {
+            throw failure(
+                "windows are around the values of a field, as in OVER (10m BEFORE "
+                    + "ws_survey_count); found \(window.text)", place)
+        }
+        if let anchor, anchor != window.anchor {
+            throw failure(
+                "all windows of a statement are around one field; found \(anchor.text) and "
+                    + "\(window.anchor.text): take each in a statement of its own", place)
+        }
+        anchor = window.anchor
+        let count = call.name == "percentile" ? 2 : 1
+        try checkCount(call, count...count)
+        if count == 2 {
+            switch call.arguments[1] {
+            case .integer, .number: break
+            default: throw failure("expected float argument in percentile()", .call(call))
+            }
+        }
+        try checkSymbol(call, call.arguments[0], allowsWildcard)
+    }
+
+    /// What stands beside functions of a series.
+    func checkSeriesCombination() throws(DatabaseError) {
+        guard let seriesCall else { return }
+        let inner = "SELECT \(Expression.call(seriesCall).text) AS x FROM ..."
+        if let plainCall {
+            throw failure(
+                "\(seriesCall.shownName) has a value for each row and cannot stand beside "
+                    + "\(plainCall.columnName)(), which has one of many; put it into a subquery: "
+                    + "SELECT \(plainCall.columnName)(x) FROM (\(inner))", .call(seriesCall))
+        }
+        if interval != 0, !isIntervalInherited {
+            throw failure(
+                "\(seriesCall.shownName) has a value for each row and knows no buckets; put it "
+                    + "into a subquery and group outside: SELECT count(x) FROM (\(inner)) GROUP BY "
+                    + "time(\(DurationText.text(interval)))", .call(seriesCall))
+        }
+    }
+
+    /// Functions of WHERE see one row.
+    func checkIsNoSeriesFunction(_ call: Call) throws(DatabaseError) {
+        guard call.isSeriesFunction || call.name == "nearest" else { return }
+        throw failure(
+            "\(call.shownName) cannot stand in WHERE; put it into a subquery: SELECT ... FROM "
+                + "(SELECT \(Expression.call(call).text) AS x FROM ...) WHERE x > 0", .call(call))
+    }
+
+    // MARK: Dimensions
+
+    /// `hour_of_day(time)` and its relatives, `bin(x, 10)`; false where the call is none of them.
+    func checkDimensionFunction(_ call: Call) throws(DatabaseError) -> Bool {
+        if CalendarPart(rawValue: call.name) != nil {
+            if call.arguments.count == 1, case .reference(let reference) = call.arguments[0],
+                reference.isTime
+            {
+                return true
+            }
+            throw failure(
+                "\(call.name)() takes the time of the row: GROUP BY \(call.name)(time); the zone is "
+                    + "that of tz()", .call(call))
+        }
+        guard call.name == "bin" else { return false }
+        guard call.arguments.count == 2 else {
+            throw failure(
+                "bin() takes a number field and the width of a bin, as in bin(dt, 10)",
+                .call(call))
+        }
+        switch call.arguments[0] {
+        case .reference(let reference) where !reference.isTime: break
+        case .call(let inner)
+        where MathFunction(rawValue: inner.name)?.isOwn == true && isOfRow(.call(inner)): break
+        default:
+            throw failure(
+                "bin() takes a number field or a column of a subquery; found "
+                    + "\(call.arguments[0].text): SELECT ... FROM (SELECT ... AS x FROM ...) GROUP "
+                    + "BY bin(x, 10)", .call(call))
+        }
+        guard BinWidth(try reduction.reduced(call.arguments[1])) != nil else {
+            throw failure(
+                "the width of a bin is a number above 0, as in bin(dt, 10); found "
+                    + call.arguments[1].text, .call(call))
+        }
+        return true
+    }
+}
