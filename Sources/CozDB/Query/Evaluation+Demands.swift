@@ -36,7 +36,8 @@ extension Evaluation {
         case .binary(_, let left, let right): left.columns.union(right.columns)
         case .math(_, let arguments):
             arguments.reduce(into: []) { $0.formUnion($1.columns) }
-        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _):
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
+            .delay(let inner, unit: _):
             inner.columns
         }
     }
