@@ -256,7 +256,7 @@ struct GroupAggregation {
             for end in [BucketNeeds.first, .last] where needs.contains(end) {
                 var reader = BlockReader(
                     plan, input, driving: [reference],
-                    only: (input.condition?.columns ?? []).union([reference]),
+                    only: (input.condition?.referencesRead ?? []).union([reference]),
                     in: fields[index].range, descending: end == .last, blockRows: 64,
                     counters: executor.counters)
                 var block = Block()
