@@ -166,8 +166,7 @@ struct BlockReader {
     /// - Parameters:
     ///   - driving: references of which a row must have at least one to count at all; with nil,
     ///     every row with any column counts.
-    ///   - only: references whose values are of use, with those that they are computed from, and
-    ///     no dimension; nil is all.
+    ///   - only: references whose values are of use, and no dimension; nil is all.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
         in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
@@ -202,6 +201,7 @@ struct BlockReader {
             case .missing, .computed: return .constant(nil)
             }
         }
+        let only = only.map { plan.closure($0) }
         for (index, reference) in plan.references.enumerated() {
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil {

@@ -27,20 +27,6 @@ extension Evaluation {
         default: return []
         }
     }
-
-    /// The references that it reads.
-    var columns: Set<Int> {
-        switch self {
-        case .column(let index): [index]
-        case .call, .seriesTag, .constant: []
-        case .binary(_, let left, let right): left.columns.union(right.columns)
-        case .math(_, let arguments):
-            arguments.reduce(into: []) { $0.formUnion($1.columns) }
-        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
-            .delay(let inner, _):
-            inner.columns
-        }
-    }
 }
 
 extension ColumnDemand {

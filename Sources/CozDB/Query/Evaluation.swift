@@ -145,6 +145,20 @@ extension Evaluation {
         }
     }
 
+    /// The references that it reads.
+    var referencesRead: Set<Int> {
+        switch self {
+        case .column(let index): [index]
+        case .call, .seriesTag, .constant: []
+        case .binary(_, let left, let right): left.referencesRead.union(right.referencesRead)
+        case .math(_, let arguments):
+            arguments.reduce(into: []) { $0.formUnion($1.referencesRead) }
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
+            .delay(let inner, _):
+            inner.referencesRead
+        }
+    }
+
     /// Tags that a series must have for the condition to hold of any of its rows.
     var requiredTags: [SeriesKey] {
         switch self {

@@ -55,6 +55,8 @@ struct PlannedSource {
 
 /// A call at the heart of a column: an aggregate, or a field's points, then transformed.
 struct PlannedCall {
+    /// As the statement writes it.
+    var text = ""
     /// Nil: the points themselves.
     var aggregate: Aggregate?
     /// The reference it reads.
@@ -127,6 +129,17 @@ final class SelectPlan {
         }
     }
 
+    /// References with all those that they are computed from.
+    func closure(_ wanted: Set<Int>) -> Set<Int> {
+        var all = wanted
+        for index in references.indices.reversed() where all.contains(index) {
+            if case .row(let evaluation)? = references[index].computation {
+                all.formUnion(evaluation.referencesRead)
+            }
+        }
+        return all
+    }
+
     /// Whether a reference can have values of its own in a source: tags alone make no rows.
     func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
         switch (source.bindings[reference], source.origin) {
@@ -135,7 +148,7 @@ final class SelectPlan {
         case (.computed, _):
             switch references[reference].computation {
             case .row(let evaluation)?:
-                return evaluation.columns.contains { isField($0, source) }
+                return evaluation.referencesRead.contains { isField($0, source) }
             case .series(let function)?:
                 return function.arguments.contains { isField($0, source) }
             case nil: return false

@@ -104,6 +104,7 @@ extension Planner {
             }
             call.type = call.type == nil ? nil : transformation.resultType(of: call.type)
         }
+        call.text = expression.text
         plan.calls.append(call)
         callTexts.append(expression.text)
         return plan.calls.count - 1
@@ -262,7 +263,7 @@ extension SelectPlan {
     /// References that columns read themselves, not through a call.
     func collectAuxiliary() {
         let found = columns.reduce(into: Set<Int>()) {
-            $0.formUnion($1.evaluation.columns)
+            $0.formUnion($1.evaluation.referencesRead)
         }
         auxiliary = found.sorted()
     }
