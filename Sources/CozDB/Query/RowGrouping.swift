@@ -84,7 +84,7 @@ extension Executor {
     }
 
     /// Reads a series and hands over, for each block, the rows of each group.
-    private func deal(
+    func deal(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
         _ body: (GroupKey, Block) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
