@@ -165,11 +165,13 @@ struct SeriesExecution {
             descending: false, counters: counters)
         var collector = PointCollector(
             type: plan.references[argument].type, auxiliaryTypes: [], range: range)
+        let share = MemoryShare(counters.memory)
         var block = Block()
         while try reader.next(into: &block) {
             collector.add(times: block.times, block.references[argument], [])
+            try share.resize(to: collector.sizeBytes)
         }
-        return collector.finished()
+        return try collector.finished(counters)
     }
 }
 
