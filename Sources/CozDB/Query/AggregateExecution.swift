@@ -266,7 +266,7 @@ struct GroupAggregation {
 
     /// Whether nothing but first and last values of fields are asked for.
     var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
+        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false) && !hasComputed
     }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own

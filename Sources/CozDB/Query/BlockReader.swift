@@ -166,8 +166,7 @@ struct BlockReader {
     /// - Parameters:
     ///   - driving: references of which a row must have at least one to count at all; with nil,
     ///     every row with any column counts.
-    ///   - only: references whose values are of use, with those that they are computed from, and
-    ///     no dimension; nil is all.
+    ///   - only: references whose values are of use, and no dimension; nil is all.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
         in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
@@ -202,6 +201,7 @@ struct BlockReader {
             case .missing, .computed: return .constant(nil)
             }
         }
+        let only = only.map { plan.closure($0) }
         for (index, reference) in plan.references.enumerated() {
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil {
@@ -329,8 +329,10 @@ struct BlockReader {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
-            return Evaluator(times: block.times)
+            let vector = Evaluator(times: block.times)
                 .evaluate(evaluation, block.references, count: count)
+            let type = plan.references[block.references.count].type
+            return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
             return function.values(
                 times: block.times, references: block.references, zone: plan.zone)
