@@ -50,6 +50,8 @@ struct ExcerptTests {
         let before = lines[0].prefix { $0 != "H" }
         #expect(PlainText.width(String(before)) == mark)
         #expect(lines[0].hasPrefix("  …") && lines[0].hasSuffix("…"))
+        let narrow = StatementExcerpt(long, offset: 300).text(columns: 40).split(separator: "\n")
+        #expect(narrow.allSatisfy { PlainText.width(String($0)) < 40 })
         // A short rest leaves its room to what stands before.
         let end = text(String(repeating: "x ", count: 100) + "y", 200).split(separator: "\n")
         #expect(end[0].hasSuffix(" x y") && PlainText.width(String(end[0])) >= 70)

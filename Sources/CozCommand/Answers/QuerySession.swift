@@ -137,7 +137,9 @@ struct QuerySession {
             let excerpt = StatementExcerpt(text, offset: offset)
             let place = file.map { "\($0), line \(excerpt.line): " } ?? ""
             StandardError.writeLine("cozdb: \(PlainText.escaped(place + error.message))")
-            StandardError.write(excerpt.text(isNumbered: file != nil ? true : nil))
+            let columns = Terminal.columns(STDERR_FILENO) ?? 80
+            StandardError.write(
+                excerpt.text(isNumbered: file != nil ? true : nil, columns: columns))
         } else {
             error.report()
         }

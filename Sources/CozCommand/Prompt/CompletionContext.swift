@@ -116,6 +116,8 @@ struct ClauseFrames {
         /// A function's name in lower case; nil for a statement, a list or a parenthesis.
         var function: String?
         var isList = false
+        /// The window that a function is computed over.
+        var isWindow = false
         /// The words since the clause began, its keyword first; empty at a statement's start.
         var clause: [String] = []
     }
@@ -140,12 +142,12 @@ struct ClauseFrames {
             let isCall = before.hasPrefix("a:")
             var frame = Frame(
                 function: isCall ? String(before.dropFirst(2)).lowercased() : nil,
-                isList: before == "IN")
+                isList: before == "IN", isWindow: before == "OVER")
             frame.clause = [frames[top].clause.first ?? "", "("]
             frames.append(frame)
         case .symbol(")"):
             if frames.count > 1 { frames.removeLast() }
-            frames[frames.count - 1].clause.append("x")
+            frames[frames.count - 1].clause.append(")")
         case .symbol(let symbol): frames[top].clause.append(symbol)
         case .name, .text: frames[top].clause.append("x")
         case .word(let text):
@@ -163,7 +165,7 @@ struct ClauseFrames {
     private static let words: Set<String> = [
         "AND", "OR", "NOT", "IN", "IS", "NULL", "BY", "AS", "ASC", "DESC", "DISTINCT", "FIELD",
         "TAG", "KEY", "KEYS", "VALUES", "SERIES", "MEASUREMENT", "MEASUREMENTS", "EXPERIMENT",
-        "TYPE", "CARDINALITY", "EXACT", "RETENTION", "POLICIES", "DATABASES", "ANALYZE", "VERBOSE",
+        "TYPE", "OVER", "BEFORE", "AFTER", "AROUND", "CARDINALITY", "EXACT", "RETENTION", "POLICIES", "DATABASES", "ANALYZE", "VERBOSE",
     ]
 
     // MARK: What can follow
@@ -192,7 +194,9 @@ struct ClauseFrames {
         }
         switch clause {
         case "SELECT":
-            return isOperand && last != "*" ? .value(isCondition: false) : .words(["FROM", "AS"])
+            if frame.isWindow { return window(last) }
+            if isOperand, last != "*" { return .value(isCondition: false) }
+            return .words(["FROM", "AS"] + (last == ")" ? ["OVER ("] : []))
         case "FROM":
             // Parentheses of FROM hold a subquery.
             if last == "(" { return .words(["SELECT"]) }
@@ -205,8 +209,17 @@ struct ClauseFrames {
         case "LIMIT", "OFFSET", "SLIMIT", "SOFFSET":
             return last == clause ? .nothing : .words(limits)
         case "EXPLAIN": return .words(["SELECT", "ANALYZE"])
-        case "DELETE": return .words(["FROM", "WHERE"])
+        case "DELETE": return last == "," ? .field : .words(["FROM", "WHERE"])
         default: return other(clause, frame.clause, last)
+        }
+    }
+
+    /// `10m BEFORE name`
+    private func window(_ last: String) -> CompletionContext.Expected {
+        switch last {
+        case "(": .nothing
+        case "BEFORE", "AFTER", "AROUND": .field
+        default: last.hasPrefix("a:") ? .words(["BEFORE", "AFTER", "AROUND"]) : .nothing
         }
     }
 

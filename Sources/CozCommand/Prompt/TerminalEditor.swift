@@ -71,6 +71,8 @@ final class TerminalEditor: LineReader {
         Signals.clearInterrupt()
         EditingSignals.begin()
         defer { EditingSignals.end() }
+        // Before the prompt is seen: what is typed then is for the editor, not for the terminal.
+        unsafe cozEditTakeTerminal(editor, 1)
         var count: Int32 = 0
         // The text belongs to libedit until the next line; it is copied at once.
         guard let text = unsafe el_gets(editor, &count), count > 0 else {
@@ -102,6 +104,13 @@ final class TerminalEditor: LineReader {
     private func read(into character: inout wchar_t) -> Int32 {
         var decoder = UTF8Decoder()
         while true {
+            EditingSignals.waitForKey()
+            if Signals.isInterrupted {
+                let text = text()
+                stop = .interrupted(wasEmpty: text.before.isEmpty && text.after.isEmpty)
+                return -1
+            }
+            if handleSignals() { continue }
             var byte: UInt8 = 0
             // One byte, into a variable of one byte.
             let count = unsafe Glibc.read(STDIN_FILENO, &byte, 1)
@@ -114,24 +123,20 @@ final class TerminalEditor: LineReader {
                 stop = .end
                 return 0
             }
-            if Signals.isInterrupted {
-                let text = text()
-                stop = .interrupted(wasEmpty: text.before.isEmpty && text.after.isEmpty)
-                return -1
-            }
-            handleSignals()
         }
     }
 
-    private func handleSignals() {
+    /// - Returns: whether there was one, so that there may be no key yet.
+    private func handleSignals() -> Bool {
         // The editor is the one that called us.
-        if EditingSignals.takeResize() { unsafe el_resize(editor) }
-        if EditingSignals.takeSuspend() {
-            unsafe cozEditTakeTerminal(editor, 0)
-            EditingSignals.suspend()
-            unsafe cozEditTakeTerminal(editor, 1)
-            unsafe cozEditRefresh(editor)
-        }
+        let wasResized = EditingSignals.takeResize()
+        if wasResized { unsafe el_resize(editor) }
+        guard EditingSignals.takeSuspend() else { return wasResized }
+        unsafe cozEditTakeTerminal(editor, 0)
+        EditingSignals.suspend()
+        unsafe cozEditTakeTerminal(editor, 1)
+        unsafe cozEditRefresh(editor)
+        return true
     }
 
     /// The line as typed so far, at both sides of the cursor.

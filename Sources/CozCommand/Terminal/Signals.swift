@@ -9,6 +9,8 @@ enum Signals {
     private static let interrupted = Atomic<Bool>(false)
     /// At a prompt Ctrl-C ends a statement, never the process.
     private static let isPrompting = Atomic<Bool>(false)
+    /// A pipe that handlers write a byte to; -1 for none.
+    private static let pipe = Atomic<Int32>(-1)
 
     /// Whether the user asked to stop (Ctrl-C). Long work looks here now and then.
     static var isInterrupted: Bool {
@@ -22,6 +24,23 @@ enum Signals {
     /// From now on Ctrl-C only sets `isInterrupted`.
     static func beginPrompt() {
         isPrompting.store(true, ordering: .relaxed)
+    }
+
+    /// Has handlers write to this descriptor, so that somebody who waits for a key as well sees
+    /// a signal that came to another thread.
+    static func wake(by descriptor: Int32) {
+        pipe.store(descriptor, ordering: .relaxed)
+    }
+
+    /// Called by handlers.
+    static func wake() {
+        let descriptor = pipe.load(ordering: .relaxed)
+        guard descriptor >= 0 else { return }
+        let number = errno
+        var byte: UInt8 = 0
+        // One byte, of a variable of one byte. A full pipe wakes as well.
+        _ = unsafe write(descriptor, &byte, 1)
+        errno = number
     }
 
     /// Forgets a Ctrl-C, before the next statement or line.
@@ -43,8 +62,9 @@ enum Signals {
         unsafe sigprocmask(SIG_SETMASK, &none, nil)
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in
-            // Only calls that are allowed in a handler: load, store, alarm, _exit.
+            // Only calls that are allowed in a handler: load, store, write, alarm, _exit.
             let isSecond = Signals.interrupted.exchange(true, ordering: .relaxed)
+            Signals.wake()
             if Signals.isPrompting.load(ordering: .relaxed) { return }
             if isSecond { _exit(130) }
             alarm(Signals.graceSeconds)

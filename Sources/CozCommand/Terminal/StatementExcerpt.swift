@@ -1,9 +1,6 @@
 // Where in a statement an error is: its line, with a mark below the place.
 
 struct StatementExcerpt {
-    /// Columns of a line that are shown; of a longer one those around the place.
-    private static let widthMax = 76
-
     /// Line of the place, from 1.
     let line: Int
     private let lineCount: Int
@@ -45,19 +42,21 @@ struct StatementExcerpt {
 
     /// The line and a mark below it, each with its end.
     ///
-    /// - Parameter isNumbered: whether the line has its number in front; nil where the text has
-    ///   several lines.
-    func text(isNumbered: Bool? = nil) -> String {
+    /// - Parameters:
+    ///   - isNumbered: whether the line has its number in front; nil where the text has several
+    ///     lines.
+    ///   - columns: of the terminal; of a longer line those around the place are shown.
+    func text(isNumbered: Bool? = nil, columns: Int = 80) -> String {
         var left = before
         var right = after
-        let room = StatementExcerpt.widthMax
+        let number = isNumbered ?? (lineCount > 1) ? "\(line) | " : ""
+        let room = max(20, min(columns, 100) - 3 - number.utf8.count)
         if PlainText.width(left) + PlainText.width(right) > room {
             // Two thirds before the place, unless the line ends soon after it.
             let leftRoom = max(room * 2 / 3, room - PlainText.width(right))
             left = StatementExcerpt.end(of: left, width: leftRoom)
             right = PlainText.cut(right, width: room - PlainText.width(left))
         }
-        let number = isNumbered ?? (lineCount > 1) ? "\(line) | " : ""
         let blanks = String(repeating: " ", count: PlainText.width(left))
         let margin = number.isEmpty ? "" : PlainText.padded("", to: number.utf8.count - 2) + "| "
         return "  \(number)\(left)\(right)\n  \(margin)\(blanks)^\n"

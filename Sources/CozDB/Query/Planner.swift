@@ -336,7 +336,8 @@ struct Planner {
 
     private static func accepts(_ function: String, _ type: FieldType) -> Bool {
         switch function {
-        case "count", "first", "last", "distinct", "elapsed", "mode", "sample", "count_distinct":
+        case "count", "first", "last", "distinct", "elapsed", "mode", "sample", "count_distinct",
+            "age", "nearest":
             true
         case "min", "max": type != .string
         default: type == .float || type == .integer

@@ -9,6 +9,8 @@ public enum QueryLanguage {
         let names =
             MathFunction.allCases.map(\.rawValue) + aggregates + study
             + CalendarPart.allCases.map(\.rawValue)
+            + TechnicalFunction.Kind.allCases.map(\.rawValue)
+            + ["holt_winters", "holt_winters_with_fit"]
         return Set(names).union(Transformation.names).sorted()
     }()
 

@@ -122,6 +122,12 @@ struct CompletionTests {
         #expect(candidates("SHOW TAG VALUES WITH KEY = id_pas") == ["id_password"])
         #expect(candidates("ALTER EXPERIMENT demo FIELD ts_h") == ["ts_heart_rate", "ts_hrv"])
         #expect(candidates("ALTER EXPERIMENT demo FIELD ts_hrv TYPE fl") == ["float"])
+        #expect(candidates("SELECT mean(ts_hrv) O") == ["OVER ("])
+        #expect(candidates("SELECT mean(ts_hrv) OVER (10m BEF") == ["BEFORE"])
+        #expect(candidates("SELECT mean(ts_hrv) OVER (10m BEFORE ts_hr") == ["ts_hrv"])
+        #expect(candidates("SELECT mean(ts_hrv) OVER (10m BEFORE ts_hrv) F") == ["FROM"])
+        #expect(candidates("DELETE F") == ["FROM"])
+        #expect(candidates("DELETE ts_hrv, ts_he") == ["ts_heart_rate"])
         #expect(candidates("EXPLAIN SELECT ts_hr") == ["ts_hrv"])
     }
 

@@ -87,6 +87,11 @@ internal import Testing
         _ = try #require(terminal.wait(for: "nothing of"))
         try terminal.type("\u{3}")
         _ = try #require(terminal.wait(for: Self.ready))
+        // Completion has started threads of the library, to which a signal may come as well.
+        try terminal.type("SELECT ts_\t")
+        _ = try #require(terminal.wait(for: "cozdb> SELECT ts_"))
+        try terminal.type("\u{3}")
+        _ = try #require(terminal.wait(for: Self.ready))
         try terminal.type("\u{3}")
         #expect(try #require(terminal.wait(for: Self.ready)).contains("Ctrl-D or \\quit leaves"))
         // An answer of millions of rows; the first of them say that it runs.
