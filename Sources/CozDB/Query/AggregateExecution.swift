@@ -179,7 +179,7 @@ struct GroupAggregation {
         guard let type = plan.references[call.argument].type else { return .nowhere }
         let range = acceptedRange(call)
         if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
-            let isEnd = aggregate == .first || aggregate == .last
+            let isEnd = aggregate == .first || aggregate.isOfLast
             let known = fields.indices.first {
                 fieldReferences[$0] == call.argument && fields[$0].range == range
             }

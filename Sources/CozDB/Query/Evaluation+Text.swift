@@ -27,6 +27,8 @@ extension Evaluation {
         case .contains(let inner, let values, let negated):
             return inner.text(plan) + (negated ? " NOT IN (" : " IN (")
                 + Evaluation.list(values.map { Evaluation.literal($0) }) + ")"
+        case .delay(let inner, let unit):
+            return "delay(\(inner.text(plan)), \(DurationText.text(unit)))"
         }
     }
 
