@@ -22,8 +22,6 @@ extension Evaluation {
         case .isNull(let inner, let negated):
             return inner.text(plan) + (negated ? " IS NOT NULL" : " IS NULL")
         case .stringTest(let inner, let test, _): return inner.text(plan) + " " + test.text
-        case .delay(let inner, let unit):
-            return "delay(\(inner.text(plan)), \(DurationText.text(unit)))"
         case .contains(let inner, let values, let negated):
             return inner.text(plan) + (negated ? " NOT IN (" : " IN (")
                 + Evaluation.list(values.map { Evaluation.literal($0) }) + ")"
