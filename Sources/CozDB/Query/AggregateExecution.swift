@@ -224,7 +224,7 @@ struct GroupAggregation {
         if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
-        if takesOneRow { return try addOneRow(input) }
+        if takesOneRow, input.hasOwnTimes { return try addOneRow(input) }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
         }
