@@ -38,6 +38,30 @@ extension Database {
         try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.compact() }
     }
 
+    /// Deletes rows, or the values of single fields. Cancelling the task changes nothing: a
+    /// deletion that was begun is finished.
+    ///
+    /// - Throws: as the synchronous form.
+    @discardableResult
+    public func delete(
+        experiment: String? = nil, tags: [String: String] = [:], in range: TimeRange = .all,
+        fields: [String] = []
+    ) async throws(DatabaseError) -> DeletionReport {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in
+            try self.delete(experiment: experiment, tags: tags, in: range, fields: fields)
+        }
+    }
+
+    /// Deletes an experiment with its schema. Cancelling the task changes nothing.
+    ///
+    /// - Throws: as the synchronous form.
+    @discardableResult
+    public func drop(experiment: String) async throws(DatabaseError) -> DeletionReport {
+        try await WaitingCalls.changes.run { () throws(DatabaseError) in
+            try self.drop(experiment: experiment)
+        }
+    }
+
     /// Flushes, merges what is worth it, seals the manifest and frees the lock. The calls of
     /// other tasks must have returned. Cancelling the task changes nothing.
     ///

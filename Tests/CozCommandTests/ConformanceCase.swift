@@ -132,6 +132,8 @@ struct ConformanceCase {
         let values = (series["values"] as? [[Any]])?.first ?? []
         var found = Dictionary(zip(columns, values)) { first, _ in first }
         let time = found.removeValue(forKey: "time")
+        // Columns of the other lines.
+        found = found.filter { !($0.value is NSNull) }
         var parts: [(Any?, Any?)] = [(wanted["name"], series["name"])]
         if let tags = wanted["tags"] { parts.append((tags, series["tags"] ?? [String: Any]())) }
         // Zero stands for a line without a time.

@@ -6,7 +6,7 @@ internal import Testing
 
 struct ConformanceTests {
     /// Cases that pass; raised whenever more do, never lowered.
-    static let passedMin = 551
+    static let passedMin = 556
 
     private static let cases = Command.packageRoot.deletingLastPathComponent()
         .appendingPathComponent("shared/conformance/open-cases.jsonl")

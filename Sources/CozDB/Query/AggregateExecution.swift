@@ -135,7 +135,7 @@ extension ResultVector {
 
 /// What the calls of a statement gather of one group.
 struct GroupAggregation {
-    private let plan: SelectPlan
+    let plan: SelectPlan
     private let executor: Executor
     private var fields: [FieldAccumulator] = []
     private var collectors: [PointCollector] = []
@@ -143,10 +143,12 @@ struct GroupAggregation {
     private var places: [Place] = []
     /// References that fields and collectors read.
     private var fieldReferences: [Int] = []
+    /// For each field whether nothing but its first and last value is asked for.
+    private var areEndsEnough: [Bool] = []
     private var collectorReferences: [Int] = []
     private let hasAuxiliary: Bool
 
-    private enum Place {
+    enum Place {
         case field(Int)
         case collector(Int)
         case nowhere
@@ -177,11 +179,13 @@ struct GroupAggregation {
         guard let type = plan.references[call.argument].type else { return .nowhere }
         let range = acceptedRange(call)
         if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
+            let isEnd = aggregate == .first || aggregate.isOfLast
             let known = fields.indices.first {
                 fieldReferences[$0] == call.argument && fields[$0].range == range
             }
             if let known {
                 fields[known].needs.formUnion(BucketNeeds(aggregate))
+                areEndsEnough[known] = areEndsEnough[known] && isEnd
                 return .field(known)
             }
             fields.append(
@@ -189,6 +193,7 @@ struct GroupAggregation {
                     type: type, range: range, buckets: plan.buckets,
                     needs: BucketNeeds(aggregate)))
             fieldReferences.append(call.argument)
+            areEndsEnough.append(isEnd && plan.buckets == nil)
             return .field(fields.count - 1)
         }
         let known = collectors.indices.first {
@@ -206,9 +211,7 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if input.condition == nil, !hasAuxiliary, !hasComputed,
-            case .stored(let view, let series) = input.origin
-        {
+        if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
         if takesOneRow { return try addOneRow(input) }
@@ -224,21 +227,36 @@ struct GroupAggregation {
         endSeries()
     }
 
+    /// Whether columns are scanned one by one: WHERE asks nothing of rows.
+    func isScan(_ input: InputSeries) -> Bool {
+        guard case .stored = input.origin else { return false }
+        return input.condition == nil && !hasAuxiliary && !hasComputed
+    }
+
+    /// Where the values of a call go.
+    func place(of call: Int) -> Place { places[call] }
+
+    /// How a scan answers what is asked of a field.
+    func way(
+        ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
+    ) -> AnswerWay {
+        guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]]
+        else { return .nothing }
+        guard view.schema.columns[column].type == fields[index].type else { return .values }
+        if areEndsEnough[index] { return .ends }
+        let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
+        return takesSummaries ? .statistics : .values
+    }
+
     /// Whether the answer is the first or last point of all, with other columns of its row.
-    private var takesOneRow: Bool {
+    var takesOneRow: Bool {
         guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
         return plan.calls[0].aggregate == .first || plan.calls[0].aggregate?.isOfLast == true
     }
 
     /// Whether nothing but first and last values of fields are asked for.
-    private var takesEndsOnly: Bool { fields.indices.allSatisfy { takesEnds($0) } && hasFieldsOnly }
-
-    private var hasFieldsOnly: Bool { collectors.isEmpty && !fields.isEmpty }
-
-    /// Whether the first or last value of a series, or both, are all that is needed of a field.
-    private func takesEnds(_ index: Int) -> Bool {
-        let needs = fields[index].needs
-        return plan.buckets == nil && !needs.isEmpty && needs.isSubset(of: .ends)
+    var takesEndsOnly: Bool {
+        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
     }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
@@ -407,7 +425,7 @@ struct GroupAggregation {
         _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
         let needs = fields[index].needs
-        guard takesEnds(index), view.schema.columns[column].type == fields[index].type else {
+        guard areEndsEnough[index], view.schema.columns[column].type == fields[index].type else {
             return false
         }
         try executor.counters.checkCancelled()

@@ -11,6 +11,9 @@ final class CounterBox {
         self.isCancelled = isCancelled
     }
 
+    /// One for the same query with nothing counted yet.
+    var emptied: CounterBox { CounterBox(isCancelled: isCancelled) }
+
     /// The counts of an item of FROM, by its number in the statement.
     func reads(_ source: Int) -> ReadCounts {
         while counts.count <= source { counts.append(ReadCounts()) }

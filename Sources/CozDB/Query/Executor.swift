@@ -50,10 +50,7 @@ final class Executor {
     func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
         guard !plan.range.isEmpty else { return }
         let inputs = try self.inputs(plan)
-        let isByRow = plan.sources.contains { source in
-            source.dimensions.contains { Executor.differsByRow($0) }
-        }
-        if isByRow { return try runByRow(plan, inputs, into: output) }
+        if plan.isGroupedByRow { return try runByRow(plan, inputs, into: output) }
         let groups = limited(try grouped(plan, inputs), plan, \.key.name)
         guard plan.isRaw else { return try runAggregates(plan, groups, into: output) }
         if plan.hasSeriesFunctions { return try runSeries(plan, groups, into: output) }
@@ -78,21 +75,7 @@ final class Executor {
         for index in plan.sources.indices where isOfUse(plan, index) {
             let source = plan.sources[index]
             switch source.origin {
-            case .experiment(let view):
-                let condition = source.condition
-                var accepts: ((SeriesKey) -> Bool)?
-                if let condition {
-                    let required = condition.requiredTags
-                    accepts = { key in
-                        // Most series fail here, without a text made of them.
-                        guard required.allSatisfy({ key.contains($0) }) else { return false }
-                        return !condition.specialized { key.value(of: $0) ?? "" }.isNever
-                    }
-                }
-                for series in try view.series(in: extended(plan), where: accepts) {
-                    let input = InputSeries(origin: .stored(view, series), source: index)
-                    if let settled = settled(input, condition) { inputs.append(settled) }
-                }
+            case .experiment: inputs += try storedInputs(plan, index)
             case .subquery(let inner) where isStream(inner, in: plan):
                 for series in try derived(inner) {
                     let input = InputSeries(origin: .derived(series), source: index)
@@ -114,13 +97,33 @@ final class Executor {
         }
     }
 
+    /// The same for one source that is an experiment; of a subquery nothing.
+    func storedInputs(_ plan: SelectPlan, _ index: Int) throws(DatabaseError) -> [InputSeries] {
+        guard case .experiment(let view) = plan.sources[index].origin, isOfUse(plan, index) else {
+            return []
+        }
+        let condition = plan.sources[index].condition
+        var accepts: ((SeriesKey) -> Bool)?
+        if let condition {
+            let required = condition.requiredTags
+            accepts = { key in
+                // Most series fail here, without a text made of them.
+                guard required.allSatisfy({ key.contains($0) }) else { return false }
+                return !condition.specialized { key.value(of: $0) ?? "" }.isNever
+            }
+        }
+        var inputs: [InputSeries] = []
+        for series in try view.series(in: extended(plan), where: accepts) {
+            let input = InputSeries(origin: .stored(view, series), source: index)
+            if let settled = settled(input, condition) { inputs.append(settled) }
+        }
+        return inputs
+    }
+
     /// Whether the rows of a subquery can be taken series by series, as they are read: nobody
     /// counts them, and whoever needs them by time puts them into that order.
     private func isStream(_ inner: SelectPlan, in plan: SelectPlan) -> Bool {
-        let isByRow = inner.sources.contains { source in
-            source.dimensions.contains { Executor.differsByRow($0) }
-        }
-        return inner.isRaw && !isByRow && inner.limits == Limits()
+        inner.isRaw && !inner.isGroupedByRow && inner.limits == Limits()
             && plan.limits.seriesLimit == nil && plan.limits.seriesOffset == nil
     }
 
@@ -147,7 +150,7 @@ final class Executor {
     }
 
     /// Whether a source has a field that the statement is about: tags alone make no rows.
-    private func isOfUse(_ plan: SelectPlan, _ index: Int) -> Bool {
+    func isOfUse(_ plan: SelectPlan, _ index: Int) -> Bool {
         let source = plan.sources[index]
         let wanted = plan.isRaw ? plan.auxiliary : plan.calls.map(\.argument)
         return wanted.contains { plan.isField($0, source) }
@@ -221,7 +224,7 @@ final class Executor {
         return groups.filter { group in
             let index = counts[name(group), default: 0]
             counts[name(group)] = index + 1
-            return index >= offset && (limit == 0 || index < offset + limit)
+            return index >= offset && (limit == 0 || index - offset < limit)
         }
     }
 
@@ -251,7 +254,7 @@ struct RowWriter {
     var isFull: Bool { left == 0 }
 
     /// Rows that are of use still; readers need not go on beyond them.
-    var rowsWanted: Int { left == .max ? .max : left + skip }
+    var rowsWanted: Int { left > .max - skip ? .max : left + skip }
 
     /// - Parameter inputs: references, then calls.
     mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
@@ -259,7 +262,7 @@ struct RowWriter {
             skip -= min(skip, times.count)
             return
         }
-        let kept = skip..<min(times.count, left == .max ? times.count : skip + left)
+        let kept = skip..<min(times.count, left >= times.count - skip ? times.count : skip + left)
         var columns: [ResultVector] = []
         for vector in plan.evaluatedColumns(inputs, count: times.count) {
             columns.append(kept.count == times.count ? vector : vector.filtered(Array(kept)))
@@ -281,6 +284,13 @@ struct RowWriter {
 }
 
 extension SelectPlan {
+    /// Whether rows of one series can belong to different groups.
+    var isGroupedByRow: Bool {
+        sources.contains { source in
+            source.dimensions.contains { Executor.differsByRow($0) }
+        }
+    }
+
     /// The columns of the answer for some rows.
     ///
     /// - Parameter inputs: references, then calls.

@@ -31,12 +31,14 @@ struct BucketNeeds: OptionSet {
     static let first = BucketNeeds(rawValue: 4)
     static let last = BucketNeeds(rawValue: 8)
     static let moments = BucketNeeds(rawValue: 16)
+    /// Nothing but what all others bring along; it says that not the ends alone are wanted.
+    static let count = BucketNeeds(rawValue: 32)
     static let ends: BucketNeeds = [.first, .last]
 
     /// The needs of a simple aggregate.
     init(_ aggregate: Aggregate) {
         switch aggregate {
-        case .count: self = []
+        case .count: self = .count
         case .sum, .mean: self = .sum
         case .min, .max, .spread: self = .extremes
         case .stddev: self = .moments
@@ -51,7 +53,9 @@ struct BucketNeeds: OptionSet {
     }
 
     /// Whether numbers of values and their sums are enough.
-    var areSums: Bool { isSubset(of: .sum) }
+    var areSums: Bool { isSubset(of: [.sum, .count]) }
+
+    var isCount: Bool { isSubset(of: .count) }
 }
 
 /// Which runs of values an accumulator can take in as summaries.
@@ -94,7 +98,7 @@ struct FieldAccumulator {
         // Of strings a summary knows the count alone.
         SummaryWindow(
             range: range, buckets: buckets,
-            isPossible: type == .string ? needs.isEmpty : !needs.contains(.moments))
+            isPossible: type == .string ? needs.isCount : !needs.contains(.moments))
     }
 
     /// The same without anything gathered yet.
@@ -119,7 +123,7 @@ struct FieldAccumulator {
         let index = bucket(at: summary.firstTime)
         if needs.areSums {
             states[index].count += summary.count
-            if needs.isEmpty { return }
+            if needs.isCount { return }
             states[index].floatSum += type == .float ? Double(bitPattern: summary.sum) : 0
             states[index].integerSum &+= type == .float ? 0 : Int64(bitPattern: summary.sum)
             return
@@ -171,7 +175,7 @@ struct FieldAccumulator {
             }
             if needs.areSums {
                 states[index].count += row - start
-                if needs.isEmpty { continue }
+                if needs.isCount { continue }
                 addSum(bits.span.extracting(start..<row), to: index)
             } else {
                 merge(part(times, bits, start..<row, table), into: index)
@@ -259,7 +263,9 @@ struct FieldAccumulator {
             part.last = first == last ? part.first : strings.code(bits[last], in: table)
         }
         if needs.contains(.moments) { moments(&part, bits, rows) }
-        if needs.contains(.ends), rows.count > 1 { settleTies(&part, times, bits, rows, table) }
+        if !needs.isDisjoint(with: .ends), rows.count > 1 {
+            settleTies(&part, times, bits, rows, table)
+        }
         return part
     }
 

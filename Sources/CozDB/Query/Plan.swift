@@ -55,6 +55,8 @@ struct PlannedSource {
 
 /// A call at the heart of a column: an aggregate, or a field's points, then transformed.
 struct PlannedCall {
+    /// As the statement writes it.
+    var text = ""
     /// Nil: the points themselves.
     var aggregate: Aggregate?
     /// The reference it reads.

@@ -104,6 +104,7 @@ extension Planner {
             }
             call.type = call.type == nil ? nil : transformation.resultType(of: call.type)
         }
+        call.text = expression.text
         plan.calls.append(call)
         callTexts.append(expression.text)
         return plan.calls.count - 1

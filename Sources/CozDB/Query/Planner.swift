@@ -120,10 +120,11 @@ struct Planner {
     /// Buckets before the range that functions of neighbouring buckets need, from a subquery too.
     private static func extraBuckets(_ expression: Expression) -> Int64 {
         let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
-        guard case .call(let call) = expression, Transformation.names.contains(call.name),
-            call.name != "cumulative_sum", case .call? = call.arguments.first
+        guard case .call(let call) = expression, case .call? = call.arguments.first,
+            Transformation.names.contains(call.name)
+                || TechnicalFunction.Kind(rawValue: call.name) != nil
         else { return inner }
-        return inner + 1
+        return inner + (call.name == "cumulative_sum" ? 0 : 1)
     }
 
     private mutating func append(_ origin: PlannedSource.Origin, to plan: SelectPlan) {
@@ -335,7 +336,8 @@ struct Planner {
 
     private static func accepts(_ function: String, _ type: FieldType) -> Bool {
         switch function {
-        case "count", "first", "last", "distinct", "elapsed", "mode", "sample", "count_distinct":
+        case "count", "first", "last", "distinct", "elapsed", "mode", "sample", "count_distinct",
+            "age", "nearest":
             true
         case "min", "max": type != .string
         default: type == .float || type == .integer

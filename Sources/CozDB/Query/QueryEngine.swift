@@ -105,7 +105,11 @@ private struct StatementRun {
                     .usage, "a dry run shows what DELETE and DROP take away; found ALTER")
             }
             return try apply(.alter(experiment: experiment, field: field, type: type)).snapshot
-        case .explain: throw notYet("EXPLAIN")
+        case .explain(let select, let analyze):
+            var explain = ExplainExecution(
+                snapshot: snapshot, options: options, counters: counters)
+            try explain.run(select, analyze: analyze, into: output)
+            return nil
         case .delete(let delete):
             return try remove(into: output) { planner throws(DatabaseError) in
                 try planner.plan(delete, isSeries: false)
@@ -174,10 +178,6 @@ private struct StatementRun {
             try output.emit(report)
         }
         return outcome.snapshot
-    }
-
-    private func notYet(_ words: String) -> DatabaseError {
-        DatabaseError(.usage, "\(words) is not supported yet")
     }
 }
 

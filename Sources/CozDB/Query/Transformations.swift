@@ -53,16 +53,7 @@ extension Transformation {
             }
         case .cumulativeSum:
             list.times = points.times
-            var (float, integer) = (0.0, Int64(0))
-            for row in points.times.indices {
-                if points.values.type == .integer {
-                    integer &+= Int64(bitPattern: points.values.bits[row])
-                    builder.append(.integer, UInt64(bitPattern: integer))
-                } else {
-                    float += points.number(row)
-                    builder.append(.float, float.bitPattern)
-                }
-            }
+            points.addSums(to: &builder)
         case .technical(let function):
             for (row, value) in function.results(of: points.numbers) {
                 list.times.append(points.times[row])
@@ -96,6 +87,19 @@ extension PointList {
     fileprivate func number(_ row: Int) -> Double {
         values.type == .integer
             ? Double(Int64(bitPattern: values.bits[row])) : Double(bitPattern: values.bits[row])
+    }
+
+    fileprivate func addSums(to builder: inout VectorBuilder) {
+        var (float, integer) = (0.0, Int64(0))
+        for row in times.indices {
+            if values.type == .integer {
+                integer &+= Int64(bitPattern: values.bits[row])
+                builder.append(.integer, UInt64(bitPattern: integer))
+            } else {
+                float += number(row)
+                builder.append(.float, float.bitPattern)
+            }
+        }
     }
 
     fileprivate var numbers: [Double] { times.indices.map { number($0) } }

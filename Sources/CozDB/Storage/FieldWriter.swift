@@ -74,6 +74,68 @@ struct FieldWriter {
         valueCount += newRows.count
     }
 
+    /// Values with a time each, by ascending row.
+    mutating func append(
+        _ part: BlockPart, to output: inout SegmentOutput
+    ) throws(FileError) {
+        let strings: StringSource = column.type == .string ? .table(part.strings) : .none
+        translation.begin(strings)
+        for index in part.rows.indices {
+            if column.type == .string {
+                append(string: part.bits[index], strings)
+            } else {
+                bits.append(part.bits[index])
+            }
+            rows.append(part.rows[index])
+            times.append(part.times[index])
+            if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
+                try flush(to: &output)
+            }
+        }
+        valueCount += part.rows.count
+    }
+
+    /// A whole block as another segment has it.
+    ///
+    /// - Parameters:
+    ///   - entry: of the other segment's directory; its rows and its place are replaced.
+    ///   - codes: of strings in the other segment's dictionary, where the block has such. They
+    ///     are translated, so that this dictionary has no string that nobody uses.
+    mutating func append(
+        copying bytes: [UInt8], entry: [UInt64], rows newRows: [UInt32], codes: BlockPart?,
+        to output: inout SegmentOutput
+    ) throws(FileError) {
+        guard let firstRow = newRows.first, let lastRow = newRows.last else { return }
+        try flush(to: &output)
+        // Strings of one dictionary can be too many bytes for one block without it.
+        if let codes, isDictionaryFull { return try append(codes, to: &output) }
+        valueCount += newRows.count
+        if let codes {
+            translation.begin(.table(codes.strings))
+            for code in codes.bits { append(string: code, .table(codes.strings)) }
+            rows = newRows
+            // Of strings nothing but the ends is told.
+            times = [
+                Int64(bitPattern: entry[BlockColumn.firstTime]),
+                Int64(bitPattern: entry[BlockColumn.lastTime]),
+            ]
+            if bits != codes.bits || hasManyBytes {
+                return try flush(to: &output)
+            }
+            forgetPending()
+        }
+        presence.append(newRows)
+        let place = try output.append(block: bytes)
+        var entry = entry
+        entry[BlockColumn.firstRow] = UInt64(firstRow)
+        entry[BlockColumn.lastRow] = UInt64(lastRow)
+        entry[BlockColumn.offset] = UInt64(place.offset)
+        entry[BlockColumn.sizeBytes] = UInt64(place.sizeBytes)
+        entry[BlockColumn.checksum] = UInt64(place.checksum)
+        directory.append(entry)
+        limitDictionary()
+    }
+
     /// Ends the field; the place of its directory and dictionary, and its presence vector.
     mutating func finish(
         to output: inout SegmentOutput, rowCount: Int
@@ -146,11 +208,19 @@ struct FieldWriter {
             UInt64(bitPattern: summary.firstTime), UInt64(bitPattern: summary.lastTime),
             summary.min, summary.max, summary.sum, summary.first, summary.last,
         ])
+        forgetPending()
+        limitDictionary()
+    }
+
+    private mutating func forgetPending() {
         rows.removeAll(keepingCapacity: true)
         times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
         plainHeap.removeAll(keepingCapacity: true)
         plainEnds.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func limitDictionary() {
         isDictionaryFull =
             dictionary.count + SegmentFormat.blockCountMax > SegmentFormat.dictionaryCountMax
             || dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax

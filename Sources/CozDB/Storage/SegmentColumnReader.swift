@@ -13,6 +13,14 @@ struct RowValues {
     }
 }
 
+/// Some values of one block.
+struct BlockPart {
+    var rows: [UInt32]
+    var times: [Int64]
+    var bits: [UInt64]
+    var strings: StringTable
+}
+
 struct SegmentColumnReader {
     let directory: FieldDirectory
     /// The type the values have in this segment; the schema's may have been widened since.
@@ -78,6 +86,23 @@ struct SegmentColumnReader {
             }
             for index in bitRange(taken) { target.bits.append(loadedBits[index] + offset) }
         }
+    }
+
+    /// The values of a block that lie in these rows, with their rows and times.
+    mutating func part(block: Int, rows: Range<Int>) throws(DatabaseError) -> BlockPart {
+        try load(block)
+        let taken = places(of: rows)
+        return BlockPart(
+            rows: Array(loadedRows[taken]), times: try times(taken),
+            bits: Array(loadedBits[bitRange(taken)]), strings: loadedStrings)
+    }
+
+    /// The rows that have the values of a block, without decoding those.
+    mutating func rows(block: Int) throws(DatabaseError) -> ArraySlice<UInt32> {
+        loadedBlock = -1
+        let first = directory.ordinals[block]
+        try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
+        return loadedRows[loadedRange]
     }
 
     /// Where the rows of the loaded block that lie in these stand in `loadedRows`.

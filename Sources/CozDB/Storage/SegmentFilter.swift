@@ -1,5 +1,6 @@
-// Writes a segment again without the rows and values that a deletion takes away. Strings are
-// written anew from those that are left, so that no dictionary keeps one that is gone.
+// Writes a segment again without the rows and values that a deletion takes away. Blocks that lie
+// wholly in what stays are copied; strings keep their codes only where the new dictionary, made of
+// what is left, gives them the same ones: no dictionary keeps a string that is gone.
 //
 // Memory: one slab of rows of one series and one decoded block per column.
 
@@ -12,8 +13,23 @@ struct SegmentFilter {
     private var readers: [SegmentColumnReader] = []
     /// For each field of the segment: whether its values go where cells do.
     private let isDeleted: [Bool]
+    private var run = Run()
+
+    /// Consecutive rows that stay, of one series or many, and are not written yet.
+    private struct Run {
+        var rows = 0..<0
+        /// Number of its first row in the new segment.
+        var base = 0
+        /// Rows of series that lose cells, with those that do.
+        var cells: [(rows: Range<Int>, selection: RowSelection)] = []
+        var cellTimes = 0
+    }
 
     private static let slabRowCount = 65_536
+    /// Times of cells that a run may keep.
+    private static let cellTimesMax = 1 << 20
+    /// Rows for which a gap among those that stay is worth a run of its own.
+    private static let rowsPerGap = 512
 
     init(
         _ segment: SegmentReader, source: Int, of deletion: ExperimentDeletion
@@ -48,8 +64,15 @@ struct SegmentFilter {
                     gone = try deletion.deletion(of: series)
                 }
             }
-            try write(part.rows, of: series.key, without: gone, to: writer)
+            if gone.isEmpty {
+                try begin(series.key, part.rows, to: writer)
+                writer.addRows(
+                    count: part.rows.count, first: part.firstTime, last: part.lastTime)
+            } else {
+                try write(part.rows, of: series.key, without: gone, to: writer)
+            }
         }
+        try writeRun(to: writer)
     }
 
     private mutating func write(
@@ -63,23 +86,162 @@ struct SegmentFilter {
             let cells = gone.cells.mask(times)
             var dropped = gone.rows.mask(times)
             if let cells { try addEmptied(slab, cells, to: &dropped) }
-            var left = times
-            var places: [UInt32]?
-            if let dropped {
-                let kept = times.indices.filter { !dropped[$0] }
-                if kept.isEmpty { continue }
-                left = kept.map { times[$0] }
-                places = SegmentFilter.places(dropped)
-            }
-            let isFirst = !isBegun
-            try calling("writing a segment") { () throws(FileError) in
-                if isFirst { try writer.beginSeries(key.bytes) }
-                try writer.addRows(left)
-            }
+            let stretches = SegmentFilter.stretches(dropped, count: times.count)
+            if stretches.isEmpty { continue }
+            let key = isBegun ? nil : key
             isBegun = true
-            try writeValues(slab, places, cells, to: writer)
+            guard stretches.count <= 1 + times.count / Self.rowsPerGap else {
+                try writeSlab(slab, of: key, times, dropped, cells, to: writer)
+                continue
+            }
+            for (index, stretch) in stretches.enumerated() {
+                let kept = (start + stretch.lowerBound)..<(start + stretch.upperBound)
+                try begin(index == 0 ? key : nil, kept, to: writer)
+                writer.addRows(
+                    count: kept.count, first: times[stretch.lowerBound],
+                    last: times[stretch.upperBound - 1])
+                guard cells != nil else { continue }
+                let lost = gone.cells.selected(Array(times[stretch]))
+                run.cells.append((kept, .times(lost)))
+                run.cellTimes += lost.count
+            }
         }
     }
+
+    /// Which consecutive rows stay.
+    private static func stretches(_ dropped: [Bool]?, count: Int) -> [Range<Int>] {
+        guard let dropped else { return [0..<count] }
+        var stretches: [Range<Int>] = []
+        for index in 0..<count where !dropped[index] {
+            if let last = stretches.last, last.upperBound == index {
+                stretches[stretches.count - 1] = last.lowerBound..<(index + 1)
+            } else {
+                stretches.append(index..<(index + 1))
+            }
+        }
+        return stretches
+    }
+
+    /// Rows one by one, where too many of their neighbours go.
+    private mutating func writeSlab(
+        _ slab: Range<Int>, of key: SeriesKey?, _ times: [Int64], _ dropped: [Bool]?,
+        _ cells: [Bool]?, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        try writeRun(to: writer)
+        let kept = times.indices.filter { dropped?[$0] != true }
+        try calling("writing a segment") { () throws(FileError) in
+            if let key { try writer.beginSeries(key.bytes) }
+            try writer.addRows(kept.map { times[$0] })
+        }
+        try writeValues(slab, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
+    }
+
+    // MARK: Runs
+
+    /// Adds rows to the run, or begins one with them.
+    ///
+    /// - Parameter key: of the series that begins with these rows; nil where it goes on.
+    private mutating func begin(
+        _ key: SeriesKey?, _ rows: Range<Int>, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        if run.rows.upperBound != rows.lowerBound || run.cellTimes > Self.cellTimesMax {
+            try writeRun(to: writer)
+        }
+        if run.rows.isEmpty {
+            run.rows = rows
+            run.base = writer.rowCount
+        } else {
+            run.rows = run.rows.lowerBound..<rows.upperBound
+        }
+        guard let key else { return }
+        try calling("writing a segment") { () throws(FileError) in
+            try writer.beginSeries(key.bytes)
+        }
+    }
+
+    private mutating func writeRun(to writer: SegmentWriter) throws(DatabaseError) {
+        let run = run
+        self.run = Run()
+        guard !run.rows.isEmpty else { return }
+        let times = try segment.timeBlocks()
+        for block in times.blocks(rows: run.rows) {
+            let rows = times.table.rows(ofBlock: block)
+            if rows.clamped(to: run.rows) == rows {
+                let bytes = try segment.bytes(times.table, block: block)
+                try calling("writing a segment") { () throws(FileError) in
+                    try writer.copyTimes(bytes, entry: times.table.entry(block))
+                }
+                continue
+            }
+            let part = try segment.times(rows: rows.clamped(to: run.rows))
+            try calling("writing a segment") { () throws(FileError) in try writer.addTimes(part) }
+        }
+        for field in readers.indices {
+            let isChanged = isDeleted[field] && !run.cells.isEmpty
+            for block in readers[field].directory.blocks(rows: run.rows) {
+                let rows = readers[field].directory.table.rows(ofBlock: block)
+                if !isChanged, rows.clamped(to: run.rows) == rows {
+                    try copy(block, of: field, run, to: writer)
+                } else {
+                    try add(block, of: field, run, to: writer)
+                }
+            }
+        }
+    }
+
+    private mutating func copy(
+        _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        let table = readers[field].directory.table
+        let column = segment.footer.fields[field].column
+        let bytes = try segment.bytes(table, block: block)
+        let isCoded =
+            column.type == .string
+            && table.int(BlockColumn.encoding, block) != Int(SegmentFormat.plainStrings)
+        var codes: BlockPart?
+        if isCoded {
+            codes = try readers[field].part(block: block, rows: table.rows(ofBlock: block))
+        }
+        var rows: [UInt32]
+        if let codes {
+            rows = codes.rows
+        } else {
+            rows = Array(try readers[field].rows(block: block))
+        }
+        for index in rows.indices {
+            rows[index] = UInt32(Int(rows[index]) - run.rows.lowerBound + run.base)
+        }
+        codes?.rows = rows
+        let (newRows, newCodes) = (rows, codes)
+        try calling("writing a segment") { () throws(FileError) in
+            try writer.copyValues(
+                column, bytes, entry: table.entry(block), rows: newRows, codes: newCodes)
+        }
+    }
+
+    /// The values of a block that lie in the run and stay.
+    private mutating func add(
+        _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        var part = try readers[field].part(block: block, rows: run.rows)
+        if isDeleted[field], let first = part.rows.first, let last = part.rows.last {
+            let start = run.cells.partitioningIndex { $0.rows.upperBound > Int(first) }
+            for cells in run.cells[start...] {
+                if cells.rows.lowerBound > Int(last) { break }
+                part.remove(rows: cells.rows, cells.selection)
+            }
+        }
+        for index in part.rows.indices {
+            part.rows[index] = UInt32(Int(part.rows[index]) - run.rows.lowerBound + run.base)
+        }
+        let column = segment.footer.fields[field].column
+        let left = part
+        try calling("writing a segment") { () throws(FileError) in
+            try writer.addValues(column, left)
+        }
+    }
+
+    // MARK: Rows one by one
 
     /// Where each row goes among those that are left; `max` for those that go away.
     private static func places(_ dropped: [Bool]) -> [UInt32] {
@@ -151,7 +313,45 @@ extension RowValues {
     }
 }
 
+extension BlockPart {
+    /// Drops the values in these rows whose time is selected.
+    fileprivate mutating func remove(rows gone: Range<Int>, _ selection: RowSelection) {
+        let start = rows.partitioningIndex { Int($0) >= gone.lowerBound }
+        let end = rows.partitioningIndex { Int($0) >= gone.upperBound }
+        guard start < end, let mask = selection.mask(Array(times[start..<end])) else { return }
+        let kept = rows.indices.filter { !((start..<end).contains($0) && mask[$0 - start]) }
+        rows = kept.map { rows[$0] }
+        times = kept.map { times[$0] }
+        bits = kept.map { bits[$0] }
+    }
+}
+
+extension RowSelection {
+    /// Those of some ascending times that are selected.
+    fileprivate func selected(_ times: [Int64]) -> [Int64] {
+        var selected: [Int64] = []
+        forEachSelected(times) { selected.append(times[$0]) }
+        return selected
+    }
+}
+
+extension IntegerTable {
+    /// From the first to the last row of a block.
+    fileprivate func rows(ofBlock block: Int) -> Range<Int> {
+        int(BlockColumn.firstRow, block)..<(int(BlockColumn.lastRow, block) + 1)
+    }
+
+    fileprivate func entry(_ row: Int) -> [UInt64] { columns.map { $0[row] } }
+}
+
 extension SegmentReader {
+    /// The bytes of a block, checked.
+    fileprivate func bytes(
+        _ directory: IntegerTable, block: Int
+    ) throws(DatabaseError) -> [UInt8] {
+        try read(SegmentReader.place(directory, block)) { bytes in [UInt8](copying: bytes) }
+    }
+
     /// The rows among these that have a value of a field, ascending.
     func presentRows(ofField field: Int, in rows: Range<Int>) throws(DatabaseError) -> [UInt32] {
         let vector = try presence(ofField: field)

@@ -72,12 +72,67 @@ final class SegmentWriter {
         _ column: Column, rows: Span<UInt32>, bits: Span<UInt64>, strings: StringSource
     ) throws(FileError) {
         guard rows.count > 0 else { return }
-        while fields.count <= column.id { fields.append(nil) }
-        if fields[column.id] == nil { fields[column.id] = FieldWriter(column: column) }
+        prepare(column)
         try fields[column.id]?.append(
             series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
             bits: bits, strings: strings, to: &output)
     }
+
+    // MARK: Copying
+
+    /// Adds rows of the series whose times and values are copied afterwards, with the calls below.
+    func addRows(count: Int, first: Int64, last: Int64) {
+        footer.firstTime = min(footer.firstTime, first)
+        footer.lastTime = max(footer.lastTime, last)
+        footer.rowCount += count
+        seriesTable.add(count: count, first: first, last: last)
+    }
+
+    /// Times of the next rows that have none yet.
+    func addTimes(_ times: [Int64]) throws(FileError) {
+        for time in times {
+            pendingTimes.append(time)
+            if pendingTimes.count == SegmentFormat.blockCountMax { try flushTimes() }
+        }
+    }
+
+    /// The same as a whole block of another segment has them.
+    func copyTimes(_ bytes: [UInt8], entry: [UInt64]) throws(FileError) {
+        try flushTimes()
+        let place = try output.append(block: bytes)
+        let count = Int(truncatingIfNeeded: entry[BlockColumn.count])
+        var entry = entry
+        entry[BlockColumn.firstRow] = UInt64(pendingFirstRow)
+        entry[BlockColumn.lastRow] = UInt64(pendingFirstRow + count - 1)
+        entry[BlockColumn.offset] = UInt64(place.offset)
+        entry[BlockColumn.sizeBytes] = UInt64(place.sizeBytes)
+        entry[BlockColumn.checksum] = UInt64(place.checksum)
+        timeDirectory.append(entry)
+        pendingFirstRow += count
+    }
+
+    /// Values of one column; rows are those of this segment.
+    func addValues(_ column: Column, _ part: BlockPart) throws(FileError) {
+        guard !part.rows.isEmpty else { return }
+        prepare(column)
+        try fields[column.id]?.append(part, to: &output)
+    }
+
+    /// The same as a whole block of another segment has them; see `FieldWriter`.
+    func copyValues(
+        _ column: Column, _ bytes: [UInt8], entry: [UInt64], rows: [UInt32], codes: BlockPart?
+    ) throws(FileError) {
+        prepare(column)
+        try fields[column.id]?.append(
+            copying: bytes, entry: entry, rows: rows, codes: codes, to: &output)
+    }
+
+    private func prepare(_ column: Column) {
+        while fields.count <= column.id { fields.append(nil) }
+        if fields[column.id] == nil { fields[column.id] = FieldWriter(column: column) }
+    }
+
+    // MARK: The end
 
     /// Writes directories, footer and trailer; the file is durable on return, its name is not.
     func finish() throws(FileError) -> Manifest.Segment {

@@ -73,6 +73,14 @@ final class ExperimentView: Sendable {
         return count
     }
 
+    /// Counts the blocks of a column that reach into a range, and those that do not, without
+    /// reading them.
+    func countBlocks(
+        _ column: ColumnID, of series: Series, in range: TimeRange, into counts: ReadCounts
+    ) throws(DatabaseError) {
+        _ = try ColumnCursor(rows, column: column, series: series, range: range, counts: counts)
+    }
+
     /// Whether the series may have a value in this column; false is certain.
     func mayHave(_ column: ColumnID, _ series: Series) throws(DatabaseError) -> Bool {
         for part in series.parts {

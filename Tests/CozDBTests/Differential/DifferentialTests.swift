@@ -48,9 +48,12 @@ internal import Testing
         for index in 0..<(rows > 100 ? count / 4 : count) {
             var statement = RandomStatement(made, &random)
             let text = statement.statement()
-            guard let found = difference(text, now: statement.now, database, made.reference) else { continue }
+            guard let found = difference(text, now: statement.now, database, made.reference) else {
+                continue
+            }
             let isReplay = Self.environment["COZDB_SEED"] != nil
-            let data = isReplay ? made.script.joined(separator: "\n") : "COZDB_SEED=\(seed) shows it"
+            let data =
+                isReplay ? made.script.joined(separator: "\n") : "COZDB_SEED=\(seed) shows it"
             Issue.record(
                 """
                 seed \(seed), statement \(index): \(found.problem)

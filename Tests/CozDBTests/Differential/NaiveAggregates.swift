@@ -61,7 +61,8 @@ extension NaiveQuery {
         }
         var points: [NaivePoint] = []
         for (row, table) in stablySorted(accepted) {
-            let mayBeTag = tables[table].isSubquery && tables[table].tags.contains(call.argument.name)
+            let mayBeTag =
+                tables[table].isSubquery && tables[table].tags.contains(call.argument.name)
             guard tables[table].isField(call.argument) || mayBeTag,
                 let value = tables[table].value(call.argument, row, type)
             else { continue }
@@ -198,6 +199,11 @@ extension NaiveQuery {
     /// InfluxDB's walk through the sorted values (query/functions.go, FloatModeReduceSlice): of
     /// values that come once each the smallest.
     private func mode(_ points: [NaivePoint]) -> FieldValue? {
+        if case .boolean? = points[0].value {
+            // As many of both kinds: true.
+            let count = points.count { if case .boolean(true)? = $0.value { true } else { false } }
+            return .boolean(count * 2 >= points.count)
+        }
         let sorted = sorted(points) { NaiveValue.precedes($0, $1) }
         var (best, bestCount, bestTime) = (sorted[0], 0, sorted[0].time)
         var (current, count, time) = (sorted[0], 0, sorted[0].time)
@@ -355,9 +361,10 @@ extension NaiveQuery {
             var sum: FieldValue?
             for point in points {
                 guard let value = point.value else { continue }
-                sum = try sum.flatMap {
-                    try NaiveValue.compute(.add, $0, value, isCondition: false)
-                } ?? value
+                sum =
+                    try sum.flatMap {
+                        try NaiveValue.compute(.add, $0, value, isCondition: false)
+                    } ?? value
                 if let sum { append(point, sum) }
             }
         case "moving_average":

@@ -111,10 +111,12 @@ struct NaiveQuery {
             return database.experiments.sorted { NaiveKey([$0.name]) < NaiveKey([$1.name]) }
                 .filter { NaiveRegex.matches(regex.pattern, $0.name) }
                 .map { database.table($0) }
-                .filter { table in !known.contains { $0.series.first?.name == table.series[0].name } }
+                .filter { table in !known.contains { $0.series.first?.name == table.series[0].name }
+                }
         case .experiment(let name, _, _):
             return database.experiments.filter { $0.name == name }.map { database.table($0) }
-                .filter { table in !known.contains { $0.series.first?.name == table.series[0].name } }
+                .filter { table in !known.contains { $0.series.first?.name == table.series[0].name }
+                }
         }
     }
 
@@ -246,9 +248,11 @@ struct NaiveQuery {
                 (
                     time: row.time,
                     values: try fields.map { field in
-                        try evaluate(field, reference: {
-                            tables[table].value($0, row, type(of: $0))
-                        }, call: { _ in nil })
+                        try evaluate(
+                            field,
+                            reference: {
+                                tables[table].value($0, row, type(of: $0))
+                            }, call: { _ in nil })
                     }
                 )
             }

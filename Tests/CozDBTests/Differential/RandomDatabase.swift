@@ -34,7 +34,8 @@ struct RandomDatabase {
         "Warmer", "Cooler", "No change", "", "é", "e\u{301}", "a,b=c d", "\"q\" \\", "'", "-1",
     ]
     private static let fieldNames = [
-        "f", "g", "d", "n", "i", "k", "s", "t", "b", "ts_heart rate", "select", "q\"uote", "Ä", "v_1",
+        "f", "g", "d", "n", "i", "k", "s", "t", "b", "ts_heart rate", "select", "q\"uote", "Ä",
+        "v_1",
     ]
     private static let tagNames = ["host", "id_device", "re gion", "x"]
 
@@ -171,7 +172,9 @@ struct RandomDatabase {
         where Int.random(in: 0...(index % 3), using: &random) == 0 {
             fields[field.name] = Self.value(field, &random)
         }
-        if fields.isEmpty { fields[experiment.fields[0].name] = Self.value(experiment.fields[0], &random) }
+        if fields.isEmpty {
+            fields[experiment.fields[0].name] = Self.value(experiment.fields[0], &random)
+        }
         try batch.add(
             experiment: experiment.name, tags: tags, time: Timestamp(nanoseconds: time),
             fields: fields)
@@ -207,7 +210,8 @@ struct RandomDatabase {
             text.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
                 .replacing("=", with: "\\=").replacing(" ", with: "\\ ")
         }
-        let head = [escaped(name)]
+        let head =
+            [escaped(name)]
             + tags.sorted { $0.key < $1.key }.map { escaped($0.key) + "=" + escaped($0.value) }
         let cells = fields.sorted { $0.key < $1.key }.map { name, value in
             let text =

@@ -11,9 +11,12 @@ extension RandomStatement {
         if isBounded || chance(15) { parts += bounds() }
         if chance(45) {
             let test = test(source, depth: number(0...2))
-            if !test.isEmpty { parts.append(chance(30) || test.contains(" OR ") ? "(\(test))" : test) }
+            if !test.isEmpty {
+                parts.append(chance(30) || test.contains(" OR ") ? "(\(test))" : test)
+            }
         }
-        return parts.isEmpty ? "" : " WHERE " + parts.shuffled(using: &random).joined(separator: " AND ")
+        return parts.isEmpty
+            ? "" : " WHERE " + parts.shuffled(using: &random).joined(separator: " AND ")
     }
 
     private mutating func bounds() -> [String] {
@@ -63,7 +66,8 @@ extension RandomStatement {
         switch number(0...6) {
         case 0, 1: return "\(name) = \(value())"
         case 2: return "\(name) != \(value())"
-        case 3: return "\(name) \(pick(["=~", "!~"])) \(pick(["/a|b/", "/^a/", "/./", "/é$/", "/^$/"]))"
+        case 3:
+            return "\(name) \(pick(["=~", "!~"])) \(pick(["/a|b/", "/^a/", "/./", "/é$/", "/^$/"]))"
         case 4: return "\(name) \(pick(["IN", "NOT IN"])) (\(value()), \(value()))"
         case 5: return "\(name) IS \(pick(["NULL", "NOT NULL"]))"
         default: return "\(value()) \(pick(["=", "!="])) \(name)"
@@ -82,7 +86,9 @@ extension RandomStatement {
             switch number(0...3) {
             case 0: return "\(name) = \(text)"
             case 1: return "\(name) != \(text)"
-            case 2: return "\(name) \(pick(["=~", "!~"])) \(pick(["/er$/", "/^$/", "/No|a/", "/[^a-z]/"]))"
+            case 2:
+                return
+                    "\(name) \(pick(["=~", "!~"])) \(pick(["/er$/", "/^$/", "/No|a/", "/[^a-z]/"]))"
             default: return "\(name) \(pick(["IN", "NOT IN"])) (\(text), \(other))"
             }
         case .float, .integer: return numberTest(field, name, source)
@@ -99,12 +105,18 @@ extension RandomStatement {
             "\(number(-9...30))", "\(number(-9...9)).25", "0", "9223372036854775807",
         ])
         if chance(5) { return "\(name) \(pick(["=", "!=", "<"])) '5'" }
-        if chance(15) { return "\(name) \(pick(["IN", "NOT IN"])) (\(literal), \(number(-9...30)))" }
-        let others = source.fields.filter { ($0.type == .float || $0.type == .integer) && $0.isExact }
+        if chance(15) {
+            return "\(name) \(pick(["IN", "NOT IN"])) (\(literal), \(number(-9...30)))"
+        }
+        let others = source.fields.filter {
+            ($0.type == .float || $0.type == .integer) && $0.isExact
+        }
         switch number(0...5) {
         case 5: return "\(name)::\(pick(["integer", "float"])) \(symbol) \(literal)"
         case 0: return "\(name) \(symbol) \(Self.quoted(pick(others).name))"
-        case 1: return "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) \(symbol) \(literal)"
+        case 1:
+            return
+                "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) \(symbol) \(literal)"
         case 2: return "abs(\(name)) \(symbol) \(literal)"
         case 3: return "\(literal) \(symbol) \(name)"
         default: return "\(name) \(symbol) \(literal)"

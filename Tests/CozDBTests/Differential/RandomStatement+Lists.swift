@@ -117,7 +117,8 @@ extension RandomStatement {
         case 8:
             // Of integers there is no arc sine, as in InfluxDB.
             let ofFloats = column.type == .float ? ["asin", "acos"] : []
-            let name = pick(["sqrt", "sin", "atan", "ln", "exp", "log10", "log2", "cos"] + ofFloats)
+            let name = pick(
+                ["sqrt", "sin", "atan", "ln", "exp", "log10", "log2", "cos"] + ofFloats)
             (column.name, column.type, column.sumsExactly) = (name, .float, false)
             return ("\(name)(\(inner.text))", column)
         case 9 where !column.isLarge && depth == 1:
@@ -175,7 +176,8 @@ extension RandomStatement {
         default: break
         }
         switch name {
-        case "percentile": return ("percentile(\(field), \(pick(["50", "10", "99.9", "0", "100", "33"])))", result)
+        case "percentile":
+            return ("percentile(\(field), \(pick(["50", "10", "99.9", "0", "100", "33"])))", result)
         case "integral":
             return (chance(50) ? "integral(\(field))" : "integral(\(field), 1m)", result)
         default: return ("\(name)(\(field))", result)
@@ -286,7 +288,9 @@ extension RandomStatement {
         }
         for index in 0..<number(1...2) {
             let column = pick(numbers)
-            guard let expression = transformation((Self.quoted(column.name), column)) else { continue }
+            guard let expression = transformation((Self.quoted(column.name), column)) else {
+                continue
+            }
             list.add(expression.text, expression.column, alias: alias(index, isInner))
         }
         return list
@@ -297,7 +301,9 @@ extension RandomStatement {
         if chance(6), !isInner, !source.fields.contains(where: \.isLarge),
             source.fields.allSatisfy({ $0.isExact && $0.sumsExactly })
         {
-            list.items = [pick(["difference(mean(*))", "cumulative_sum(count(*))", "elapsed(max(*))"])]
+            list.items = [
+                pick(["difference(mean(*))", "cumulative_sum(count(*))", "elapsed(max(*))"])
+            ]
             return list
         }
         for index in 0..<number(1...2) {

@@ -34,7 +34,9 @@ struct RandomStatement {
         self.random = SeededRandom(seed: random.next())
     }
 
-    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &random) < percent
+    }
 
     mutating func pick<Element>(_ all: [Element]) -> Element {
         all[Int.random(in: 0..<all.count, using: &random)]
@@ -109,8 +111,10 @@ struct RandomStatement {
         text += condition(source, isBounded: !interval.isEmpty || depth == 0 && chance(60))
         if !groups.isEmpty { text += " GROUP BY " + groups.joined(separator: ", ") }
         if !interval.isEmpty, shape == .aggregates || shape == .buckets {
-            text += pick(["", "", " fill(null)", " fill(none)", " fill(previous)", " fill(linear)",
-                " fill(0)", " fill(-1.5)"])
+            text += pick([
+                "", "", " fill(null)", " fill(none)", " fill(previous)", " fill(linear)",
+                " fill(0)", " fill(-1.5)",
+            ])
         }
         if isDescending { text += " ORDER BY time DESC" }
         // LIMIT must not be less than what top() asks for.

@@ -24,6 +24,8 @@ struct QueryScript: CustomTestStringConvertible {
     var lines: [String] = []
     var steps: [Step] = []
     var isCompatible = false
+    /// Whether what is loaded is in a segment in both runs.
+    var isFlushed = false
     /// Limits that the script lowers, by the name of the option.
     var limits: [Substring: Int] = [:]
 
@@ -37,6 +39,7 @@ struct QueryScript: CustomTestStringConvertible {
             if line.hasPrefix("#") { continue }
             if line.hasPrefix("identity ") { setIdentity(String(line.dropFirst(9))) }
             if line == "influx" { isCompatible = true }
+            if line == "flush" { isFlushed = true }
             if line.hasPrefix("limit ") { setLimit(line.dropFirst(6)) }
             if line.hasPrefix("load") {
                 isLoading = true
@@ -114,7 +117,7 @@ struct QueryScript: CustomTestStringConvertible {
         let database = try Database.open(directory.path)
         defer { try? database.close() }
         try load(script, into: database)
-        if isFlushed { try database.flush() }
+        if isFlushed || script.isFlushed { try database.flush() }
         for step in script.steps {
             let got = answer(step, script, database)
             #expect(

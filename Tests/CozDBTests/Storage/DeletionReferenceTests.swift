@@ -20,87 +20,115 @@ struct DeletionReferenceTests {
         var isMeant: (Row) -> Bool
     }
 
-    /// A random statement; tags and times mean what the workload of `ReferenceTests` writes.
-    static func statement(_ work: inout ReferenceTests.Workload) -> Statement {
-        func random(_ range: Range<Int>) -> Int { Int.random(in: range, using: &work.random) }
-        let attributes = work.attributes
-        let experiment = ["dev", "other"][random(0..<2)]
-        let participant = "p\(random(1..<5))"
-        let first = Int64(random(0..<400)) * 1_000_000
-        let last = first + Int64(random(0..<150)) * 1_000_000
+    /// What a random statement names.
+    struct Terms {
+        let experiment: String
+        let participant: String
+        let first: Int64
+        let last: Int64
+        let attributes: [ReferenceDatabase.RowKey: String]
+
+        init(_ work: inout ReferenceTests.Workload) {
+            experiment = ["dev", "other"].randomElement(using: &work.random)!
+            participant = "p\(Int.random(in: 1...4, using: &work.random))"
+            first = Int64.random(in: 0..<400, using: &work.random) * 1_000_000
+            last = first + Int64.random(in: 0..<150, using: &work.random) * 1_000_000
+            attributes = work.attributes
+        }
+
+        var inTime: String { "time >= \(first) AND time < \(last)" }
+
         func isHere(_ row: Row) -> Bool { row.0.experiment == experiment }
+
         func isInTime(_ row: Row) -> Bool {
             isHere(row) && row.0.time >= first && row.0.time < last
         }
-        let inTime = "time >= \(first) AND time < \(last)"
-        switch random(0..<12) {
-        case 0:
-            return Statement(
-                text: "DELETE FROM \(experiment) WHERE \(inTime)", experiment: experiment,
-                isMeant: isInTime)
-        case 1:
-            return Statement(
-                text: "DELETE FROM \(experiment) "
-                    + "WHERE \(inTime) AND id_participant = '\(participant)'",
-                experiment: experiment
-            ) { isInTime($0) && $0.0.participant == participant }
-        case 2:
-            return Statement(
-                text: "DELETE FROM \(experiment) WHERE heart > 5 AND \(inTime)",
-                conditions: ["heart"], experiment: experiment
-            ) { row in
-                guard case .float(let value)? = row.1["heart"] else { return false }
-                return isInTime(row) && value > 5
-            }
-        case 3:
-            return Statement(
-                text: "DELETE FROM \(experiment) WHERE steps IS NULL AND \(inTime)",
-                conditions: ["steps"], experiment: experiment
-            ) { isInTime($0) && $0.1["steps"] == nil }
-        case 4:
-            return Statement(
-                text: "DELETE mood, rare FROM \(experiment) WHERE \(inTime)",
-                fields: ["mood", "rare"], experiment: experiment, isMeant: isInTime)
-        case 5:
-            return Statement(
-                text: "DELETE heart FROM \(experiment) WHERE mood = 'Warmer'", fields: ["heart"],
-                conditions: ["mood"], experiment: experiment
-            ) { isHere($0) && $0.1["mood"] == .string("Warmer") }
-        case 6:
-            return Statement(
-                text: "DELETE note FROM \(experiment)", fields: ["note"], experiment: experiment,
-                isMeant: isHere)
-        case 7:
-            return Statement(
-                text: "DELETE FROM \(experiment) WHERE id_device = 'd1' AND \(inTime)",
-                experiment: experiment
-            ) { isInTime($0) && attributes[$0.0] == "d1" }
-        case 8:
-            return Statement(
-                text: "DELETE FROM \(experiment) WHERE moved = true AND heart < 0 AND \(inTime)",
-                conditions: ["moved", "heart"], experiment: experiment
-            ) { row in
-                guard case .float(let value)? = row.1["heart"] else { return false }
-                return isInTime(row) && value < 0 && row.1["moved"] == .boolean(true)
-            }
-        case 9:
-            return Statement(
-                text: "DROP SERIES FROM \(experiment) WHERE id_participant = '\(participant)'",
-                experiment: experiment
-            ) { isHere($0) && $0.0.participant == participant }
-        case 10:
-            return Statement(text: "DELETE WHERE id_participant = '\(participant)'") {
-                $0.0.participant == participant
-            }
-        default:
-            return Statement(
-                text: random(0..<3) > 0
-                    ? "DELETE FROM \(experiment)" : "DROP MEASUREMENT \(experiment)",
-                experiment: experiment, isMeant: isHere)
+
+        static func heart(_ row: Row) -> Double? {
+            if case .float(let value)? = row.1["heart"] { value } else { nil }
         }
     }
 
-    @Test(arguments: 1...24)
+    /// A random statement; tags and times mean what the workload of `ReferenceTests` writes.
+    static func statement(_ work: inout ReferenceTests.Workload) -> Statement {
+        let terms = Terms(&work)
+        let kind = Int.random(in: 0..<13, using: &work.random)
+        return kind < 6 ? rows(terms, kind) : others(terms, kind)
+    }
+
+    /// Rows by time, tags and fields.
+    private static func rows(_ terms: Terms, _ kind: Int) -> Statement {
+        let delete = "DELETE FROM \(terms.experiment) WHERE \(terms.inTime)"
+        switch kind {
+        case 0:
+            return Statement(
+                text: delete, experiment: terms.experiment, isMeant: terms.isInTime)
+        case 1:
+            return Statement(
+                text: delete + " AND id_participant = '\(terms.participant)'",
+                experiment: terms.experiment
+            ) { terms.isInTime($0) && $0.0.participant == terms.participant }
+        case 2:
+            return Statement(
+                text: delete + " AND heart > 5", conditions: ["heart"],
+                experiment: terms.experiment
+            ) { terms.isInTime($0) && (Terms.heart($0) ?? 0) > 5 }
+        case 3:
+            return Statement(
+                text: delete + " AND steps IS NULL", conditions: ["steps"],
+                experiment: terms.experiment
+            ) { terms.isInTime($0) && $0.1["steps"] == nil }
+        case 4:
+            return Statement(
+                text: delete + " AND id_device = 'd1'", experiment: terms.experiment
+            ) { terms.isInTime($0) && terms.attributes[$0.0] == "d1" }
+        default:
+            return Statement(
+                text: delete + " AND moved = true AND heart < 0", conditions: ["moved", "heart"],
+                experiment: terms.experiment
+            ) { row in
+                terms.isInTime(row) && (Terms.heart(row) ?? 0) < 0
+                    && row.1["moved"] == .boolean(true)
+            }
+        }
+    }
+
+    /// Single fields, series, experiments.
+    private static func others(_ terms: Terms, _ kind: Int) -> Statement {
+        let experiment = terms.experiment
+        switch kind {
+        case 6, 7:
+            return Statement(
+                text: "DELETE mood, rare FROM \(experiment) WHERE \(terms.inTime)",
+                fields: ["mood", "rare"], experiment: experiment, isMeant: terms.isInTime)
+        case 8:
+            return Statement(
+                text: "DELETE heart FROM \(experiment) WHERE mood = 'Warmer'", fields: ["heart"],
+                conditions: ["mood"], experiment: experiment
+            ) { terms.isHere($0) && $0.1["mood"] == .string("Warmer") }
+        case 9:
+            return Statement(
+                text: "DELETE note FROM \(experiment)", fields: ["note"], experiment: experiment,
+                isMeant: terms.isHere)
+        case 10:
+            let participant = terms.participant
+            return Statement(
+                text: "DROP SERIES FROM \(experiment) WHERE id_participant = '\(participant)'",
+                experiment: experiment
+            ) { terms.isHere($0) && $0.0.participant == participant }
+        case 11:
+            return Statement(text: "DELETE WHERE id_participant = '\(terms.participant)'") {
+                $0.0.participant == terms.participant
+            }
+        default:
+            return Statement(
+                text: terms.first % 3 > 0
+                    ? "DELETE FROM \(experiment)" : "DROP MEASUREMENT \(experiment)",
+                experiment: experiment, isMeant: terms.isHere)
+        }
+    }
+
+    @Test(arguments: 1...14)
     func `deletions among random writes leave what the reference has`(seed: UInt64) throws {
         var work = ReferenceTests.Workload(random: SeededRandom(seed: seed))
         let directory = TemporaryDirectory()

@@ -289,4 +289,33 @@ struct ErasureTests {
         #expect(try database.rowCount() == 153)
         try database.close()
     }
+
+    @Test func `the typed calls do what the statements do`() async throws {
+        let directory = TemporaryDirectory()
+        let database = try await Database.open(directory.path)
+        try Self.write(database, round: 0)
+        let one = Self.marker(1)
+        let fields = try await database.delete(
+            experiment: "dev", tags: ["device": one + "d"],
+            in: TimeRange(lower: 10_000_000, upper: 20_000_000), fields: ["note"])
+        #expect(fields.rows == 0 && fields.values == 10 && fields.experiments.count == 1)
+        let rows = try await database.delete(tags: ["id_participant": one])
+        #expect(rows.rows == 51 && rows.values == 91 && rows.refusals == 2)
+        #expect(rows.experiments.map(\.name) == ["dev", "env"])
+        #expect(rows.experiments.map(\.series) == [1, 1])
+        #expect(try Self.found([one], in: directory).isEmpty)
+        let dropped = try await database.drop(experiment: "env")
+        #expect(dropped.rows == 2 && dropped.values == 2 && dropped.refusals == 0)
+        #expect(try database.schemas().map(\.name) == ["dev"])
+        for attempt in [
+            { _ = try database.delete() }, { _ = try database.delete(experiment: "none") },
+            { _ = try database.delete(tags: ["id_participnt": "x"]) },
+            { _ = try database.delete(experiment: "dev", fields: ["device"]) },
+            { _ = try database.drop(experiment: "none") },
+        ] as [() throws -> Void] {
+            #expect(throws: DatabaseError.self, performing: attempt)
+        }
+        #expect(try database.rowCount() == 100)
+        try await database.close()
+    }
 }

@@ -1,0 +1,33 @@
+// How a call gets its answer, in the words of EXPLAIN.
+
+/// From what a call of a group is answered.
+enum AnswerWay: String {
+    case statistics = "from block statistics where a block lies in one bucket, else from values"
+    case values = "from values"
+    case ends = "from the ends of each series"
+    case keptValues = "from values, all of them kept"
+    case rows = "from rows"
+    case keptRows = "from rows, all of them kept"
+    case oneRow = "from the first row at its end of each series"
+    case subquery = "from the rows of the subquery"
+    case nothing = "nothing to read"
+}
+
+extension GroupAggregation {
+    /// How a call takes the values of an input.
+    ///
+    /// - Parameter byRow: whether the group can differ from row to row.
+    func way(_ call: Int, _ input: InputSeries, byRow: Bool) -> AnswerWay {
+        guard case .stored(let view, _) = input.origin else { return .subquery }
+        let isScan = isScan(input) && !byRow
+        switch place(of: call) {
+        case .nowhere: return .nothing
+        case .collector:
+            if takesOneRow, !byRow { return .oneRow }
+            return isScan ? .keptValues : .keptRows
+        case .field(let index):
+            guard isScan else { return takesEndsOnly && !byRow ? .ends : .rows }
+            return way(ofField: index, view, plan.sources[input.source])
+        }
+    }
+}

@@ -1,0 +1,357 @@
+// EXPLAIN: a plan as lines of text. What is told comes from the very code that runs statements;
+// of the stored data nothing but directories and lists of series is read, and no subquery runs.
+
+struct ExplainExecution {
+    let snapshot: Snapshot
+    let options: QueryOptions
+    let counters: CounterBox
+
+    private let executor: Executor
+    private var lines: [String] = []
+    /// What was read by each item of FROM, where the statement has been run.
+    private var analyzed: CounterBox?
+
+    init(snapshot: Snapshot, options: QueryOptions, counters: CounterBox) {
+        self.snapshot = snapshot
+        self.options = options
+        self.counters = counters
+        executor = Executor(options: options, counters: counters)
+    }
+
+    /// Answers with one column of text; with `analyze` the statement is run, its rows thrown away.
+    mutating func run<Sink: QueryResultSink>(
+        _ select: SelectStatement, analyze: Bool, into output: SinkOutput<Sink>
+    ) throws(DatabaseError) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var planner = Planner(snapshot: snapshot, options: options)
+        let plan = try planner.plan(select)
+        let planned = clock.now
+        counters.value.plan += planned - start
+        var returned: RowCounter?
+        if analyze {
+            let own = counters.emptied
+            let rows = RowCounter()
+            try Executor(options: options, counters: own).run(plan, into: rows)
+            own.value.parse = counters.value.parse
+            own.value.plan = planned - start
+            own.value.execute = clock.now - planned
+            counters.add(own)
+            analyzed = own
+            returned = rows
+        }
+        defer { counters.value.execute += clock.now - planned }
+        try explain(plan, depth: 0)
+        if let analyzed, let returned { append(analyzed.total, returned) }
+        try output.emit(lines: lines, name: analyze ? "EXPLAIN ANALYZE" : "QUERY PLAN")
+    }
+
+    // MARK: One SELECT
+
+    private mutating func explain(_ plan: SelectPlan, depth: Int) throws(DatabaseError) {
+        func line(_ text: String) -> String { String(repeating: "  ", count: depth) + text }
+        let names = plan.columns.map { Reference(name: $0.name).text + " " + $0.typeText }
+        lines.append(line("columns: " + ([plan.timeName] + names).joined(separator: ", ")))
+        lines.append(line("time: " + plan.rangeText))
+        if let text = plan.bucketText { lines.append(line("buckets: " + text)) }
+        if plan.range.isEmpty {
+            lines.append(line("nothing is read: no time fulfils WHERE"))
+            return
+        }
+        var sources: [SourceInputs] = []
+        for index in plan.sources.indices {
+            sources.append(SourceInputs(index, try executor.storedInputs(plan, index)))
+        }
+        if !plan.dimensions.isEmpty { lines.append(line("groups: " + groups(plan, sources))) }
+        if plan.isRaw {
+            let direction = plan.isAscending ? "" : ", read from the end"
+            lines.append(line("rows: as stored" + direction))
+        }
+        for index in plan.calls.indices {
+            let ways = try self.ways(plan, index, sources)
+            lines.append(line("call: \(plan.calls[index].text): \(ways)"))
+        }
+        lines.append(line("order: time " + (plan.isAscending ? "ascending" : "descending")))
+        if let text = plan.limits.text { lines.append(line("limits: " + text)) }
+        for source in sources { try explain(plan, source, depth) }
+    }
+
+    private func groups(_ plan: SelectPlan, _ sources: [SourceInputs]) -> String {
+        let names = plan.dimensions.map { Reference(name: $0.name, kind: $0.kind).text }
+            .joined(separator: ", ")
+        if plan.isGroupedByRow { return "by \(names), which can differ from row to row" }
+        let isStored = plan.sources.allSatisfy {
+            if case .experiment = $0.origin { true } else { false }
+        }
+        guard isStored else { return "by \(names)" }
+        var keys: Set<GroupKey> = []
+        for source in sources {
+            for input in source.inputs { keys.insert(executor.key(plan, input)) }
+        }
+        return "\(keys.count) by \(names)"
+    }
+
+    /// How a call is answered; sources and series can differ.
+    private func ways(
+        _ plan: SelectPlan, _ call: Int, _ sources: [SourceInputs]
+    ) throws(DatabaseError) -> String {
+        let aggregation = GroupAggregation(plan, executor)
+        var ways: [AnswerWay] = []
+        for source in sources {
+            for input in source.inputs {
+                try counters.checkCancelled()
+                let way = aggregation.way(call, input, byRow: plan.isGroupedByRow)
+                if !ways.contains(way) { ways.append(way) }
+            }
+            if case .subquery = plan.sources[source.index].origin { ways.append(.subquery) }
+        }
+        if ways.isEmpty { return "nothing to read" }
+        return ways.map(\.rawValue).joined(separator: "; ")
+    }
+
+    // MARK: One source
+
+    private struct SourceInputs {
+        let index: Int
+        let inputs: [InputSeries]
+
+        init(_ index: Int, _ inputs: [InputSeries]) {
+            self.index = index
+            self.inputs = inputs
+        }
+    }
+
+    private mutating func explain(
+        _ plan: SelectPlan, _ source: SourceInputs, _ depth: Int
+    ) throws(DatabaseError) {
+        let indent = String(repeating: "  ", count: depth)
+        let planned = plan.sources[source.index]
+        switch planned.origin {
+        case .subquery(let inner):
+            lines.append(indent + "source: subquery")
+            if let condition = planned.condition {
+                lines.append(indent + "  condition: " + condition.text(plan))
+            }
+            try explain(inner, depth: depth + 1)
+        case .experiment(let view):
+            lines.append(indent + "source: experiment " + Reference(name: view.schema.name).text)
+            try explain(plan, source, planned, view, indent + "  ")
+        }
+    }
+
+    private mutating func explain(
+        _ plan: SelectPlan, _ source: SourceInputs, _ planned: PlannedSource,
+        _ view: ExperimentView, _ indent: String
+    ) throws(DatabaseError) {
+        guard executor.isOfUse(plan, source.index) else {
+            lines.append(indent + "nothing is read: it has none of the fields")
+            return
+        }
+        let estimate = try ReadEstimate(plan, planned, view, source.inputs, executor)
+        lines.append(
+            indent + "series: \(source.inputs.count) of \(estimate.seriesCount) match")
+        let columns = planned.columns(of: plan).map {
+            Reference(name: $0.name, kind: $0.kind == .attribute ? .tag : .any).text + " "
+                + $0.type.name
+        }
+        let list = columns.isEmpty ? "none" : columns.joined(separator: ", ")
+        lines.append(indent + "reads: " + list)
+        if let condition = planned.condition {
+            lines.append(indent + "condition: " + left(of: condition, source.inputs, plan))
+            let demands = condition.demands(plan, planned, view.schema)
+                .filter { $0.bounds != .any }.map { view.schema.columns[$0.column].name }
+            if !demands.isEmpty {
+                let names = Set(demands).sorted().map { Reference(name: $0).text }
+                lines.append(
+                    indent + "skips blocks by statistics of: " + names.joined(separator: ", "))
+            }
+        }
+        lines.append(indent + estimate.sourcesText)
+        lines.append(
+            indent + "blocks: \(estimate.blocks.blocksInRange) in the time range, "
+                + "\(estimate.blocks.blocksOutOfRange) outside")
+        lines.append(indent + "rows: about \(estimate.rowCount)")
+        if let analyzed { lines.append(indent + "read: " + analyzed.reads(planned.number).text) }
+    }
+
+    /// What of WHERE must be asked of rows.
+    private func left(
+        of condition: Evaluation, _ inputs: [InputSeries], _ plan: SelectPlan
+    ) -> String {
+        var texts: [String] = []
+        for input in inputs {
+            let text = input.condition?.text(plan) ?? "settled by tags"
+            if !texts.contains(text) { texts.append(text) }
+            if texts.count > 3 { return condition.text(plan) }
+        }
+        return texts.isEmpty ? "no series fulfils it" : texts.joined(separator: "; ")
+    }
+
+    // MARK: What a run came to
+
+    private mutating func append(_ total: QueryCounters, _ returned: RowCounter) {
+        func text(_ duration: Duration) -> String {
+            let microseconds = Int(duration / .microseconds(1))
+            let fraction = String(1000 + microseconds % 1000).dropFirst()
+            return "\(microseconds / 1000).\(fraction) ms"
+        }
+        lines += [
+            "total:",
+            "  returned: \(returned.rowCount) rows in \(returned.seriesCount) series",
+            "  read: \(total.rowsRead) rows or values, \(total.bytesRead) bytes of them, "
+                + "\(total.storedBytesRead) bytes as stored",
+            "  blocks: \(total.blocksInRange) in the time range, \(total.blocksOutOfRange) outside, "
+                + "\(total.blocksSkipped) skipped by statistics, "
+                + "\(total.blocksSummarized) answered from statistics, "
+                + "\(total.blocksRead) decoded",
+            "  time: parse \(text(total.parse)), plan \(text(total.plan)), "
+                + "execute \(text(total.execute))",
+        ]
+    }
+}
+
+/// Counts the rows of an answer and throws them away.
+private final class RowCounter: SeriesOutput {
+    private(set) var rowCount = 0
+    private(set) var seriesCount = 0
+
+    func beginSeries(name: String, tags: [(name: String, value: String)]) { seriesCount += 1 }
+    func rows(times: [Int64], columns: [ResultVector]) { rowCount += times.count }
+    func endSeries() {}
+}
+
+/// What reading the series of one experiment will come to, from lists and directories alone.
+private struct ReadEstimate {
+    private(set) var seriesCount = 0
+    private(set) var rowCount = 0
+    let blocks = ReadCounts()
+    let sourcesText: String
+
+    init(
+        _ plan: SelectPlan, _ source: PlannedSource, _ view: ExperimentView,
+        _ inputs: [InputSeries], _ executor: Executor
+    ) throws(DatabaseError) {
+        var count = 0
+        try view.forEachSeries { _ in count += 1 }
+        seriesCount = count
+        let range = executor.extended(plan)
+        let columns = source.columns(of: plan)
+        var used: Set<Int> = []
+        for input in inputs {
+            try executor.counters.checkCancelled()
+            guard case .stored(let view, let series) = input.origin else { continue }
+            rowCount += try view.rowCount(of: series, in: range)
+            for part in series.parts
+            where range.overlaps(first: part.firstTime, last: part.lastTime) {
+                used.insert(part.source)
+            }
+            for column in columns {
+                try view.countBlocks(column.id, of: series, in: range, into: blocks)
+            }
+        }
+        var (segments, memtables, usedSegments, usedMemtables) = (0, 0, 0, 0)
+        for (index, origin) in view.sources.enumerated() {
+            switch origin {
+            case .segment:
+                segments += 1
+                usedSegments += used.contains(index) ? 1 : 0
+            case .memtable:
+                memtables += 1
+                usedMemtables += used.contains(index) ? 1 : 0
+            }
+        }
+        sourcesText =
+            "segments: \(usedSegments) of \(segments), memtables: \(usedMemtables) of \(memtables)"
+    }
+}
+
+extension PlannedSource {
+    /// The columns of an experiment that the plan reads.
+    fileprivate func columns(of plan: SelectPlan) -> [Column] {
+        guard case .experiment(let view) = origin else { return [] }
+        var columns: [Column] = []
+        for binding in bindings + dimensions {
+            guard case .column(let id, _) = binding, !columns.contains(where: { $0.id == id })
+            else { continue }
+            columns.append(view.schema.columns[id])
+        }
+        return columns
+    }
+}
+
+extension PlannedColumn {
+    fileprivate var typeText: String { type?.name ?? "null" }
+}
+
+extension SelectPlan {
+    fileprivate var rangeText: String {
+        func text(_ time: Int64) -> String {
+            let offset = zone?.offsetSeconds(at: Timestamp(nanoseconds: time)) ?? 0
+            return Timestamp(nanoseconds: time).text(offsetSeconds: offset)
+        }
+        switch (hasLowerBound, hasUpperBound) {
+        case (true, true): return "from \(text(range.lower)) to before \(text(range.upper))"
+        case (true, false): return "from \(text(range.lower)) on"
+        case (false, true): return "before \(text(range.upper))"
+        case (false, false): return "all"
+        }
+    }
+
+    fileprivate var bucketText: String? {
+        guard let buckets else { return nil }
+        var parts = [DurationText.text(buckets.interval)]
+        if buckets.offset != 0 { parts.append("offset " + DurationText.text(buckets.offset)) }
+        if let zone { parts.append("in " + zone.name) }
+        if hasLowerBound, hasUpperBound, !range.isEmpty {
+            let span = Double(range.upper - 1) - Double(buckets.bounds(range.lower).start)
+            let count = Int64(saturating: (span / Double(buckets.interval)).rounded(.down))
+            parts.append("about \(count.addingSaturating(1))")
+        }
+        parts.append("fill(\(fill.text))")
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension Fill {
+    fileprivate var text: String {
+        switch self {
+        case .null: "null"
+        case .none: "none"
+        case .previous: "previous"
+        case .linear: "linear"
+        case .number(let value): value.plainText
+        }
+    }
+}
+
+extension Limits {
+    fileprivate var text: String? {
+        let parts = [
+            ("LIMIT", limit), ("OFFSET", offset), ("SLIMIT", seriesLimit),
+            ("SOFFSET", seriesOffset),
+        ]
+        let texts = parts.compactMap { word, number in number.map { "\(word) \($0)" } }
+        return texts.isEmpty ? nil : texts.joined(separator: " ")
+    }
+}
+
+extension ReadCounts {
+    /// Of one item of FROM, for EXPLAIN ANALYZE.
+    fileprivate var text: String {
+        "\(rows) rows or values, \(blocksExcluded) blocks skipped by statistics, "
+            + "\(blocksSummarized) answered from statistics, \(blocksDecoded) decoded, "
+            + "\(storedBytes) bytes as stored"
+    }
+}
+
+extension SinkOutput {
+    /// Lines of text as an answer of one column.
+    func emit(lines: [String], name: String) throws(DatabaseError) {
+        var builder = VectorBuilder(type: .string)
+        for line in lines { builder.append(.string(line)) }
+        let column = ResultColumn(name: name, type: .string)
+        try sink.beginSeries(ResultSeries(name: "", columns: [column]))
+        try sink.rows(ResultBatch(columns: [builder.finished()], count: lines.count))
+        try sink.endSeries()
+    }
+}
