@@ -64,8 +64,11 @@ extension Executor {
         var inputs = plan.references.map { _ in ResultVector.constant(nil, count: list.count) }
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
+            inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)
         }
-        return inputs + [list.values]
+        var values = list.values
+        values.replaceNulls(plan.fill, plan.calls[0].type)
+        return inputs + [values]
     }
 
     /// Rows of several calls: those with one time are one row.
@@ -214,7 +217,7 @@ struct GroupAggregation {
         if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
-        if takesOneRow { return try addOneRow(input) }
+        if takesOneRow, !input.canShareTimes { return try addOneRow(input) }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
         }

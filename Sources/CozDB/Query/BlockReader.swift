@@ -78,6 +78,17 @@ struct InputSeries {
         }
     }
 
+    /// Whether several of its rows can have one time: rows of a subquery that puts series together
+    /// or answers a bucket with several values.
+    var canShareTimes: Bool {
+        switch origin {
+        case .stored: false
+        case .material: true
+        case .derived(let series): series.input.canShareTimes
+        case .computed(let series): series.input.canShareTimes
+        }
+    }
+
     /// About how many rows storage has of it.
     var rowCount: Int {
         switch origin {
