@@ -91,14 +91,14 @@ private struct RuleReader {
             while !isAtEnd, bytes[index] != UInt8(ascii: ">") { index += 1 }
             return take(">")
         }
-        while !isAtEnd, Lexer.isIdentifierStart(bytes[index]) { index += 1 }
+        while !isAtEnd, bytes[index].isWordStart { index += 1 }
         return index - start >= 3
     }
 
     mutating func number() -> Int64? {
         let start = index
         var value: Int64 = 0
-        while !isAtEnd, Lexer.isDigit(bytes[index]), index - start < 6 {
+        while !isAtEnd, bytes[index].isDigit, index - start < 6 {
             value = value * 10 + Int64(bytes[index] - UInt8(ascii: "0"))
             index += 1
         }
