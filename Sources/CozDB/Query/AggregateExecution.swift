@@ -71,8 +71,11 @@ extension Executor {
         var inputs = plan.references.map { _ in ResultVector.constant(nil, count: list.count) }
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
+            inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)
         }
-        return inputs + [list.values]
+        var values = list.values
+        values.replaceNulls(plan.fill, plan.calls[0].type)
+        return inputs + [values]
     }
 
     /// Rows of several calls: those with one time are one row.
