@@ -79,13 +79,15 @@ final class TableFormat: ResultFormat {
 
     /// A table, unless it is wider than the terminal.
     private func choose() -> Layout {
+        // One column, as of EXPLAIN, leaves room enough.
+        let isSingle = header.columns.count == 1
         let table = TextTable(
             header.columns.map { column in
                 var isRight = false
                 if case .field(let type?) = column.kind { isRight = type.isNumber }
                 return TextTable.Column(column.title, right: isRight)
-            })
-        guard let widthMax else { return .table(table) }
+            }, cellWidthMax: isSingle ? .max : TextTable.cellWidthMax)
+        guard let widthMax, !isSingle else { return .table(table) }
         var trial = table
         for row in rows { trial.append(row.map { $0 ?? "" }) }
         if trial.width <= widthMax { return .table(table) }

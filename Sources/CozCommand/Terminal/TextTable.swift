@@ -15,16 +15,19 @@ struct TextTable {
     static let cellWidthMax = 48
 
     private let columns: [Column]
+    private let cellWidthMax: Int
     private var rows: [[String]] = []
     private var widths: [Int]
     private var hasHeader = false
     /// Columns from the left that are printed.
     private var shownCount: Int
 
-    init(_ columns: [Column]) {
+    /// - Parameter cellWidthMax: what is wider is cut.
+    init(_ columns: [Column], cellWidthMax: Int = TextTable.cellWidthMax) {
+        self.cellWidthMax = cellWidthMax
         self.columns = columns.map {
             var column = $0
-            column.title = TextTable.shown($0.title)
+            column.title = TextTable.shown($0.title, cellWidthMax)
             return column
         }
         widths = self.columns.map { PlainText.width($0.title) }
@@ -36,13 +39,13 @@ struct TextTable {
     /// Columns of the terminal that the rows so far need.
     var width: Int { widths.prefix(shownCount).reduce(0, +) + 2 * max(0, shownCount - 1) }
 
-    private static func shown(_ text: String) -> String {
-        PlainText.cut(PlainText.escaped(text), width: cellWidthMax)
+    private static func shown(_ text: String, _ width: Int) -> String {
+        PlainText.cut(PlainText.escaped(text), width: width)
     }
 
     /// - Parameter cells: one per column.
     mutating func append(_ cells: [String]) {
-        let shown = cells.map(TextTable.shown)
+        let shown = cells.map { TextTable.shown($0, cellWidthMax) }
         for (index, cell) in shown.enumerated() {
             widths[index] = max(widths[index], PlainText.width(cell))
         }

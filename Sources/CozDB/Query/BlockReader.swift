@@ -102,6 +102,15 @@ struct InputSeries {
         return ascending ? max(first, range.lower) : min(last, range.upper)
     }
 
+    /// Whether no two of its rows share a time; those of a subquery's answer can.
+    var hasOwnTimes: Bool {
+        switch origin {
+        case .stored: true
+        case .material, .computed: false
+        case .derived(let series): series.input.hasOwnTimes
+        }
+    }
+
     /// The value of a tag; empty where the series does not have it.
     func tag(_ name: String) -> String {
         let tags: [(name: String, value: String)]

@@ -34,8 +34,8 @@ struct Lexer {
     func lexeme(at start: Int) -> Lexeme {
         guard start < bytes.count else { return Lexeme(token: .end, start: start, end: start) }
         let byte = bytes[start]
-        if Lexer.isIdentifierStart(byte) { return word(at: start) }
-        if Lexer.isDigit(byte) { return number(at: start) }
+        if byte.isWordStart { return word(at: start) }
+        if byte.isDigit { return number(at: start) }
         switch byte {
         case UInt8(ascii: "\""):
             let (text, end, failure) = quoted(at: start)
@@ -46,7 +46,7 @@ struct Lexer {
             return Lexeme(
                 token: failure.map { .illegal($0) } ?? .string(text), start: start, end: end)
         case UInt8(ascii: "$"): return parameter(at: start)
-        case UInt8(ascii: ".") where Lexer.isDigit(self[start + 1]): return number(at: start)
+        case UInt8(ascii: ".") where self[start + 1].isDigit: return number(at: start)
         default: return symbol(at: start)
         }
     }
@@ -96,7 +96,7 @@ struct Lexer {
         }
         // InfluxDB has read the end once before it reports it, unless a bracket or quote came last.
         if offset >= bytes.count, let last = bytes.last,
-            Lexer.isIdentifierStart(last) || Lexer.isBlank(last)
+            last.isWordStart || last.isBlank
         {
             character += 1
         }
@@ -111,7 +111,7 @@ struct Lexer {
 
     private func word(at start: Int) -> Lexeme {
         var end = start
-        while Lexer.isIdentifierStart(self[end]) || Lexer.isDigit(self[end]) { end += 1 }
+        while self[end].isWord { end += 1 }
         let text = String(decoding: bytes[start..<end], as: UTF8.self)
         let token = Keyword(word: text).map { Token.keyword($0) } ?? .identifier(text)
         return Lexeme(token: token, start: start, end: end)
@@ -120,16 +120,16 @@ struct Lexer {
     private func number(at start: Int) -> Lexeme {
         var end = start
         func text() -> String { String(decoding: bytes[start..<end], as: UTF8.self) }
-        while Lexer.isDigit(self[end]) { end += 1 }
+        while self[end].isDigit { end += 1 }
         if self[end] == UInt8(ascii: ".") {
             end += 1
-            while Lexer.isDigit(self[end]) { end += 1 }
+            while self[end].isDigit { end += 1 }
             return Lexeme(token: .number(text()), start: start, end: end)
         }
         guard isUnitLetter(at: end) else {
             return Lexeme(token: .integer(text()), start: start, end: end)
         }
-        while isUnitLetter(at: end) || Lexer.isDigit(self[end]) || self[end] & 0xC0 == 0x80 {
+        while isUnitLetter(at: end) || self[end].isDigit || self[end] & 0xC0 == 0x80 {
             end += 1
         }
         return Lexeme(token: .duration(text()), start: start, end: end)
@@ -138,7 +138,7 @@ struct Lexer {
     /// A letter, or the first byte of the micro sign.
     private func isUnitLetter(at index: Int) -> Bool {
         let byte = self[index]
-        return (Lexer.isIdentifierStart(byte) && byte != UInt8(ascii: "_"))
+        return (byte.isWordStart && byte != UInt8(ascii: "_"))
             || (byte == 0xC2 && self[index + 1] == 0xB5)
             || (byte == 0xCE && self[index + 1] == 0xBC)
     }
@@ -177,7 +177,7 @@ struct Lexer {
             if let failure { return Lexeme(token: .illegal(failure), start: start, end: after) }
             (name, end) = (text, after)
         } else {
-            while Lexer.isIdentifierStart(self[end]) || Lexer.isDigit(self[end]) { end += 1 }
+            while self[end].isWord { end += 1 }
             name = String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
         }
         let token = parameters[name]?.token ?? .parameter(name)
@@ -227,7 +227,7 @@ struct Lexer {
     private func skipBlanks(from offset: Int) -> Int {
         var index = offset
         while index < bytes.count {
-            if Lexer.isBlank(bytes[index]) {
+            if bytes[index].isBlank {
                 index += 1
             } else if bytes[index] == UInt8(ascii: "-"), self[index + 1] == UInt8(ascii: "-") {
                 while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
@@ -254,19 +254,5 @@ struct Lexer {
             index += 1
         }
         return nil
-    }
-
-    static func isBlank(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n")
-            || byte == UInt8(ascii: "\r")
-    }
-
-    static func isDigit(_ byte: UInt8) -> Bool {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-    }
-
-    static func isIdentifierStart(_ byte: UInt8) -> Bool {
-        (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
-            || byte == UInt8(ascii: "_")
     }
 }

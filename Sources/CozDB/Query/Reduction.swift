@@ -157,7 +157,7 @@ struct Reduction {
     func time(_ text: String) throws(DatabaseError) -> Int64? {
         let bytes = Array(text.utf8.prefix(10))
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
-            [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy({ Lexer.isDigit(bytes[$0]) })
+            [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy({ bytes[$0].isDigit })
         else { return nil }
         guard let civil = CivilTime(text) else {
             throw DatabaseError(.usage, "invalid timestamp string: '\(text)'")

@@ -175,7 +175,7 @@ struct RegexParser {
         let start = index
         while index < scalars.count, !isNext(">") {
             guard scalars[index] < 128, let byte = UInt8(exactly: scalars[index]),
-                Lexer.isIdentifierStart(byte) || Lexer.isDigit(byte)
+                byte.isWord
             else { return false }
             index += 1
         }
@@ -296,7 +296,7 @@ struct RegexParser {
         default:
             let isWord =
                 letter < 128
-                && (Lexer.isIdentifierStart(UInt8(letter)) || Lexer.isDigit(UInt8(letter)))
+                && UInt8(letter).isWord
             guard letter < 128, !isWord || letter == scalar("_") else {
                 throw failure("invalid escape sequence", text(start..<index))
             }

@@ -17,7 +17,7 @@ enum RegexAssertion: Sendable {
 
     private func isWord(_ scalar: UInt32?) -> Bool {
         guard let scalar, scalar < 128 else { return false }
-        return Lexer.isIdentifierStart(UInt8(scalar)) || Lexer.isDigit(UInt8(scalar))
+        return UInt8(scalar).isWord
     }
 }
 

@@ -147,7 +147,8 @@ struct SeriesExecution {
                 upper: last.addingSaturating(after).addingSaturating(1))
             let points = try points(argument, in: range.intersection(.all))
             for (index, window) in own {
-                let values = WindowValues(window: window, points: points).values(anchors)
+                let values = try WindowValues(window: window, points: points)
+                    .values(anchors, counters)
                 answers.append((index, values))
             }
         }
@@ -165,11 +166,13 @@ struct SeriesExecution {
             descending: false, counters: counters)
         var collector = PointCollector(
             type: plan.references[argument].type, auxiliaryTypes: [], range: range)
+        let share = MemoryShare(counters.memory)
         var block = Block()
         while try reader.next(into: &block) {
             collector.add(times: block.times, block.references[argument], [])
+            try share.resize(to: collector.sizeBytes)
         }
-        return collector.finished()
+        return try collector.finished(counters)
     }
 }
 

@@ -107,8 +107,8 @@ extension WindowClause {
 extension Reference {
     var text: String {
         let isPlain =
-            name.utf8.first.map { Lexer.isIdentifierStart($0) } == true
-            && name.utf8.allSatisfy { Lexer.isIdentifierStart($0) || Lexer.isDigit($0) }
+            name.utf8.first.map { $0.isWordStart } == true
+            && name.utf8.allSatisfy { $0.isWord }
             && Keyword(word: name) == nil
         return (isPlain ? name : Expression.quoted(name, with: "\"")) + kind.suffix
     }
@@ -151,7 +151,7 @@ enum DurationText {
         while index < bytes.count {
             var count: Int64 = 0
             let start = index
-            while index < bytes.count, Lexer.isDigit(bytes[index]) {
+            while index < bytes.count, bytes[index].isDigit {
                 let (product, over) = count.multipliedReportingOverflow(by: 10)
                 let (sum, beyond) = product.addingReportingOverflow(Int64(bytes[index] - 48))
                 guard !over, !beyond else { return nil }
@@ -169,7 +169,7 @@ enum DurationText {
 
     private static func unit(_ bytes: [UInt8], _ index: inout Int) -> Int64? {
         var letters: [UInt8] = []
-        while index < bytes.count, !Lexer.isDigit(bytes[index]) {
+        while index < bytes.count, !bytes[index].isDigit {
             letters.append(bytes[index])
             index += 1
         }
