@@ -161,7 +161,9 @@ private final class Stop: Sendable {
         var options = options
         options.limits = QueryLimits()
         let started = Stop(after: .max)
-        options.isCancelled = { _ = started.isRaised; return false }
+        options.isCancelled = {
+            _ = started.isRaised; return false
+        }
         let (database, watched) = (database, options)
         let task = Task {
             // More buckets than anybody waits for.
