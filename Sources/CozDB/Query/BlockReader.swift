@@ -52,8 +52,9 @@ final class ComputedSeries {
 
     /// The rows, which are not kept here any longer.
     func rows(_ counters: CounterBox) throws(DatabaseError) -> Block {
-        defer { prepared = nil }
-        return try prepared ?? compute(counters)
+        guard let prepared else { return try compute(counters) }
+        self.prepared = nil
+        return prepared
     }
 
     /// Nobody has use for the rows any more.
@@ -201,12 +202,7 @@ struct BlockReader {
         let source = plan.sources[input.source]
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
-        self.driving = (driving ?? []).filter {
-            switch source.bindings[$0] {
-            case .column(_, isTag: false), .computed: true
-            default: false
-            }
-        }
+        self.driving = (driving ?? []).filter { source.bindings[$0].makesRows }
         var wanted: [ColumnID] = []
         func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
             switch binding {
@@ -399,5 +395,15 @@ struct BlockReader {
         }
         guard let mask, mask.contains(false) else { return }
         block = block.filtered(mask.indices.filter { mask[$0] })
+    }
+}
+
+extension Binding {
+    /// Whether a row is there because it has a value of it.
+    fileprivate var makesRows: Bool {
+        switch self {
+        case .column(_, isTag: false), .computed: true
+        default: false
+        }
     }
 }
