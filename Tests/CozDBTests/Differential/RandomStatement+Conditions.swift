@@ -67,7 +67,8 @@ extension RandomStatement {
         case 0, 1: return "\(name) = \(value())"
         case 2: return "\(name) != \(value())"
         case 3:
-            return "\(name) \(pick(["=~", "!~"])) \(pick(["/a|b/", "/^a/", "/./", "/é$/", "/^$/"]))"
+            let pattern = pick(["/a|b/", "/^a/", "/./", "/é$/", "/^$/"])
+            return "\(name) \(pick(["=~", "!~"])) \(pattern)"
         case 4: return "\(name) \(pick(["IN", "NOT IN"])) (\(value()), \(value()))"
         case 5: return "\(name) IS \(pick(["NULL", "NOT NULL"]))"
         default: return "\(value()) \(pick(["=", "!="])) \(name)"
@@ -116,7 +117,8 @@ extension RandomStatement {
         case 0: return "\(name) \(symbol) \(Self.quoted(pick(others).name))"
         case 1:
             return
-                "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) \(symbol) \(literal)"
+                "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) "
+                + "\(symbol) \(literal)"
         case 2: return "abs(\(name)) \(symbol) \(literal)"
         case 3: return "\(literal) \(symbol) \(name)"
         default: return "\(name) \(symbol) \(literal)"
