@@ -8,7 +8,10 @@ extension Executor {
     ) throws(DatabaseError) -> [PointList] {
         var lists: [PointList] = []
         for index in plan.calls.indices {
-            lists.append(try finished(plan, plan.calls[index], aggregation.points(index)))
+            let points = try aggregation.points(index)
+            let list = try finished(plan, plan.calls[index], points)
+            try aggregation.share.grow(list.sizeBytes)
+            lists.append(list)
         }
         return lists
     }
@@ -20,16 +23,30 @@ extension Executor {
     ) throws(DatabaseError) {
         var writer = RowWriter(plan, key, output)
         if lists.count == 1 {
-            if lists[0].count > 0 {
-                try writer.write(times: lists[0].times, inputs(plan, lists[0]))
-            }
+            try write(lists[0].times, inputs(plan, lists[0]), with: &writer)
         } else {
-            let (times, vectors) = joined(plan, lists)
+            let (times, vectors) = try joined(plan, lists)
             let nothing = ResultVector.constant(nil, count: times.count)
             let references = plan.references.map { _ in nothing }
-            if !times.isEmpty { try writer.write(times: times, references + vectors) }
+            try write(times, references + vectors, with: &writer)
         }
         try writer.finish()
+    }
+
+    /// Hands rows over piece by piece: a group can have millions of buckets.
+    private func write(
+        _ times: [Int64], _ vectors: [ResultVector], with writer: inout RowWriter
+    ) throws(DatabaseError) {
+        let pieceRows = 1 << 15
+        for start in stride(from: 0, to: times.count, by: pieceRows) where !writer.isFull {
+            try counters.checkCancelled()
+            let rows = start..<min(start + pieceRows, times.count)
+            if rows.count == times.count {
+                try writer.write(times: times, vectors)
+            } else {
+                try writer.write(times: Array(times[rows]), vectors.map { $0.part(rows) })
+            }
+        }
     }
 
     /// Puts points into the order of the answer, fills empty buckets, and transforms.
@@ -42,14 +59,18 @@ extension Executor {
         {
             let range = self.range(of: call, plan)
             let lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
+            let share = MemoryShare(counters.memory)
             var starts = try buckets.starts(
                 first: lower, last: max(range.upper - 1, first),
-                countMax: options.bucketCountMax)
+                countMax: options.bucketCountMax
+            ) { () throws(DatabaseError) in try counters.checkCancelled() }
+            // The starts, and the list with a row for each that comes of them.
+            try share.grow(starts.count * 34)
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
-            list = BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
-                .apply(to: list)
+            list = try BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
+                .apply(to: list) { () throws(DatabaseError) in try counters.checkCancelled() }
         }
         for transformation in call.transformations {
             list = try transformation.apply(
@@ -64,14 +85,17 @@ extension Executor {
         var inputs = plan.references.map { _ in ResultVector.constant(nil, count: list.count) }
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
+            inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)
         }
-        return inputs + [list.values]
+        var values = list.values
+        values.replaceNulls(plan.fill, plan.calls[0].type)
+        return inputs + [values]
     }
 
     /// Rows of several calls: those with one time are one row.
     private func joined(
         _ plan: SelectPlan, _ lists: [PointList]
-    ) -> (times: [Int64], vectors: [ResultVector]) {
+    ) throws(DatabaseError) -> (times: [Int64], vectors: [ResultVector]) {
         var times: [Int64] = []
         var rows = lists.map { _ in 0 }
         var builders = lists.indices.map { VectorBuilder(type: plan.calls[$0].type) }
@@ -84,6 +108,7 @@ extension Executor {
             }
             guard let next else { break }
             times.append(next)
+            if times.count % 8192 == 0 { try counters.checkCancelled() }
             for index in lists.indices {
                 let row = rows[index]
                 if row < lists[index].count, lists[index].times[row] == next {
@@ -147,6 +172,8 @@ struct GroupAggregation {
     private var areEndsEnough: [Bool] = []
     private var collectorReferences: [Int] = []
     private let hasAuxiliary: Bool
+    /// What fields, collectors and the points made of them take.
+    let share: MemoryShare
 
     enum Place {
         case field(Int)
@@ -158,6 +185,7 @@ struct GroupAggregation {
         self.plan = plan
         self.executor = executor
         hasAuxiliary = !plan.auxiliary.isEmpty
+        share = MemoryShare(executor.counters.memory)
         for call in plan.calls {
             places.append(place(for: call))
         }
@@ -223,7 +251,7 @@ struct GroupAggregation {
             plan, input, driving: arguments, in: executor.extended(plan), descending: false,
             counters: executor.counters)
         var block = Block()
-        while try reader.next(into: &block) { add(block, plan.sources[input.source]) }
+        while try reader.next(into: &block) { try add(block, plan.sources[input.source]) }
         endSeries()
     }
 
@@ -256,7 +284,7 @@ struct GroupAggregation {
 
     /// Whether nothing but first and last values of fields are asked for.
     var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
+        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false) && !hasComputed
     }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
@@ -303,17 +331,24 @@ struct GroupAggregation {
             }
             block.times = [block.times[row]]
             block.references = block.references.map { $0.filtered([row]) }
-            return add(block, plan.sources[input.source])
+            return try add(block, plan.sources[input.source])
         }
     }
 
     /// Adds what another gathered of the inputs that come next.
-    mutating func add(_ other: GroupAggregation) {
+    mutating func add(_ other: GroupAggregation) throws(DatabaseError) {
+        try executor.counters.checkCancelled()
         for index in fields.indices { fields[index].add(other.fields[index]) }
         for index in collectors.indices { collectors[index].add(other.collectors[index]) }
+        try share.resize(to: sizeBytes)
     }
 
-    mutating func add(_ block: Block, _ source: PlannedSource) {
+    /// About what it takes.
+    private var sizeBytes: Int {
+        fields.reduce(0) { $0 + $1.sizeBytes } + collectors.reduce(0) { $0 + $1.sizeBytes }
+    }
+
+    mutating func add(_ block: Block, _ source: PlannedSource) throws(DatabaseError) {
         let others = plan.auxiliary.map { block.references[$0] }
         for index in fields.indices where isField(fieldReferences[index], source) {
             fields[index].add(times: block.times, block.references[fieldReferences[index]])
@@ -322,6 +357,7 @@ struct GroupAggregation {
             collectors[index].add(
                 times: block.times, block.references[collectorReferences[index]], others)
         }
+        try share.resize(to: sizeBytes)
     }
 
     mutating func endSeries() {
@@ -362,6 +398,7 @@ struct GroupAggregation {
             defer { collectors[index] = collector }
             let type = plan.references[reference].type
             let counters = executor.counters
+            let share = share
             let noSummary = { (_: Int64, _: Int64) in false }
             try view.scan(
                 column, of: series, in: collector.range, counts: counters.reads(source.number),
@@ -371,7 +408,9 @@ struct GroupAggregation {
                 try counters.read(slice, source.number)
                 var vector = ResultVector(slice)
                 if let type { vector = vector.cast(to: type) }
+                let before = collector.sizeBytes
                 collector.add(times: slice.times, vector, [])
+                try share.grow(collector.sizeBytes - before)
                 return true
             }
         }
@@ -390,6 +429,8 @@ struct GroupAggregation {
         let counters = executor.counters
         let window = field.summaryWindow
         let takesSummaries = !needsTimes && storedType == field.type
+        var size = field.sizeBytes
+        let share = share
         let summarize = { (first: Int64, last: Int64) in
             takesSummaries && window.accepts(first, last)
         }
@@ -398,7 +439,9 @@ struct GroupAggregation {
             summarize: summarize
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {
-            case .summary(let summary): field.add(summary)
+            case .summary(let summary):
+                try counters.checkCancelled()
+                field.add(summary)
             case .values(let slice):
                 try counters.read(slice, source)
                 if slice.type == field.type {
@@ -408,6 +451,9 @@ struct GroupAggregation {
                         times: slice.times, ResultVector(slice).cast(to: field.type))
                 }
             }
+            // Grows by buckets, of which one block has few as a rule.
+            try share.grow(field.sizeBytes - size)
+            size = field.sizeBytes
             return true
         }
     }
@@ -443,7 +489,7 @@ struct GroupAggregation {
     // MARK: Output
 
     /// The points of one call before fill and transformations, by ascending time.
-    func points(_ call: Int) -> PointList {
+    func points(_ call: Int) throws(DatabaseError) -> PointList {
         let planned = plan.calls[call]
         // A row that is no single point is dated with the lower bound.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
@@ -453,7 +499,7 @@ struct GroupAggregation {
         case (.field(let index), let aggregate?):
             return fields[index].points(aggregate, time: time, age: age(planned))
         case (.collector(let index), let aggregate?):
-            let list = collectors[index].finished()
+            let list = try collectors[index].finished(executor.counters)
             guard list.count > 0 else { return PointList() }
             let selection = Selection(
                 aggregate: aggregate, parameter: planned.parameter, buckets: plan.buckets,
@@ -461,8 +507,9 @@ struct GroupAggregation {
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
                 }, age: age(planned))
-            return selection.apply(to: list)
-        case (.collector(let index), nil): return collectors[index].finished()
+            return try selection.apply(to: list, executor.counters)
+        case (.collector(let index), nil):
+            return try collectors[index].finished(executor.counters)
         case (.field, nil): return PointList()
         }
     }

@@ -87,7 +87,10 @@ struct Planner {
     ) throws(DatabaseError) {
         var names: [PlannedDimension] = outer?.dimensions ?? []
         for dimension in statement.dimensions {
-            if case .reference(let reference) = dimension {
+            // Values of a subquery's column are no groups inside of it.
+            if case .reference(let reference) = dimension,
+                reference.kind == .any || reference.kind == .tag
+            {
                 names.append(PlannedDimension(name: reference.name, kind: .any))
             }
         }
@@ -166,7 +169,12 @@ struct Planner {
         var names: Set<Name> = []
         // Most series have the tags of the one before.
         var last: [UInt8] = []
-        try view.forEachSeries { series in
+        var count = 0
+        try view.forEachSeries { series throws(DatabaseError) in
+            count += 1
+            if count % 4096 == 0, options.isCancelled?() == true {
+                throw DatabaseError(.cancelled, "the query was cancelled")
+            }
             let own = series.key.nameBytes
             if own == last { return }
             last = own

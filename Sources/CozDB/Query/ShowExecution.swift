@@ -24,6 +24,7 @@ extension ShowExecution {
             let rows = try measurements(show).map { [FieldValue.string($0.schema.name)] }
             try emit("measurements", ["name"], page(rows, show.limits), output)
         case .fieldKeys: try fieldKeys(show, output)
+        case .fields: try fields(show, output)
         case .tagKeys: try tagKeys(show, output)
         case .tagValues: try tagValues(show, output)
         case .series: try series(show, output)
@@ -227,7 +228,7 @@ extension ShowExecution {
     private var reduction: Reduction { Reduction(now: options.now, zone: nil) }
 
     /// The experiments of FROM; one that does not exist shows nothing.
-    private func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
+    func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         guard !show.sources.isEmpty else { return experiments }
         var compatible = options
         compatible.influxCompatible = true
@@ -245,7 +246,7 @@ extension ShowExecution {
             ? snapshot.experiments.filter { !$0.sources.isEmpty } : snapshot.experiments
     }
 
-    private func page(_ rows: [[FieldValue]], _ limits: Limits) -> [[FieldValue]] {
+    func page<Row>(_ rows: [Row], _ limits: Limits) -> [Row] {
         let rest = rows.dropFirst(limits.offset ?? 0)
         let limit = limits.limit ?? 0
         return Array(limit == 0 ? rest : rest.prefix(limit))
@@ -308,11 +309,20 @@ struct TagScan {
 
     /// Series whose tags can fulfil the condition; conditions on attributes are left open.
     func matchingSeries() throws(DatabaseError) -> [Series] {
-        guard let condition = source.condition else { return try view.series(in: range) }
         let missing: String? = missingFulfilsNothing ? nil : ""
-        return try view.series(in: range) { key in
-            !condition.specialized { key.value(of: $0) ?? missing }.isNever
+        let accepts = source.condition.map { condition in
+            { (key: SeriesKey) in
+                !condition.specialized { key.value(of: $0) ?? missing }.isNever
+            }
         }
+        let share = MemoryShare(counters.memory)
+        var all: [Series] = []
+        try view.forEachSeries(in: range, counters, where: accepts) {
+            series throws(DatabaseError) in
+            all.append(series)
+            if all.count % 256 == 0 { try share.resize(to: all.count * 400) }
+        }
+        return all
     }
 
     /// Names of the tags that some matching row has.
@@ -335,11 +345,18 @@ struct TagScan {
     /// The values of a tag or attribute in matching rows, sorted.
     func values(of name: String) throws(DatabaseError) -> [Name] {
         var values: Set<Name> = []
+        let share = MemoryShare(counters.memory)
+        var counted = 0
         for series in try matchingSeries() {
             if let value = series.key.value(of: name) {
                 values.insert(Name(value))
             } else if let attribute = view.schema.attribute(name) {
                 try collect(attribute, series, into: &values)
+            }
+            if values.count > counted {
+                counted = values.count
+                try share.resize(to: counted * 100)
+                try counters.checkCancelled()
             }
         }
         guard let valueCondition else { return values.sorted() }

@@ -67,8 +67,7 @@ extension RandomStatement {
         case 0, 1: return "\(name) = \(value())"
         case 2: return "\(name) != \(value())"
         case 3:
-            let pattern = pick(["/a|b/", "/^a/", "/./", "/é$/", "/^$/"])
-            return "\(name) \(pick(["=~", "!~"])) \(pattern)"
+            return "\(name) \(pick(["=~", "!~"])) \(pick(["/a|b/", "/^a/", "/./", "/é$/", "/^$/"]))"
         case 4: return "\(name) \(pick(["IN", "NOT IN"])) (\(value()), \(value()))"
         case 5: return "\(name) IS \(pick(["NULL", "NOT NULL"]))"
         default: return "\(value()) \(pick(["=", "!="])) \(name)"
@@ -116,9 +115,8 @@ extension RandomStatement {
         case 5: return "\(name)::\(pick(["integer", "float"])) \(symbol) \(literal)"
         case 0: return "\(name) \(symbol) \(Self.quoted(pick(others).name))"
         case 1:
-            return
-                "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) "
-                + "\(symbol) \(literal)"
+            let (arithmetic, number) = (pick(["+", "-", "*", "/", "%"]), pick(["2", "3", "0"]))
+            return "\(name) \(arithmetic) \(number) \(symbol) \(literal)"
         case 2: return "abs(\(name)) \(symbol) \(literal)"
         case 3: return "\(literal) \(symbol) \(name)"
         default: return "\(name) \(symbol) \(literal)"

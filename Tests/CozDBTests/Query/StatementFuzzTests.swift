@@ -181,8 +181,8 @@ struct StatementFuzz {
 
     private static let words =
         """
-        SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET SLIMIT SOFFSET AND OR AS ASC DESC fill \
-        tz time \
+        SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET SLIMIT SOFFSET AND OR AS ASC DESC fill tz \
+        time \
         ( ) ( ) , ; * * / + - % & | ^ = != <> < <= > >= =~ !~ :: . :: $p $name $none "" '' " ' \\ \
         m n "other\u{20}one" f g d n i k s t b host id_device x id_participant nosuch v_1 \
         mean( sum( count( count(distinct distinct( distinct top( bottom( first( last( min( max( \
