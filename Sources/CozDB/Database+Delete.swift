@@ -53,7 +53,7 @@ extension Database {
 extension DeletePlanner {
     fileprivate init(snapshot: Snapshot) {
         self.init(
-            snapshot: snapshot, options: Database.options, counters: CounterBox(isCancelled: nil))
+            snapshot: snapshot, options: Database.options, counters: CounterBox(Database.options))
     }
 }
 

@@ -15,7 +15,9 @@ extension Database {
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryResult {
         var collector = QueryResultCollector()
-        let counters = try query(text, options: options ?? Database.options, into: &collector)
+        let options = (options ?? Database.options).limited(by: queryLimits)
+        collector.sizeBytesMax = options.effectiveLimits.memorySizeBytesMax
+        let counters = try query(text, options: options, into: &collector)
         var result = collector.result
         result.counters = counters
         return result
@@ -35,6 +37,7 @@ extension Database {
     func query<Sink: QueryResultSink>(
         _ text: String, on snapshot: Snapshot, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
+        let options = options.limited(by: queryLimits)
         let engine = QueryEngine(snapshot: snapshot, options: options) {
             change throws(DatabaseError) in
             switch change {

@@ -17,6 +17,8 @@ public enum DatabaseAccess: Sendable {
 /// Without it nothing acknowledged is lost, but the next opening replays the log.
 public final class Database: Sendable {
     let store: Store
+    /// What statements may take that do not say themselves.
+    let queryLimits: QueryLimits
 
     /// What stands behind a database of each kind of access.
     enum Store: Sendable {
@@ -24,8 +26,9 @@ public final class Database: Sendable {
         case reader(LiveReader)
     }
 
-    private init(_ store: Store) {
+    private init(_ store: Store, _ options: DatabaseOptions) {
         self.store = store
+        queryLimits = options.queryLimits
     }
 
     /// Opens a database; for writing also makes one where the directory is absent or empty
@@ -50,12 +53,9 @@ public final class Database: Sendable {
     ) throws(DatabaseError) -> Database {
         switch access {
         case .readWrite:
-            Database(
-                .writer(
-                    try Recovery.open(path, on: fileSystem, options: options))
-            )
+            Database(.writer(try Recovery.open(path, on: fileSystem, options: options)), options)
         case .readOnly:
-            Database(.reader(try LiveReader(path, on: fileSystem)))
+            Database(.reader(try LiveReader(path, on: fileSystem)), options)
         }
     }
 

@@ -7,6 +7,8 @@
 /// in use, until the last copy of it is gone; it outlives `Database.close()`.
 public struct DatabaseSnapshot: Sendable {
     let snapshot: Snapshot
+    /// What statements may take that do not say themselves.
+    let queryLimits: QueryLimits
 
     /// Number of the last commit it contains, as `WriteReport.sequence` counts; 0 for none.
     public var sequence: UInt64 { snapshot.sequence }
@@ -23,7 +25,9 @@ public struct DatabaseSnapshot: Sendable {
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryResult {
         var collector = QueryResultCollector()
-        let counters = try query(text, options: options ?? Database.options, into: &collector)
+        let options = (options ?? Database.options).limited(by: queryLimits)
+        collector.sizeBytesMax = options.effectiveLimits.memorySizeBytesMax
+        let counters = try query(text, options: options, into: &collector)
         var result = collector.result
         result.counters = counters
         return result
@@ -37,7 +41,8 @@ public struct DatabaseSnapshot: Sendable {
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        try QueryEngine(snapshot: snapshot, options: options).run(text, into: &sink)
+        try QueryEngine(snapshot: snapshot, options: options.limited(by: queryLimits))
+            .run(text, into: &sink)
     }
 
     /// Starts a query and hands its answer out in batches; see `QueryCursor`.
@@ -60,7 +65,7 @@ extension Database {
     ///
     /// - Throws: `closed`; for a reader also `io` and `damaged`.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
-        DatabaseSnapshot(snapshot: try takeSnapshot())
+        DatabaseSnapshot(snapshot: try takeSnapshot(), queryLimits: queryLimits)
     }
 
     /// Starts a query and hands its answer out in batches; see `QueryCursor`. It sees what was

@@ -44,7 +44,7 @@ struct FormatSink: QueryResultSink {
         header.name = series.name
         // Answers of SHOW, which have no time, list several experiments as a rule; those of
         // SELECT only where FROM names several.
-        let isTimed = series.columns.contains { $0.isTime }
+        let isTimed = series.columns.first?.isTime == true
         if firstName == nil { firstName = series.name }
         header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags

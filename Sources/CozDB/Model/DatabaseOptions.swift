@@ -52,6 +52,9 @@ public struct DatabaseOptions: Sendable {
     /// Largest batch of one commit, in bytes of its encoded form. At most 1 GiB.
     public var batchSizeBytesMax = 256 << 20
 
+    /// What a statement may take, where `QueryOptions.limits` does not say.
+    public var queryLimits = QueryLimits()
+
     /// Presets that new experiments can be created with, by name. What a preset says is stored
     /// with the experiment: later openings need not name it again.
     public var presets: [SchemaPreset] = []

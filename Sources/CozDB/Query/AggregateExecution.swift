@@ -8,7 +8,10 @@ extension Executor {
     ) throws(DatabaseError) -> [PointList] {
         var lists: [PointList] = []
         for index in plan.calls.indices {
-            lists.append(try finished(plan, plan.calls[index], aggregation.points(index)))
+            let points = try aggregation.points(index)
+            let list = try finished(plan, plan.calls[index], points)
+            try aggregation.share.grow(list.sizeBytes)
+            lists.append(list)
         }
         return lists
     }
@@ -42,9 +45,13 @@ extension Executor {
         {
             let range = self.range(of: call, plan)
             let lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
+            let share = MemoryShare(counters.memory)
             var starts = try buckets.starts(
                 first: lower, last: max(range.upper - 1, first),
-                countMax: options.bucketCountMax)
+                countMax: options.bucketCountMax
+            ) { () throws(DatabaseError) in try counters.checkCancelled() }
+            // The starts, and the list with a row for each that comes of them.
+            try share.grow(starts.count * 34)
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
@@ -150,6 +157,8 @@ struct GroupAggregation {
     private var areEndsEnough: [Bool] = []
     private var collectorReferences: [Int] = []
     private let hasAuxiliary: Bool
+    /// What fields, collectors and the points made of them take.
+    let share: MemoryShare
 
     enum Place {
         case field(Int)
@@ -161,6 +170,7 @@ struct GroupAggregation {
         self.plan = plan
         self.executor = executor
         hasAuxiliary = !plan.auxiliary.isEmpty
+        share = MemoryShare(executor.counters.memory)
         for call in plan.calls {
             places.append(place(for: call))
         }
@@ -217,7 +227,7 @@ struct GroupAggregation {
         if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
-        if takesOneRow, !input.canShareTimes { return try addOneRow(input) }
+        if takesOneRow, input.hasOwnTimes { return try addOneRow(input) }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
         }
@@ -226,7 +236,7 @@ struct GroupAggregation {
             plan, input, driving: arguments, in: executor.extended(plan), descending: false,
             counters: executor.counters)
         var block = Block()
-        while try reader.next(into: &block) { add(block, plan.sources[input.source]) }
+        while try reader.next(into: &block) { try add(block, plan.sources[input.source]) }
         endSeries()
     }
 
@@ -259,7 +269,7 @@ struct GroupAggregation {
 
     /// Whether nothing but first and last values of fields are asked for.
     var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
+        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false) && !hasComputed
     }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
@@ -306,17 +316,24 @@ struct GroupAggregation {
             }
             block.times = [block.times[row]]
             block.references = block.references.map { $0.filtered([row]) }
-            return add(block, plan.sources[input.source])
+            return try add(block, plan.sources[input.source])
         }
     }
 
     /// Adds what another gathered of the inputs that come next.
-    mutating func add(_ other: GroupAggregation) {
+    mutating func add(_ other: GroupAggregation) throws(DatabaseError) {
+        try executor.counters.checkCancelled()
         for index in fields.indices { fields[index].add(other.fields[index]) }
         for index in collectors.indices { collectors[index].add(other.collectors[index]) }
+        try share.resize(to: sizeBytes)
     }
 
-    mutating func add(_ block: Block, _ source: PlannedSource) {
+    /// About what it takes.
+    private var sizeBytes: Int {
+        fields.reduce(0) { $0 + $1.sizeBytes } + collectors.reduce(0) { $0 + $1.sizeBytes }
+    }
+
+    mutating func add(_ block: Block, _ source: PlannedSource) throws(DatabaseError) {
         let others = plan.auxiliary.map { block.references[$0] }
         for index in fields.indices where isField(fieldReferences[index], source) {
             fields[index].add(times: block.times, block.references[fieldReferences[index]])
@@ -325,6 +342,7 @@ struct GroupAggregation {
             collectors[index].add(
                 times: block.times, block.references[collectorReferences[index]], others)
         }
+        try share.resize(to: sizeBytes)
     }
 
     mutating func endSeries() {
@@ -365,6 +383,7 @@ struct GroupAggregation {
             defer { collectors[index] = collector }
             let type = plan.references[reference].type
             let counters = executor.counters
+            let share = share
             let noSummary = { (_: Int64, _: Int64) in false }
             try view.scan(
                 column, of: series, in: collector.range, counts: counters.reads(source.number),
@@ -374,7 +393,9 @@ struct GroupAggregation {
                 try counters.read(slice, source.number)
                 var vector = ResultVector(slice)
                 if let type { vector = vector.cast(to: type) }
+                let before = collector.sizeBytes
                 collector.add(times: slice.times, vector, [])
+                try share.grow(collector.sizeBytes - before)
                 return true
             }
         }
@@ -393,6 +414,8 @@ struct GroupAggregation {
         let counters = executor.counters
         let window = field.summaryWindow
         let takesSummaries = !needsTimes && storedType == field.type
+        var size = field.sizeBytes
+        let share = share
         let summarize = { (first: Int64, last: Int64) in
             takesSummaries && window.accepts(first, last)
         }
@@ -401,7 +424,9 @@ struct GroupAggregation {
             summarize: summarize
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {
-            case .summary(let summary): field.add(summary)
+            case .summary(let summary):
+                try counters.checkCancelled()
+                field.add(summary)
             case .values(let slice):
                 try counters.read(slice, source)
                 if slice.type == field.type {
@@ -411,6 +436,9 @@ struct GroupAggregation {
                         times: slice.times, ResultVector(slice).cast(to: field.type))
                 }
             }
+            // Grows by buckets, of which one block has few as a rule.
+            try share.grow(field.sizeBytes - size)
+            size = field.sizeBytes
             return true
         }
     }
@@ -446,7 +474,7 @@ struct GroupAggregation {
     // MARK: Output
 
     /// The points of one call before fill and transformations, by ascending time.
-    func points(_ call: Int) -> PointList {
+    func points(_ call: Int) throws(DatabaseError) -> PointList {
         let planned = plan.calls[call]
         // A row that is no single point is dated with the lower bound.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
@@ -456,7 +484,7 @@ struct GroupAggregation {
         case (.field(let index), let aggregate?):
             return fields[index].points(aggregate, time: time, age: age(planned))
         case (.collector(let index), let aggregate?):
-            let list = collectors[index].finished()
+            let list = try collectors[index].finished(executor.counters)
             guard list.count > 0 else { return PointList() }
             let selection = Selection(
                 aggregate: aggregate, parameter: planned.parameter, buckets: plan.buckets,
@@ -464,8 +492,9 @@ struct GroupAggregation {
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
                 }, age: age(planned))
-            return selection.apply(to: list)
-        case (.collector(let index), nil): return collectors[index].finished()
+            return try selection.apply(to: list, executor.counters)
+        case (.collector(let index), nil):
+            return try collectors[index].finished(executor.counters)
         case (.field, nil): return PointList()
         }
     }

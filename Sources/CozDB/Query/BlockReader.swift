@@ -78,17 +78,6 @@ struct InputSeries {
         }
     }
 
-    /// Whether several of its rows can have one time: rows of a subquery that puts series together
-    /// or answers a bucket with several values.
-    var canShareTimes: Bool {
-        switch origin {
-        case .stored: false
-        case .material: true
-        case .derived(let series): series.input.canShareTimes
-        case .computed(let series): series.input.canShareTimes
-        }
-    }
-
     /// About how many rows storage has of it.
     var rowCount: Int {
         switch origin {
@@ -111,6 +100,15 @@ struct InputSeries {
             case .derived, .computed: (range.lower, range.upper)
             }
         return ascending ? max(first, range.lower) : min(last, range.upper)
+    }
+
+    /// Whether no two of its rows share a time; those of a subquery's answer can.
+    var hasOwnTimes: Bool {
+        switch origin {
+        case .stored: true
+        case .material, .computed: false
+        case .derived(let series): series.input.hasOwnTimes
+        }
     }
 
     /// The value of a tag; empty where the series does not have it.
@@ -177,8 +175,7 @@ struct BlockReader {
     /// - Parameters:
     ///   - driving: references of which a row must have at least one to count at all; with nil,
     ///     every row with any column counts.
-    ///   - only: references whose values are of use, with those that they are computed from, and
-    ///     no dimension; nil is all.
+    ///   - only: references whose values are of use, and no dimension; nil is all.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
         in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
@@ -213,6 +210,7 @@ struct BlockReader {
             case .missing, .computed: return .constant(nil)
             }
         }
+        let only = only.map { plan.closure($0) }
         for (index, reference) in plan.references.enumerated() {
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil {
@@ -340,8 +338,10 @@ struct BlockReader {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
-            return Evaluator(times: block.times)
+            let vector = Evaluator(times: block.times)
                 .evaluate(evaluation, block.references, count: count)
+            let type = plan.references[block.references.count].type
+            return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
             return function.values(
                 times: block.times, references: block.references, zone: plan.zone)

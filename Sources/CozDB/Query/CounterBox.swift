@@ -4,15 +4,26 @@
 final class CounterBox {
     /// Times and rows returned; `total` has what was read too.
     var value = QueryCounters()
+    /// What the buffers of the query take.
+    let memory: QueryMemory
     private var counts: [ReadCounts] = []
     private let isCancelled: (@Sendable () -> Bool)?
 
-    init(isCancelled: (@Sendable () -> Bool)?) {
+    convenience init(_ options: QueryOptions) {
+        self.init(
+            memory: QueryMemory(sizeBytesMax: options.effectiveLimits.memorySizeBytesMax),
+            isCancelled: options.isCancelled)
+    }
+
+    private init(memory: QueryMemory, isCancelled: (@Sendable () -> Bool)?) {
+        self.memory = memory
         self.isCancelled = isCancelled
     }
 
     /// One for the same query with nothing counted yet.
-    var emptied: CounterBox { CounterBox(isCancelled: isCancelled) }
+    var emptied: CounterBox {
+        CounterBox(memory: memory, isCancelled: isCancelled)
+    }
 
     /// The counts of an item of FROM, by its number in the statement.
     func reads(_ source: Int) -> ReadCounts {

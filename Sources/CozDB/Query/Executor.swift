@@ -41,10 +41,14 @@ struct InputGroup {
 final class Executor {
     let options: QueryOptions
     let counters: CounterBox
+    /// About what a series takes in the lists of a statement.
+    private static let seriesSizeBytes = 400
+    private let seriesShare: MemoryShare
 
     init(options: QueryOptions, counters: CounterBox) {
         self.options = options
         self.counters = counters
+        seriesShare = MemoryShare(counters.memory)
     }
 
     func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
@@ -82,7 +86,7 @@ final class Executor {
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             case .subquery(let inner):
-                let material = MaterialOutput(inner, rowCountMax: options.rowCountMax)
+                let material = MaterialOutput(inner, options, counters)
                 try run(inner, into: material)
                 for series in material.finished() {
                     let input = InputSeries(origin: .material(series), source: index)
@@ -113,9 +117,14 @@ final class Executor {
             }
         }
         var inputs: [InputSeries] = []
-        for series in try view.series(in: extended(plan), where: accepts) {
+        try view.forEachSeries(in: extended(plan), where: accepts) {
+            series throws(DatabaseError) in
             let input = InputSeries(origin: .stored(view, series), source: index)
             if let settled = settled(input, condition) { inputs.append(settled) }
+            if inputs.count % 256 == 0 {
+                try counters.checkCancelled()
+                try seriesShare.resize(to: inputs.count * Executor.seriesSizeBytes)
+            }
         }
         return inputs
     }
@@ -156,9 +165,11 @@ final class Executor {
         return wanted.contains { plan.isField($0, source) }
     }
 
-    /// The range with the buckets before it that transformations need.
+    /// The range with the buckets before it that transformations need, and what functions of a
+    /// series look at.
     func extended(_ plan: SelectPlan) -> TimeRange {
-        plan.calls.reduce(plan.range) { range, call in
+        let seen = plan.seriesFunctions.reduce(plan.range) { $1.function.extended($0) }
+        return plan.calls.reduce(seen) { range, call in
             let own = self.range(of: call, plan)
             return TimeRange(
                 lower: min(range.lower, own.lower), upper: max(range.upper, own.upper))
@@ -186,7 +197,8 @@ final class Executor {
     ) throws(DatabaseError) -> [InputGroup] {
         var places: [GroupKey: Int] = [:]
         var groups: [InputGroup] = []
-        for input in inputs {
+        for (number, input) in inputs.enumerated() {
+            if number % 256 == 0 { try counters.checkCancelled() }
             let key = key(plan, input)
             if let place = places[key] {
                 groups[place].inputs.append(input)
@@ -203,7 +215,8 @@ final class Executor {
     func tooManyGroups() -> DatabaseError {
         DatabaseError(
             .limitExceeded,
-            "GROUP BY makes more than \(options.groupCountMax) groups (groupCountMax)")
+            "GROUP BY makes more than \(options.groupCountMax) groups (groupCountMax); group by "
+                + "less, or raise the limit")
     }
 
     func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {
@@ -305,7 +318,8 @@ extension SelectPlan {
                 return vector
             }
             SelectPlan.dropNaN(&vector)
-            return vector
+            // Where one of its columns has no values, an expression can come with another type.
+            return column.type.map { vector.cast(to: $0) } ?? vector
         }
     }
 

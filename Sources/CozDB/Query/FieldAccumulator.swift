@@ -92,6 +92,9 @@ struct FieldAccumulator {
         self.needs = needs
     }
 
+    /// About what it takes.
+    var sizeBytes: Int { states.count * MemoryLayout<BucketState>.stride + strings.sizeBytes }
+
     // MARK: Input, by ascending time within a series
 
     var summaryWindow: SummaryWindow {

@@ -4,6 +4,10 @@
 final class MaterialOutput: SeriesOutput {
     private let plan: SelectPlan
     private let rowCountMax: Int
+    private let counters: CounterBox
+    private let share: MemoryShare
+    /// Of the series that are whole.
+    private var sizeBytes = 0
     private var rowCount = 0
     private var series: [MaterialSeries] = []
     private var name = ""
@@ -11,9 +15,11 @@ final class MaterialOutput: SeriesOutput {
     private var times: [Int64] = []
     private var builders: [VectorBuilder] = []
 
-    init(_ plan: SelectPlan, rowCountMax: Int) {
+    init(_ plan: SelectPlan, _ options: QueryOptions, _ counters: CounterBox) {
         self.plan = plan
-        self.rowCountMax = rowCountMax
+        self.counters = counters
+        rowCountMax = options.rowCountMax
+        share = MemoryShare(counters.memory)
     }
 
     func beginSeries(
@@ -29,13 +35,20 @@ final class MaterialOutput: SeriesOutput {
         rowCount += newTimes.count
         guard rowCount <= rowCountMax else {
             throw DatabaseError(
-                .limitExceeded, "a subquery has more than \(rowCountMax) rows (rowCountMax)")
+                .limitExceeded, "a subquery has more than \(rowCountMax) rows (rowCountMax); "
+                    + "narrow its time range, or raise the limit")
         }
         times += newTimes
         for index in builders.indices { builders[index].append(columns[index]) }
+        try share.resize(to: sizeBytes + heldBytes)
+        try counters.checkCancelled()
     }
 
+    /// Of the series that is coming.
+    private var heldBytes: Int { builders.reduce(times.count * 8 + 200) { $0 + $1.sizeBytes } }
+
     func endSeries() throws(DatabaseError) {
+        sizeBytes += heldBytes
         let columns = builders.map { $0.finished() }
         series.append(
             MaterialSeries(

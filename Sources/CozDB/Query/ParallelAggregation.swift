@@ -18,7 +18,7 @@ extension Executor {
             var units: [AggregationUnit] = []
             var end = start
             while end < groups.count, units.count < Executor.unitCountMax {
-                units += AggregationUnit.units(plan, groups[end], number: end, options)
+                units += AggregationUnit.units(plan, groups[end], number: end, self)
                 end += 1
             }
             try run(units)
@@ -27,7 +27,7 @@ extension Executor {
                 let first = units[next]
                 next += 1
                 while next < units.count, units[next].group == number {
-                    first.add(units[next])
+                    try first.add(units[next])
                     next += 1
                 }
                 try first.finish()
@@ -74,31 +74,31 @@ private final class AggregationUnit: @unchecked Sendable {
 
     private init(
         _ plan: SelectPlan, _ inputs: ArraySlice<InputSeries>, group: Int, isAlone: Bool,
-        _ options: QueryOptions
+        _ parent: Executor
     ) {
         self.plan = plan
         self.inputs = inputs
         self.group = group
         self.isAlone = isAlone
-        counters = CounterBox(isCancelled: options.isCancelled)
-        executor = Executor(options: options, counters: counters)
+        counters = parent.counters.emptied
+        executor = Executor(options: parent.options, counters: counters)
         aggregation = GroupAggregation(plan, executor)
         rowCount = inputs.reduce(0) { $0 + $1.rowCount }
     }
 
     static func units(
-        _ plan: SelectPlan, _ group: InputGroup, number: Int, _ options: QueryOptions
+        _ plan: SelectPlan, _ group: InputGroup, number: Int, _ parent: Executor
     ) -> [AggregationUnit] {
         stride(from: 0, to: group.inputs.count, by: inputCountMax).map { start in
             let end = min(start + inputCountMax, group.inputs.count)
             return AggregationUnit(
                 plan, group.inputs[start..<end], group: number,
-                isAlone: group.inputs.count <= inputCountMax, options)
+                isAlone: group.inputs.count <= inputCountMax, parent)
         }
     }
 
-    func add(_ other: AggregationUnit) {
-        aggregation.add(other.aggregation)
+    func add(_ other: AggregationUnit) throws(DatabaseError) {
+        try aggregation.add(other.aggregation)
     }
 
     /// Makes the points of all units that were added.

@@ -22,7 +22,7 @@ extension Executor {
                     guard units.count < Executor.unitCountMax,
                         case .computed(let series) = input.origin
                     else { break }
-                    units.append(SeriesUnit(series, options))
+                    units.append(SeriesUnit(series, counters.emptied))
                 }
                 end += 1
             }
@@ -57,9 +57,9 @@ private final class SeriesUnit: @unchecked Sendable {
     private(set) var error: DatabaseError?
     private let series: ComputedSeries
 
-    init(_ series: ComputedSeries, _ options: QueryOptions) {
+    init(_ series: ComputedSeries, _ counters: CounterBox) {
         self.series = series
-        counters = CounterBox(isCancelled: options.isCancelled)
+        self.counters = counters
         rowCount = series.input.rowCount
     }
 

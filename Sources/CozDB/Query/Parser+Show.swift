@@ -3,6 +3,7 @@
 extension Parser {
     mutating func showStatement() throws(DatabaseError) -> Statement {
         let start = next()
+        if takeWord("FIELDS") { return .show(try showFieldCounts()) }
         let place = peek()
         guard case .keyword(let keyword) = place.token else { throw unexpected(Parser.showWords) }
         switch keyword {
@@ -81,6 +82,17 @@ extension Parser {
         guard take(.keys) else { throw unexpected(["KEY", "KEYS"]) }
         var show = ShowStatement(subject: .fieldKeys)
         try onAndFrom(&show)
+        _ = try order()
+        show.limits = try limits(series: false)
+        return show
+    }
+
+    /// `SHOW FIELDS`, which InfluxQL does not have.
+    private mutating func showFieldCounts() throws(DatabaseError) -> ShowStatement {
+        var show = ShowStatement(subject: .fields)
+        try onAndFrom(&show)
+        show.condition = try condition()
+        show.dimensions = try dimensions().0
         _ = try order()
         show.limits = try limits(series: false)
         return show

@@ -24,11 +24,12 @@ struct Parser {
             throw DatabaseError(
                 .limitExceeded,
                 "statement of \(text.utf8.count) bytes; expected at most "
-                    + "\(options.textSizeBytesMax) (textSizeBytesMax)")
+                    + "\(options.textSizeBytesMax) (textSizeBytesMax); run fewer statements at a "
+                    + "time, or raise the limit")
         }
         var parser = Parser(
             lexer: Lexer(text, parameters: options.parameters),
-            nestingDepthMax: options.nestingDepthMax)
+            nestingDepthMax: min(options.nestingDepthMax, 500))
         return try parser.statements()
     }
 

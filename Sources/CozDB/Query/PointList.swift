@@ -38,6 +38,11 @@ struct PointCollector {
         auxiliary = auxiliaryTypes.map { VectorBuilder(type: $0) }
     }
 
+    /// About what it takes.
+    var sizeBytes: Int {
+        auxiliary.reduce(times.count * 8 + values.sizeBytes) { $0 + $1.sizeBytes }
+    }
+
     /// The same without anything collected yet.
     var emptied: PointCollector {
         PointCollector(type: values.type, auxiliaryTypes: auxiliary.map(\.type), range: range)
@@ -78,13 +83,10 @@ struct PointCollector {
     }
 
     /// All points by time; at one time in the order they came, which is that of their series.
-    func finished() -> PointList {
+    func finished(_ counters: CounterBox) throws(DatabaseError) -> PointList {
         let list = PointList(
             times: times, values: values.finished(), auxiliary: auxiliary.map { $0.finished() })
         if isSorted { return list }
-        let order = times.indices.sorted {
-            times[$0] == times[$1] ? $0 < $1 : times[$0] < times[$1]
-        }
-        return list.selected(order)
+        return list.selected(try TimeOrder.rows(times, isAscending: true, counters))
     }
 }

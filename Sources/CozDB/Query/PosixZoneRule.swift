@@ -58,6 +58,26 @@ struct PosixZoneRule: Equatable, Sendable {
         (summerBegins, summerEnds) = (begins, ends)
     }
 
+    /// All switches after a time, to the end of what a timestamp can tell: when clocks are moved,
+    /// and the offset they show from then on.
+    func switches(after last: Int64?) -> [(second: Int64, offset: Int)] {
+        guard let summer, let summerBegins, let summerEnds else { return [] }
+        let firstDay = last.map { CivilTime.floorDivide($0, 86_400) }
+        let firstYear = firstDay.map { max(CivilTime.date(day: $0).year - 1, 1676) } ?? 1676
+        var all: [(second: Int64, offset: Int)] = []
+        for year in stride(from: firstYear, through: 2263, by: 1) {
+            let begins = summerBegins.localSecond(year: year) - Int64(standard)
+            let ends = summerEnds.localSecond(year: year) - Int64(summer)
+            for (second, offset) in [(begins, summer), (ends, standard)]
+            where second > last ?? .min {
+                all.append((second, offset))
+            }
+        }
+        // Where summer never ends one year's end is the next one's begin, which counts.
+        func rank(_ offset: Int) -> Int { offset == summer ? 1 : 0 }
+        return all.sorted { ($0.second, rank($0.offset)) < ($1.second, rank($1.offset)) }
+    }
+
     func offset(at second: Int64) -> Int {
         guard let summer, let summerBegins, let summerEnds else { return standard }
         let day = CivilTime.floorDivide(second + Int64(standard), 86_400)

@@ -43,7 +43,7 @@ struct QueryEngine {
         let clock = ContinuousClock()
         let start = clock.now
         let statements = try Parser.parseWithPlaces(text, options: options)
-        let counters = CounterBox(isCancelled: options.isCancelled)
+        let counters = CounterBox(options)
         counters.value.parse = clock.now - start
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
@@ -222,7 +222,8 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
         guard rowCount <= options.rowCountMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "the answer has more than \(options.rowCountMax) rows (rowCountMax)")
+                "the answer has more than \(options.rowCountMax) rows (rowCountMax); narrow the "
+                    + "time range, add LIMIT, or raise the limit")
         }
         let columns = [.times(times)] + columns
         guard times.count > batchRowsMax else {

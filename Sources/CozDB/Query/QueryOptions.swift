@@ -41,16 +41,8 @@ public struct QueryOptions: Sendable {
     /// `influxCompatible`, whose answer is empty.
     public var reportsDeletions = true
 
-    /// Longest text, in bytes. 1 to 64 MiB.
-    public var textSizeBytesMax = 1 << 20
-    /// Deepest nesting of parentheses, subqueries and chains of operators. 1 to 500.
-    public var nestingDepthMax = 500
-    /// Most rows of one statement's answer, and of one subquery's that has to be kept whole.
-    public var rowCountMax = 1_000_000_000
-    /// Most groups of one statement.
-    public var groupCountMax = 10_000_000
-    /// Most buckets of `GROUP BY time` in one group.
-    public var bucketCountMax = 10_000_000
+    /// What a statement may take; nil is what `DatabaseOptions.queryLimits` says.
+    public var limits: QueryLimits?
 
     /// Asked between blocks; true ends the query with an error of kind `cancelled`.
     public var isCancelled: (@Sendable () -> Bool)?
@@ -58,6 +50,42 @@ public struct QueryOptions: Sendable {
     /// - Parameter now: the clock of the query.
     public init(now: Timestamp) {
         self.now = now
+    }
+}
+
+extension QueryOptions {
+    /// The limits that hold.
+    var effectiveLimits: QueryLimits {
+        get { limits ?? QueryLimits() }
+        set { limits = newValue }
+    }
+
+    var textSizeBytesMax: Int {
+        get { effectiveLimits.textSizeBytesMax }
+        set { effectiveLimits.textSizeBytesMax = newValue }
+    }
+    var nestingDepthMax: Int {
+        get { effectiveLimits.nestingDepthMax }
+        set { effectiveLimits.nestingDepthMax = newValue }
+    }
+    var rowCountMax: Int {
+        get { effectiveLimits.rowCountMax }
+        set { effectiveLimits.rowCountMax = newValue }
+    }
+    var groupCountMax: Int {
+        get { effectiveLimits.groupCountMax }
+        set { effectiveLimits.groupCountMax = newValue }
+    }
+    var bucketCountMax: Int {
+        get { effectiveLimits.bucketCountMax }
+        set { effectiveLimits.bucketCountMax = newValue }
+    }
+
+    /// The same where the query says nothing of limits: those of its database.
+    func limited(by limits: QueryLimits) -> QueryOptions {
+        var options = self
+        if options.limits == nil { options.limits = limits }
+        return options
     }
 }
 

@@ -56,6 +56,9 @@ public struct QueryResultCollector: QueryResultSink {
     /// What has come so far; whole after the last `endStatement`.
     public private(set) var result = QueryResult()
     private var builders: [VectorBuilder] = []
+    /// Bytes from which on a collected answer is refused.
+    var sizeBytesMax = Int.max
+    private var sizeBytes = 0
 
     /// Collects from now on.
     public init() {}
@@ -74,8 +77,15 @@ public struct QueryResultCollector: QueryResultSink {
 
     /// Adds rows to the series begun last.
     public mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
+        let before = heldBytes
         for index in builders.indices { builders[index].append(batch.columns[index]) }
+        sizeBytes += heldBytes - before
+        guard sizeBytes <= sizeBytesMax else {
+            throw QueryMemory.exceeded(sizeBytes, of: sizeBytesMax)
+        }
     }
+
+    private var heldBytes: Int { builders.reduce(0) { $0 + $1.sizeBytes } }
 
     /// Finishes the series begun last.
     public mutating func endSeries() throws(DatabaseError) { finishSeries() }

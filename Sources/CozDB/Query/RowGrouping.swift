@@ -17,15 +17,17 @@ extension Executor {
     ) throws(DatabaseError) {
         var groups: [GroupKey: GroupAggregation] = [:]
         let arguments = plan.calls.map(\.argument)
+        let share = MemoryShare(counters.memory)
         for input in inputs {
             var seen: Set<GroupKey> = []
             try deal(plan, input, driving: arguments, descending: false) {
                 key, part throws(DatabaseError) in
                 if groups[key] == nil {
                     guard groups.count < options.groupCountMax else { throw tooManyGroups() }
+                    try share.grow(key.sizeBytes + 1000)
                     groups[key] = GroupAggregation(plan, self)
                 }
-                groups[key]?.add(part, plan.sources[input.source])
+                try groups[key]?.add(part, plan.sources[input.source])
                 seen.insert(key)
             }
             for key in seen { groups[key]?.endSeries() }
@@ -39,33 +41,36 @@ extension Executor {
     private struct RowCollector {
         var times: [Int64] = []
         var builders: [VectorBuilder]
+
+        var sizeBytes: Int { builders.reduce(times.count * 8) { $0 + $1.sizeBytes } }
     }
 
     private func runRawByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
         var groups: [GroupKey: RowCollector] = [:]
+        let share = MemoryShare(counters.memory)
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try deal(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
                 key, part throws(DatabaseError) in
                 if groups[key] == nil {
                     guard groups.count < options.groupCountMax else { throw tooManyGroups() }
+                    try share.grow(key.sizeBytes + 200)
                     groups[key] = RowCollector(
                         builders: plan.references.map { VectorBuilder(type: $0.type) })
                 }
+                let before = groups[key]?.sizeBytes ?? 0
                 groups[key]?.times += part.times
                 for index in part.references.indices {
                     groups[key]?.builders[index].append(part.references[index])
                 }
+                try share.grow((groups[key]?.sizeBytes ?? 0) - before)
             }
         }
         for key in limited(sorted(groups.keys, plan), plan, \.name) {
             guard let group = groups[key] else { continue }
             let times = group.times
-            let order = times.indices.sorted {
-                if times[$0] == times[$1] { return $0 < $1 }
-                return plan.isAscending ? times[$0] < times[$1] : times[$0] > times[$1]
-            }
+            let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
             var writer = RowWriter(plan, key, output)
             try writer.write(
                 times: order.map { times[$0] },
@@ -79,7 +84,7 @@ extension Executor {
     }
 
     /// Reads a series and hands over, for each block, the rows of each group.
-    private func deal(
+    func deal(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
         _ body: (GroupKey, Block) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -201,6 +206,11 @@ private struct BlockGrouping {
         rows.append([])
         return keys.count - 1
     }
+}
+
+extension GroupKey {
+    /// About what it takes.
+    fileprivate var sizeBytes: Int { values.reduce(100) { $0 + $1.text.utf8.count + 40 } }
 }
 
 extension ResultVector {

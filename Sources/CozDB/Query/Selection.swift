@@ -12,14 +12,19 @@ struct Selection {
     var age = Age(now: 0, unit: 1)
 
     /// - Parameter points: by ascending time.
-    func apply(to points: PointList) -> PointList {
+    func apply(
+        to points: PointList, _ counters: CounterBox
+    ) throws(DatabaseError) -> PointList {
         if aggregate == .integral { return integral(points) }
         var rows: [Int] = []
         var times: [Int64] = []
         var computed = VectorBuilder(type: aggregate.resultType(of: points.values.type))
         var isComputed = false
         var row = 0
+        var bucketCount = 0
         while row < points.count {
+            bucketCount += 1
+            if bucketCount % 64 == 0 { try counters.checkCancelled() }
             let bounds = buckets?.bounds(points.times[row]) ?? (.min, .max)
             let start = row
             while row < points.count, points.times[row] < bounds.1 { row += 1 }
@@ -237,8 +242,9 @@ struct Selection {
                 if previousTime != bounds.1 {
                     let slope = (value - previous) / now.nanoseconds(since: previousTime)
                     let edge = previous + slope * bounds.1.nanoseconds(since: previousTime)
-                    let width = bounds.1.nanoseconds(since: previousTime)
-                    sum += 0.5 * (edge + previous) * width / parameter
+                    sum +=
+                        0.5 * (edge + previous) * bounds.1.nanoseconds(since: previousTime)
+                        / parameter
                     (previousTime, previous) = (bounds.1, edge)
                 }
                 emit(bounds.0, sum)

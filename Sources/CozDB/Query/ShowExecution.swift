@@ -24,6 +24,7 @@ extension ShowExecution {
             let rows = try measurements(show).map { [FieldValue.string($0.schema.name)] }
             try emit("measurements", ["name"], page(rows, show.limits), output)
         case .fieldKeys: try fieldKeys(show, output)
+        case .fields: try fields(show, output)
         case .tagKeys: try tagKeys(show, output)
         case .tagValues: try tagValues(show, output)
         case .series: try series(show, output)
@@ -227,7 +228,7 @@ extension ShowExecution {
     private var reduction: Reduction { Reduction(now: options.now, zone: nil) }
 
     /// The experiments of FROM; one that does not exist shows nothing.
-    private func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
+    func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         guard !show.sources.isEmpty else { return experiments }
         var compatible = options
         compatible.influxCompatible = true
@@ -245,7 +246,7 @@ extension ShowExecution {
             ? snapshot.experiments.filter { !$0.sources.isEmpty } : snapshot.experiments
     }
 
-    private func page(_ rows: [[FieldValue]], _ limits: Limits) -> [[FieldValue]] {
+    func page<Row>(_ rows: [Row], _ limits: Limits) -> [Row] {
         let rest = rows.dropFirst(limits.offset ?? 0)
         let limit = limits.limit ?? 0
         return Array(limit == 0 ? rest : rest.prefix(limit))

@@ -145,7 +145,10 @@ extension StatementChecks {
             default: throw failure("expected float argument in percentile()", .call(call))
             }
         }
+        // Whether selectors alone are there is asked of plain aggregates.
+        let hadOnlySelectors = hasOnlySelectors
         try checkSymbol(call, call.arguments[0], allowsWildcard)
+        hasOnlySelectors = hadOnlySelectors
     }
 
     /// What stands beside functions of a series.

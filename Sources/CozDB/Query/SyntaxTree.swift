@@ -174,6 +174,8 @@ struct SelectStatement: Sendable {
 enum ShowSubject: Sendable {
     case databases, retentionPolicies
     case measurements, fieldKeys, tagKeys, tagValues, series
+    /// Fields with counts and times.
+    case fields
     case measurementCardinality(exact: Bool)
     case fieldKeyCardinality(exact: Bool)
     case tagKeyCardinality(exact: Bool)
@@ -205,6 +207,8 @@ struct ShowStatement: Sendable {
     var measurement: Source?
     var key: KeyFilter?
     var condition: Expression?
+    /// GROUP BY of SHOW FIELDS.
+    var dimensions: [Expression] = []
     var limits = Limits()
 }
 

@@ -1,7 +1,14 @@
 // Buckets of GROUP BY time: where one begins and ends. They are aligned to 1970 (weeks begin on
-// Thursday), with tz() to local midnight, and always partition time: none overlap, none missing.
+// Thursday), with tz() to what clocks of the zone show, and always partition time: none overlap,
+// none missing, none empty.
 
 /// The buckets of one statement.
+///
+/// With a zone a bucket begins when clocks come to a multiple of the interval for the first time.
+/// Where clocks are moved by less than the interval the bucket goes on, and is that much shorter
+/// or longer: local days have 23 or 25 hours. Where they are moved by as much or more a bucket
+/// ends and the next begins: the hour that comes twice has two buckets, the one that was skipped
+/// has none.
 struct TimeBuckets: Sendable {
     /// Length in nanoseconds, above 0.
     var interval: Int64
@@ -11,57 +18,86 @@ struct TimeBuckets: Sendable {
 
     private static let minimum = Timestamp.min.nanoseconds
     private static let maximum = Timestamp.max.nanoseconds
+    /// Clocks of one zone never differ by more than this between two moments.
+    private static let shiftMax: Int64 = 52 * 3_600_000_000_000
 
     /// The bucket in which a time lies: its first nanosecond, and that of the next bucket.
     func bounds(_ time: Int64) -> (start: Int64, end: Int64) {
         guard let zone else {
-            let start = aligned(time, shift: 0)
-            let end = start.addingSaturating(interval)
-            return (max(start, TimeBuckets.minimum), min(end, TimeBuckets.maximum + 1))
+            let start = aligned(time)
+            return TimeBuckets.inRange(start, start.addingSaturating(interval))
         }
-        // Buckets longer than a switch of the clocks follow the local day; shorter ones go on in
-        // steps of their length, so that the hour that comes twice has two buckets.
-        let shift = zoneOffset(zone, time)
-        var start = aligned(time, shift: shift)
-        let startShift = shift - zoneOffset(zone, start)
-        if startShift != 0, abs(startShift) < interval {
-            start = start.addingSaturating(startShift)
+        let era = zone.era(at: time)
+        let shift = zone.shift(ofEra: era)
+        // What the clock shows at the bucket's begin.
+        var label = aligned(time.addingSaturating(shift))
+        let start: Int64
+        if let reached = reached(before: era, zone), label < reached {
+            label = aligned(reached - 1)
+            start = self.start(of: label, inEra: era - 1, zone)
+        } else {
+            start = max(label.addingSaturating(-shift), zone.start(ofEra: era))
         }
-        start = earliest(start, zone)
-        var end = aligned(time, shift: shift).addingSaturating(interval)
-        let endOffset = zoneOffset(zone, end)
-        let endShift = shift - endOffset
-        if endShift != 0, abs(endShift) < interval {
-            let moved = end.addingSaturating(endShift)
-            if endShift > 0 || zoneOffset(zone, moved) == endOffset { end = moved }
-        }
-        return (max(start, TimeBuckets.minimum), min(end, TimeBuckets.maximum + 1))
+        let next = label.addingSaturating(interval)
+        return TimeBuckets.inRange(start, firstTime(showing: next, fromEra: era, zone))
     }
 
-    /// Where clocks put back show a bucket's first moment twice, the bucket begins at the first.
-    private func earliest(_ start: Int64, _ zone: TimeZoneRules) -> Int64 {
-        let threeHours: Int64 = 10_800_000_000_000
-        let before = zoneOffset(zone, start.addingSaturating(-threeHours))
-        let gained = before - zoneOffset(zone, start)
-        guard gained > 0, gained < interval else { return start }
-        let candidate = start.addingSaturating(-gained)
-        return zoneOffset(zone, candidate) == before ? candidate : start
+    private static func inRange(_ start: Int64, _ end: Int64) -> (start: Int64, end: Int64) {
+        (max(start, minimum), min(end, maximum + 1))
     }
 
-    private func aligned(_ time: Int64, shift: Int64) -> Int64 {
-        let local = time.addingSaturating(shift).addingSaturating(-offset)
-        var remainder = local % interval
+    /// The multiple of the interval at or below.
+    private func aligned(_ time: Int64) -> Int64 {
+        var remainder = time.addingSaturating(-offset) % interval
         if remainder < 0 { remainder += interval }
         return time.addingSaturating(-remainder)
     }
 
-    private func zoneOffset(_ zone: TimeZoneRules, _ time: Int64) -> Int64 {
-        Int64(zone.offsetSeconds(at: Timestamp(nanoseconds: time))) * 1_000_000_000
+    /// Up to where clocks had come when an era began, if its first bucket can be that of before;
+    /// nil where a new bucket begins with it.
+    private func reached(before era: Int, _ zone: TimeZoneRules) -> Int64? {
+        guard era > 0 else { return nil }
+        let before = zone.shift(ofEra: era - 1)
+        guard abs(zone.shift(ofEra: era) - before) < interval else { return nil }
+        let start = zone.start(ofEra: era)
+        let own = start.addingSaturating(before)
+        // Only after a short era clocks can have been further on earlier.
+        guard start < zone.start(ofEra: era - 1).addingSaturating(TimeBuckets.shiftMax),
+            let earlier = reached(before: era - 1, zone)
+        else { return own }
+        return max(own, earlier)
+    }
+
+    /// The start of a bucket that an era ends in.
+    private func start(of label: Int64, inEra last: Int, _ zone: TimeZoneRules) -> Int64 {
+        var era = last
+        while let reached = reached(before: era, zone), label < reached { era -= 1 }
+        return max(label.addingSaturating(-zone.shift(ofEra: era)), zone.start(ofEra: era))
+    }
+
+    /// When clocks come to a local time or beyond, or are moved so far that a bucket ends.
+    private func firstTime(
+        showing local: Int64, fromEra first: Int, _ zone: TimeZoneRules
+    ) -> Int64 {
+        var era = first
+        while true {
+            let shift = zone.shift(ofEra: era)
+            let time = local.addingSaturating(-shift)
+            let isLast = era + 1 == zone.eraCount
+            if isLast || time < zone.start(ofEra: era + 1) {
+                return max(time, zone.start(ofEra: era))
+            }
+            if abs(zone.shift(ofEra: era + 1) - shift) >= interval {
+                return zone.start(ofEra: era + 1)
+            }
+            era += 1
+        }
     }
 
     /// Starts of all buckets from the one that `first` lies in to the one that `last` lies in.
     func starts(
-        first: Int64, last: Int64, countMax: Int
+        first: Int64, last: Int64, countMax: Int,
+        checkCancelled: () throws(DatabaseError) -> Void = { () throws(DatabaseError) in }
     ) throws(DatabaseError) -> [Int64] {
         guard first <= last else { return [] }
         let about = Double(last) - Double(first)
@@ -75,10 +111,9 @@ struct TimeBuckets: Sendable {
         var (start, end) = bounds(first)
         while start <= last {
             starts.append(start)
+            if starts.count % 4096 == 0 { try checkCancelled() }
             guard end > start, end <= last else { break }
-            // A switch of the clocks can make a bucket's end another than the next one's start.
-            let next = bounds(end)
-            (start, end) = (max(next.start, end), next.end)
+            (start, end) = bounds(end)
         }
         return starts
     }

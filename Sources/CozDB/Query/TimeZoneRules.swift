@@ -1,5 +1,6 @@
 // Time zones from the system's tz database: TZif files (RFC 8536) with the POSIX rule at their end
-// that goes on after the last switch listed.
+// that goes on after the last switch listed. A zone is kept as a list of all its switches up to
+// the end of time, so that finding an offset is one search.
 
 internal import Glibc
 
@@ -7,11 +8,11 @@ internal import Glibc
 public final class TimeZoneRules: Sendable {
     /// The name it was asked for, such as `Asia/Singapore`.
     public let name: String
-    /// Seconds since 1970 at which an offset begins, ascending, and the offsets.
-    private let switches: [Int64]
-    private let offsets: [Int]
-    private let firstOffset: Int
-    private let rule: PosixZoneRule?
+    /// When each era begins, in nanoseconds since 1970, ascending, the first at `Int64.min`. An
+    /// era is a span in which clocks are not moved; neighbours have different shifts.
+    private let starts: [Int64]
+    /// By how many nanoseconds clocks are ahead of UTC in each era.
+    private let shifts: [Int64]
 
     /// Reads the zone from `TZDIR`, or from where systems keep it.
     ///
@@ -43,46 +44,67 @@ public final class TimeZoneRules: Sendable {
                     + "the package tzdata, or set TZDIR to its directory")
     }
 
+    /// - Parameters:
+    ///   - switches: seconds since 1970 at which the offsets begin, ascending.
+    ///   - firstOffset: seconds ahead of UTC before the first of them.
+    ///   - rule: what goes on after the last.
     init(
         name: String, switches: [Int64], offsets: [Int], firstOffset: Int, rule: PosixZoneRule?
     ) {
         self.name = name
-        self.switches = switches
-        self.offsets = offsets
-        self.firstOffset = firstOffset
-        self.rule = rule
+        var eras = EraList(offset: switches.isEmpty ? rule?.standard ?? firstOffset : firstOffset)
+        for (second, offset) in zip(switches, offsets) { eras.append(second, offset) }
+        for (second, offset) in rule?.switches(after: switches.last) ?? [] {
+            eras.append(second, offset)
+        }
+        (starts, shifts) = (eras.starts, eras.shifts)
     }
 
     /// Seconds east of UTC that clocks of the zone show at this time.
     public func offsetSeconds(at time: Timestamp) -> Int {
-        offsetSeconds(second: CivilTime.floorDivide(time.nanoseconds, 1_000_000_000))
+        Int(shifts[era(at: time.nanoseconds)] / 1_000_000_000)
     }
 
     func offsetSeconds(second: Int64) -> Int {
-        guard let last = switches.last else { return rule?.offset(at: second) ?? firstOffset }
-        if second >= last, let rule { return rule.offset(at: second) }
-        // The last switch at or before the second.
-        var lower = 0
-        var upper = switches.count
-        while lower < upper {
-            let middle = (lower + upper) / 2
-            if switches[middle] <= second { lower = middle + 1 } else { upper = middle }
-        }
-        return lower == 0 ? firstOffset : offsets[lower - 1]
+        Int(shifts[era(at: EraList.nanoseconds(second))] / 1_000_000_000)
     }
 
-    /// The point in time that clocks of the zone show so; where clocks were put back, the earlier
-    /// one, and where they skipped it, as if they had not yet been moved.
+    /// The point in time that clocks of the zone show so. Of a time that comes twice, because
+    /// clocks were put back, it is the earlier; one that was skipped is read as if clocks had not
+    /// yet been moved: half past two, where two o'clock became three, is half past three.
     func timestamp(of civil: CivilTime) -> Timestamp? {
         let local = civil.day * 86_400 + civil.seconds
-        let before = offsetSeconds(second: local - 86_400)
-        let after = offsetSeconds(second: local + 86_400)
-        for offset in [before, after]
-        where offsetSeconds(second: local - Int64(offset)) == offset {
-            return civil.timestamp(offsetSeconds: offset)
+        func time(_ era: Int) -> Int64 { EraList.nanoseconds(local) &- shifts[era] }
+        // Near the ends of time there are no switches, but times that cannot be told in Int64.
+        guard civil.timestamp(offsetSeconds: 93_600) != nil,
+            civil.timestamp(offsetSeconds: -93_600) != nil
+        else {
+            let shift = shifts[local < 0 ? 0 : eraCount - 1]
+            return civil.timestamp(offsetSeconds: Int(shift / 1_000_000_000))
         }
-        return civil.timestamp(offsetSeconds: before)
+        var era = era(at: EraList.nanoseconds(local - 93_600))
+        while era + 1 < eraCount, time(era) >= starts[era + 1] {
+            // Neither is it shown after the switch: it was skipped.
+            if time(era + 1) < starts[era + 1] { break }
+            era += 1
+        }
+        return civil.timestamp(offsetSeconds: Int(shifts[era] / 1_000_000_000))
     }
+
+    // MARK: Eras
+
+    var eraCount: Int { starts.count }
+
+    /// The era in which a time lies.
+    func era(at nanoseconds: Int64) -> Int {
+        starts.partitioningIndex { $0 > nanoseconds } - 1
+    }
+
+    /// First nanosecond of an era.
+    func start(ofEra era: Int) -> Int64 { starts[era] }
+
+    /// By how many nanoseconds clocks are ahead of UTC in an era.
+    func shift(ofEra era: Int) -> Int64 { shifts[era] }
 
     // MARK: Files
 
@@ -108,6 +130,33 @@ public final class TimeZoneRules: Sendable {
         let count = unsafe fread(&bytes, 1, bytes.count, file)
         guard count > 0, count < bytes.count else { return nil }
         return Array(bytes.prefix(count))
+    }
+}
+
+/// Eras on their way into the rules of a zone.
+private struct EraList {
+    private(set) var starts: [Int64] = [.min]
+    private(set) var shifts: [Int64]
+
+    init(offset: Int) {
+        shifts = [Int64(offset) * 1_000_000_000]
+    }
+
+    mutating func append(_ second: Int64, _ offset: Int) {
+        let start = EraList.nanoseconds(second)
+        let shift = Int64(offset) * 1_000_000_000
+        // Names and the flag of summer time change, too; and files begin before time does.
+        if let last = starts.last, start <= last {
+            shifts[shifts.count - 1] = shift
+        } else if shift != shifts.last {
+            starts.append(start)
+            shifts.append(shift)
+        }
+    }
+
+    static func nanoseconds(_ second: Int64) -> Int64 {
+        let (product, isOver) = second.multipliedReportingOverflow(by: 1_000_000_000)
+        return isOver ? (second < 0 ? .min : .max) : product
     }
 }
 

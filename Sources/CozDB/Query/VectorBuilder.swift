@@ -19,6 +19,9 @@ struct VectorBuilder {
 
     var count: Int { isPresent.count }
 
+    /// About what its strings take.
+    var textSizeBytes: Int { heap.count + ends.count * 80 }
+
     mutating func reserve(_ count: Int) {
         bits.reserveCapacity(count)
         isPresent.reserveCapacity(count)

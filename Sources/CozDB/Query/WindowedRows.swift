@@ -81,7 +81,8 @@ struct WindowedRows {
     private func rowCount(_ window: TimeRange) throws(DatabaseError) -> Int {
         try counters.checkCancelled()
         var count = 0
-        for input in inputs {
+        for (number, input) in inputs.enumerated() {
+            if number % 256 == 0 { try counters.checkCancelled() }
             guard case .stored(let view, let series) = input.origin else { continue }
             count += try view.rowCount(of: series, in: window)
         }
@@ -92,6 +93,7 @@ struct WindowedRows {
         _ window: TimeRange,
         _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {
+        let share = MemoryShare(counters.memory)
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
         // Backwards, the last series comes first among rows of one time.
@@ -106,9 +108,11 @@ struct WindowedRows {
             while try reader.next(into: &block) {
                 times.append(contentsOf: block.times)
                 for index in builders.indices { builders[index].append(block.references[index]) }
+                try share.resize(
+                    to: builders.reduce(times.count * 8) { $0 + $1.sizeBytes })
             }
         }
-        let order = order(times)
+        let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
         let references = builders.map { $0.finished() }
         for start in stride(from: 0, to: order.count, by: WindowedRows.batchRows) {
             let rows = Array(order[start..<min(start + WindowedRows.batchRows, order.count)])
@@ -116,15 +120,5 @@ struct WindowedRows {
             guard try body(rows.map { times[$0] }, batch) else { return false }
         }
         return true
-    }
-
-    private func order(_ times: [Int64]) -> [Int] {
-        var order = Array(times.indices)
-        let isAscending = plan.isAscending
-        order.sort { left, right in
-            let (a, b) = (times[left], times[right])
-            return a == b ? left < right : (a < b) == isAscending
-        }
-        return order
     }
 }

@@ -1,0 +1,66 @@
+// The memory of a statement's own buffers: counted where they grow, refused beyond the limit.
+
+internal import Synchronization
+
+/// Bytes that the buffers of a query hold; its threads share it.
+final class QueryMemory: Sendable {
+    let sizeBytesMax: Int
+    private let used = Atomic<Int>(0)
+
+    init(sizeBytesMax: Int) {
+        self.sizeBytesMax = sizeBytesMax
+    }
+
+    fileprivate func take(_ sizeBytes: Int) throws(DatabaseError) {
+        let total = used.add(sizeBytes, ordering: .relaxed).newValue
+        guard total > sizeBytesMax else { return }
+        used.subtract(sizeBytes, ordering: .relaxed)
+        throw QueryMemory.exceeded(total, of: sizeBytesMax)
+    }
+
+    fileprivate func give(_ sizeBytes: Int) {
+        used.subtract(sizeBytes, ordering: .relaxed)
+    }
+
+    static func exceeded(_ sizeBytes: Int, of sizeBytesMax: Int) -> DatabaseError {
+        DatabaseError(
+            .limitExceeded,
+            "the statement needs \(sizeBytes) bytes of memory, more than \(sizeBytesMax) "
+                + "(memorySizeBytesMax); narrow the time range, group into fewer groups or "
+                + "buckets, or raise the limit")
+    }
+}
+
+/// What one buffer holds of a query's memory; given back when the buffer goes.
+final class MemoryShare {
+    private let memory: QueryMemory
+    private var sizeBytes = 0
+
+    init(_ memory: QueryMemory) {
+        self.memory = memory
+    }
+
+    deinit { memory.give(sizeBytes) }
+
+    /// Takes more, or gives some back.
+    ///
+    /// - Throws: `limitExceeded`; the share stays as it was.
+    func grow(_ more: Int) throws(DatabaseError) {
+        if more > 0 { try memory.take(more) } else { memory.give(-more) }
+        sizeBytes += more
+    }
+
+    func resize(to wanted: Int) throws(DatabaseError) {
+        try grow(wanted - sizeBytes)
+    }
+}
+
+extension VectorBuilder {
+    /// About what its buffers take.
+    var sizeBytes: Int { count * 9 + textSizeBytes }
+}
+
+extension PointList {
+    /// About what its columns take; strings are those of the builders they came from.
+    var sizeBytes: Int { count * (17 + 9 * auxiliary.count) }
+}
