@@ -143,6 +143,9 @@ struct QuerySession {
         } else {
             error.report()
         }
+        if let option = QueryLimitOptions.option(for: error) {
+            StandardError.writeLine("cozdb: \(option) raises the limit")
+        }
         return ExitStatus(error.kind)
     }
 }
@@ -169,7 +172,10 @@ enum QueryTiming {
             rows_read=\(counters.rowsRead)
             blocks_read=\(counters.blocksRead)
             blocks_summarized=\(counters.blocksSummarized)
+            blocks_skipped=\(counters.blocksSkipped)
+            blocks_out_of_range=\(counters.blocksOutOfRange)
             bytes_read=\(counters.bytesRead)
+            stored_bytes_read=\(counters.storedBytesRead)
 
             """)
     }

@@ -65,6 +65,8 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Neither read nor keep the statements of the prompt in a file.")
     var noHistory = false
 
+    @OptionGroup(title: "Limits of a statement (exit status 6)") var limits: QueryLimitOptions
+
     @Argument(help: "The statements; - reads them from standard input.")
     var statements: String?
 
@@ -81,6 +83,7 @@ struct QueryCommand: ParsableCommand {
         var options = QueryOptions(now: now?.time ?? ClockTime.current)
         options.isDryRun = dryRun
         options.isCancelled = { Signals.isInterrupted }
+        options.limits = limits.limits
         if let params { options.parameters = try QueryParameters.read(params) }
         var session = QuerySession(path: database.path, options: options)
         session.use(format)

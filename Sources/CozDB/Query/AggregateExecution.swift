@@ -23,16 +23,30 @@ extension Executor {
     ) throws(DatabaseError) {
         var writer = RowWriter(plan, key, output)
         if lists.count == 1 {
-            if lists[0].count > 0 {
-                try writer.write(times: lists[0].times, inputs(plan, lists[0]))
-            }
+            try write(lists[0].times, inputs(plan, lists[0]), with: &writer)
         } else {
-            let (times, vectors) = joined(plan, lists)
+            let (times, vectors) = try joined(plan, lists)
             let nothing = ResultVector.constant(nil, count: times.count)
             let references = plan.references.map { _ in nothing }
-            if !times.isEmpty { try writer.write(times: times, references + vectors) }
+            try write(times, references + vectors, with: &writer)
         }
         try writer.finish()
+    }
+
+    /// Hands rows over piece by piece: a group can have millions of buckets.
+    private func write(
+        _ times: [Int64], _ vectors: [ResultVector], with writer: inout RowWriter
+    ) throws(DatabaseError) {
+        let pieceRows = 1 << 15
+        for start in stride(from: 0, to: times.count, by: pieceRows) where !writer.isFull {
+            try counters.checkCancelled()
+            let rows = start..<min(start + pieceRows, times.count)
+            if rows.count == times.count {
+                try writer.write(times: times, vectors)
+            } else {
+                try writer.write(times: Array(times[rows]), vectors.map { $0.part(rows) })
+            }
+        }
     }
 
     /// Puts points into the order of the answer, fills empty buckets, and transforms.
@@ -55,8 +69,8 @@ extension Executor {
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
-            list = BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
-                .apply(to: list)
+            list = try BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
+                .apply(to: list) { () throws(DatabaseError) in try counters.checkCancelled() }
         }
         for transformation in call.transformations {
             list = try transformation.apply(
@@ -81,7 +95,7 @@ extension Executor {
     /// Rows of several calls: those with one time are one row.
     private func joined(
         _ plan: SelectPlan, _ lists: [PointList]
-    ) -> (times: [Int64], vectors: [ResultVector]) {
+    ) throws(DatabaseError) -> (times: [Int64], vectors: [ResultVector]) {
         var times: [Int64] = []
         var rows = lists.map { _ in 0 }
         var builders = lists.indices.map { VectorBuilder(type: plan.calls[$0].type) }
@@ -94,6 +108,7 @@ extension Executor {
             }
             guard let next else { break }
             times.append(next)
+            if times.count % 8192 == 0 { try counters.checkCancelled() }
             for index in lists.indices {
                 let row = rows[index]
                 if row < lists[index].count, lists[index].times[row] == next {

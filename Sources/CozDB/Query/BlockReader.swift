@@ -188,12 +188,7 @@ struct BlockReader {
         let source = plan.sources[input.source]
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
-        self.driving = (driving ?? []).filter {
-            switch source.bindings[$0] {
-            case .column(_, isTag: false), .computed: true
-            default: false
-            }
-        }
+        self.driving = (driving ?? []).filter { source.bindings[$0].makesRows }
         var wanted: [ColumnID] = []
         func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
             switch binding {
@@ -382,5 +377,15 @@ struct BlockReader {
         }
         guard let mask, mask.contains(false) else { return }
         block = block.filtered(mask.indices.filter { mask[$0] })
+    }
+}
+
+extension Binding {
+    /// Whether a row is there because it has a value of it.
+    fileprivate var makesRows: Bool {
+        switch self {
+        case .column(_, isTag: false), .computed: true
+        default: false
+        }
     }
 }

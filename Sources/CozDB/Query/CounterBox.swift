@@ -43,6 +43,9 @@ final class CounterBox {
         return total
     }
 
+    /// Whether the query shall stop.
+    var isStopping: Bool { isCancelled?() ?? false }
+
     func checkCancelled() throws(DatabaseError) {
         if let isCancelled, isCancelled() {
             throw DatabaseError(.cancelled, "the query was cancelled")

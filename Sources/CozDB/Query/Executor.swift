@@ -117,12 +117,11 @@ final class Executor {
             }
         }
         var inputs: [InputSeries] = []
-        try view.forEachSeries(in: extended(plan), where: accepts) {
+        try view.forEachSeries(in: extended(plan), counters, where: accepts) {
             series throws(DatabaseError) in
             let input = InputSeries(origin: .stored(view, series), source: index)
             if let settled = settled(input, condition) { inputs.append(settled) }
             if inputs.count % 256 == 0 {
-                try counters.checkCancelled()
                 try seriesShare.resize(to: inputs.count * Executor.seriesSizeBytes)
             }
         }
@@ -294,6 +293,27 @@ struct RowWriter {
         if isBegun { try output.endSeries() }
     }
 
+}
+
+extension ExperimentView {
+    /// The same as without counters; asks between series whether to go on, also where none of
+    /// them is accepted.
+    func forEachSeries(
+        in range: TimeRange, _ counters: CounterBox, where accepts: ((SeriesKey) -> Bool)?,
+        _ body: (Series) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        var count = 0
+        var isStopping = false
+        let watching = { (key: SeriesKey) -> Bool in
+            count += 1
+            if count % 256 == 0, counters.isStopping { isStopping = true }
+            return isStopping || accepts?(key) ?? true
+        }
+        try forEachSeries(in: range, where: watching) { series throws(DatabaseError) in
+            if isStopping { throw DatabaseError(.cancelled, "the query was cancelled") }
+            try body(series)
+        }
+    }
 }
 
 extension SelectPlan {

@@ -35,7 +35,8 @@ final class MaterialOutput: SeriesOutput {
         rowCount += newTimes.count
         guard rowCount <= rowCountMax else {
             throw DatabaseError(
-                .limitExceeded, "a subquery has more than \(rowCountMax) rows (rowCountMax); "
+                .limitExceeded,
+                "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
         times += newTimes

@@ -169,7 +169,12 @@ struct Planner {
         var names: Set<Name> = []
         // Most series have the tags of the one before.
         var last: [UInt8] = []
-        try view.forEachSeries { series in
+        var count = 0
+        try view.forEachSeries { series throws(DatabaseError) in
+            count += 1
+            if count % 4096 == 0, options.isCancelled?() == true {
+                throw DatabaseError(.cancelled, "the query was cancelled")
+            }
             let own = series.key.nameBytes
             if own == last { return }
             last = own

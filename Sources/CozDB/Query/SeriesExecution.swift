@@ -147,7 +147,8 @@ struct SeriesExecution {
                 upper: last.addingSaturating(after).addingSaturating(1))
             let points = try points(argument, in: range.intersection(.all))
             for (index, window) in own {
-                let values = WindowValues(window: window, points: points).values(anchors)
+                let values = try WindowValues(window: window, points: points)
+                    .values(anchors, counters)
                 answers.append((index, values))
             }
         }

@@ -309,11 +309,20 @@ struct TagScan {
 
     /// Series whose tags can fulfil the condition; conditions on attributes are left open.
     func matchingSeries() throws(DatabaseError) -> [Series] {
-        guard let condition = source.condition else { return try view.series(in: range) }
         let missing: String? = missingFulfilsNothing ? nil : ""
-        return try view.series(in: range) { key in
-            !condition.specialized { key.value(of: $0) ?? missing }.isNever
+        let accepts = source.condition.map { condition in
+            { (key: SeriesKey) in
+                !condition.specialized { key.value(of: $0) ?? missing }.isNever
+            }
         }
+        let share = MemoryShare(counters.memory)
+        var all: [Series] = []
+        try view.forEachSeries(in: range, counters, where: accepts) {
+            series throws(DatabaseError) in
+            all.append(series)
+            if all.count % 256 == 0 { try share.resize(to: all.count * 400) }
+        }
+        return all
     }
 
     /// Names of the tags that some matching row has.
@@ -336,11 +345,18 @@ struct TagScan {
     /// The values of a tag or attribute in matching rows, sorted.
     func values(of name: String) throws(DatabaseError) -> [Name] {
         var values: Set<Name> = []
+        let share = MemoryShare(counters.memory)
+        var counted = 0
         for series in try matchingSeries() {
             if let value = series.key.value(of: name) {
                 values.insert(Name(value))
             } else if let attribute = view.schema.attribute(name) {
                 try collect(attribute, series, into: &values)
+            }
+            if values.count > counted {
+                counted = values.count
+                try share.resize(to: counted * 100)
+                try counters.checkCancelled()
             }
         }
         guard let valueCondition else { return values.sorted() }

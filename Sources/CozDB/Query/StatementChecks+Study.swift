@@ -188,8 +188,8 @@ extension StatementChecks {
                 return true
             }
             throw failure(
-                "\(call.name)() takes the time of the row: GROUP BY \(call.name)(time); the zone is "
-                    + "that of tz()", .call(call))
+                "\(call.name)() takes the time of the row: GROUP BY \(call.name)(time); the zone "
+                    + "is that of tz()", .call(call))
         }
         guard call.name == "bin" else { return false }
         guard call.arguments.count == 2 else {

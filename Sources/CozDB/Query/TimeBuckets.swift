@@ -105,7 +105,8 @@ struct TimeBuckets: Sendable {
             throw DatabaseError(
                 .limitExceeded,
                 "GROUP BY time(\(DurationText.text(interval))) makes more than \(countMax) buckets "
-                    + "(bucketCountMax); narrow the time range or take a longer interval")
+                    + "(bucketCountMax); narrow the time range, take a longer interval, or raise "
+                    + "the limit")
         }
         var starts: [Int64] = []
         var (start, end) = bounds(first)

@@ -123,7 +123,9 @@ struct BucketFiller {
     let starts: [Int64]
 
     /// - Parameter points: one for each bucket that has any, in the order of the answer.
-    func apply(to points: PointList) -> PointList {
+    func apply(
+        to points: PointList, checkCancelled: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> PointList {
         guard points.count > 0, let type = points.values.type else { return points }
         var list = PointList(times: starts)
         var values = VectorBuilder(type: type)
@@ -131,7 +133,8 @@ struct BucketFiller {
         let isAscending = starts.count < 2 || starts[0] < starts[1]
         var row = 0
         var previous: Int?
-        for start in starts {
+        for (place, start) in starts.enumerated() {
+            if place % 8192 == 8191 { try checkCancelled() }
             // Buckets before the range, which transformations ask for, are among the starts.
             while row < points.count,
                 isAscending ? points.times[row] < start : points.times[row] > start

@@ -1,0 +1,89 @@
+// Options of `cozdb query` that say how much one statement may take.
+
+internal import ArgumentParser
+internal import CozDB
+
+struct QueryLimitOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Most rows of an answer (1000000000).", valueName: "n"))
+    var maxRows: Int?
+
+    @Option(help: ArgumentHelp("Most groups of a statement (10000000).", valueName: "n"))
+    var maxGroups: Int?
+
+    @Option(help: ArgumentHelp("Most buckets of GROUP BY time (10000000).", valueName: "n"))
+    var maxBuckets: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Most memory of a statement's own buffers, such as 500M or 8G (4G).",
+            valueName: "bytes"))
+    var maxMemory: ByteCount?
+
+    @Option(
+        help: ArgumentHelp("Longest text of statements, such as 4M (1M).", valueName: "bytes"))
+    var maxText: ByteCount?
+
+    @Option(
+        help: ArgumentHelp("Deepest nesting of a statement, up to 500 (500).", valueName: "n"))
+    var maxNesting: Int?
+
+    func validate() throws {
+        let numbers = [
+            ("--max-rows", maxRows), ("--max-groups", maxGroups), ("--max-buckets", maxBuckets),
+            ("--max-nesting", maxNesting),
+        ]
+        for case (let name, let number?) in numbers where number < 1 {
+            throw ValidationError("\(name): found \(number), expected 1 or more")
+        }
+        if let maxNesting, maxNesting > 500 {
+            throw ValidationError("--max-nesting: found \(maxNesting), expected 1 to 500")
+        }
+        if let maxText, maxText.value > 64 << 20 {
+            throw ValidationError("--max-text: found \(maxText.value), expected 1 to 64M")
+        }
+    }
+
+    /// The usual limits with those that were named.
+    var limits: QueryLimits {
+        var limits = QueryLimits()
+        if let maxRows { limits.rowCountMax = maxRows }
+        if let maxGroups { limits.groupCountMax = maxGroups }
+        if let maxBuckets { limits.bucketCountMax = maxBuckets }
+        if let maxMemory { limits.memorySizeBytesMax = maxMemory.value }
+        if let maxText { limits.textSizeBytesMax = maxText.value }
+        if let maxNesting { limits.nestingDepthMax = maxNesting }
+        return limits
+    }
+
+    /// The option that raises the limit which an error names.
+    static func option(for error: DatabaseError) -> String? {
+        guard error.kind == .limitExceeded else { return nil }
+        let options = [
+            ("rowCountMax", "--max-rows"), ("groupCountMax", "--max-groups"),
+            ("bucketCountMax", "--max-buckets"), ("memorySizeBytesMax", "--max-memory"),
+            ("textSizeBytesMax", "--max-text"),
+        ]
+        return options.first { error.message.contains("(\($0.0))") }?.1
+    }
+}
+
+/// A number of bytes with an optional unit of 1024, 1024^2 or 1024^3.
+struct ByteCount: ExpressibleByArgument {
+    let value: Int
+
+    init?(argument: String) {
+        var digits = Substring(argument)
+        var unit = 1
+        for (letter, bytes) in [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
+        where digits.uppercased().hasSuffix(letter) {
+            digits = digits.dropLast()
+            unit = bytes
+            break
+        }
+        guard let number = Int(digits), number > 0 else { return nil }
+        let (product, isOver) = number.multipliedReportingOverflow(by: unit)
+        if isOver { return nil }
+        value = product
+    }
+}

@@ -1,0 +1,179 @@
+// What a statement may take, and that it can be stopped wherever it is.
+
+internal import CozTestSupport
+internal import Synchronization
+internal import Testing
+
+@testable internal import CozDB
+
+/// Says yes from the so many-th question on.
+private final class Stop: Sendable {
+    private let questions = Atomic<Int>(0)
+    private let limit: Int
+
+    init(after limit: Int) { self.limit = limit }
+
+    var count: Int { questions.load(ordering: .relaxed) }
+
+    var isRaised: Bool { questions.add(1, ordering: .relaxed).newValue > limit }
+}
+
+@Suite struct QueryLimitTests {
+    private let directory = TemporaryDirectory()
+    private let database: Database
+
+    init() throws {
+        var options = DatabaseOptions()
+        options.queryLimits.rowCountMax = 5000
+        database = try Database.open(directory.path, options: options)
+        var batch = WriteBatch()
+        for row in 0..<6000 {
+            try batch.add(
+                experiment: "m",
+                tags: ["id_participant": "p\(row % 3)", "device": "d\(row % 700)"],
+                time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000),
+                fields: ["v": .integer(Int64(row * 7919 % 6000)), "s": .string("text \(row)")])
+        }
+        for number in 0..<1500 {
+            try batch.add(
+                experiment: "many", tags: ["id_participant": "q\(number)"],
+                time: Timestamp(nanoseconds: Int64(number)), fields: ["v": .integer(1)])
+        }
+        try database.write(batch)
+        try database.flush()
+    }
+
+    private var options: QueryOptions {
+        QueryOptions(now: Timestamp(nanoseconds: 1_000_000_000_000_000))
+    }
+
+    private func failure(
+        _ text: String, _ change: (inout QueryLimits) -> Void
+    ) -> DatabaseError? {
+        var options = options
+        var limits = QueryLimits()
+        change(&limits)
+        options.limits = limits
+        do {
+            _ = try database.query(text, options: options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: Limits
+
+    @Test func `a database's limits hold where a query names none`() throws {
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query("SELECT v FROM m", options: options)
+        }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("more than 5000 rows (rowCountMax)") == true)
+        #expect(throws: DatabaseError.self) {
+            try database.snapshot().query("SELECT v FROM m", options: options)
+        }
+        #expect(throws: DatabaseError.self) {
+            let cursor = try database.cursor("SELECT v FROM m", options: options)
+            while try cursor.next() != nil {}
+        }
+        #expect(failure("SELECT v FROM m") { $0.rowCountMax = 6000 } == nil)
+    }
+
+    @Test(arguments: [
+        "SELECT median(v) FROM m", "SELECT distinct(s) FROM m", "SELECT top(v, 3) FROM m",
+        "SELECT mode(s) FROM m GROUP BY id_participant", "SELECT v, s FROM m GROUP BY device",
+        "SELECT count(v) FROM m GROUP BY device, id_participant",
+        "SELECT max(v) FROM (SELECT v FROM m LIMIT 4000)",
+        "SELECT count(v) FROM m WHERE time >= 0s AND time < 6000s GROUP BY time(1s)",
+        "SELECT difference(v) FROM m", "SELECT first(v), s FROM m GROUP BY time(1s)",
+        "SELECT v, s FROM m", "SELECT count(v) FROM many GROUP BY id_participant",
+    ])
+    func `memory of a statement's buffers is bounded`(_ text: String) {
+        let error = failure(text) { $0.memorySizeBytesMax = 50_000 }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("more than 50000 (memorySizeBytesMax)") == true)
+        #expect(failure(text) { $0.memorySizeBytesMax = 50_000_000 } == nil)
+    }
+
+    @Test func `what is streamed needs no memory`() throws {
+        for text in [
+            "SELECT sum(v), max(v) FROM m", "SELECT count(v) FROM m WHERE s =~ /9$/",
+            "SELECT v FROM m ORDER BY time DESC LIMIT 5",
+            "SELECT max(v) FROM (SELECT v FROM m)", "SHOW FIELDS",
+        ] {
+            let error = failure(text) { $0.memorySizeBytesMax = 20_000 }
+            #expect(error == nil, "\(text): \(error?.message ?? "")")
+        }
+    }
+
+    @Test func `memory is given back between statements and groups`() throws {
+        let text = Array(repeating: "SELECT median(v) FROM m", count: 20).joined(separator: "; ")
+        #expect(failure(text) { $0.memorySizeBytesMax = 400_000 } == nil)
+        let nested = "SELECT max(v) FROM (SELECT v FROM m LIMIT 4000)"
+        let twenty = Array(repeating: nested, count: 20).joined(separator: "; ")
+        #expect(failure(twenty) { $0.memorySizeBytesMax = 400_000 } == nil)
+    }
+
+    // MARK: Cancellation
+
+    /// Statements, and how many questions each asks at least.
+    private static let statements: [(text: String, questions: Int)] = [
+        ("SELECT v, s FROM m", 4), ("SELECT v FROM m ORDER BY time DESC", 4),
+        ("SELECT sum(v) FROM m", 6), ("SELECT median(v) FROM m", 6),
+        ("SELECT last(*) FROM m GROUP BY id_participant", 6),
+        ("SELECT count(v) FROM m WHERE s =~ /[0-9]+7$/", 6),
+        ("SELECT count(v) FROM m GROUP BY device", 6),
+        ("SELECT v FROM m GROUP BY device", 6),
+        ("SELECT max(v) FROM (SELECT v FROM m LIMIT 4000)", 6),
+        ("SELECT max(v) FROM (SELECT mean(v) AS v FROM m GROUP BY time(1m), id_participant)", 6),
+        ("SELECT count(v) FROM m WHERE time >= 0s AND time < 200000s GROUP BY time(1s)", 60),
+        ("SELECT count(v), max(v) FROM m WHERE time < 100000s GROUP BY time(1s)", 30),
+        ("SELECT v FROM many", 1000), ("SELECT count(v) FROM many GROUP BY id_participant", 1000),
+        ("SELECT v FROM many WHERE id_participant =~ /nobody/", 5),
+        ("SHOW TAG VALUES WITH KEY = device", 6), ("SHOW SERIES", 5), ("SHOW FIELDS", 6),
+        ("SHOW FIELDS WHERE device = 'd1'", 6),
+        ("EXPLAIN SELECT count(v) FROM many", 5), ("EXPLAIN ANALYZE SELECT median(v) FROM m", 6),
+    ]
+
+    @Test(arguments: statements.indices)
+    func `a statement can be stopped at every question it asks`(_ index: Int) throws {
+        let (text, least) = Self.statements[index]
+        var options = options
+        options.limits = QueryLimits()
+        let whole = Stop(after: .max)
+        options.isCancelled = { whole.isRaised }
+        _ = try database.query(text, options: options)
+        #expect(whole.count >= least, "\(text) asks \(whole.count) times")
+        let count = whole.count
+        for limit in Set([0, 1, 2, 3, count / 3, count / 2, count - 2, count - 1]) {
+            guard limit >= 0, limit < count else { continue }
+            let stop = Stop(after: limit)
+            options.isCancelled = { stop.isRaised }
+            let error = #expect(throws: DatabaseError.self, "\(text) after \(limit)") {
+                try database.query(text, options: options)
+            }
+            #expect(error?.kind == .cancelled)
+        }
+    }
+
+    @Test func `a cancelled task ends its query`() async throws {
+        var options = options
+        options.limits = QueryLimits()
+        let started = Stop(after: .max)
+        options.isCancelled = {
+            _ = started.isRaised; return false
+        }
+        let (database, watched) = (database, options)
+        let task = Task {
+            // More buckets than anybody waits for.
+            try await database.query(
+                "SELECT count(v) FROM m WHERE time >= 0s AND time < 9000000s GROUP BY time(1s)",
+                options: watched)
+        }
+        while started.count < 20 { await Task.yield() }
+        task.cancel()
+        let error = await #expect(throws: DatabaseError.self) { _ = try await task.value }
+        #expect(error?.kind == .cancelled)
+    }
+}
