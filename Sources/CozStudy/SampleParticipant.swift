@@ -55,6 +55,13 @@ struct SampleParticipant {
         ("q_location", ["Indoor - Office", "Indoor - Home", "Outdoor", "Other \\ none"]),
         ("q_clothing", ["Very light", "Light", "Medium", "Heavy"]),
         ("q_mood", ["😀 good", "😐 neutral", "☹️ bad"]),
+        ("q_activity", ["Sitting", "Standing", "Walking"]),
+    ]
+
+    /// Stages of sleep in the order of a cycle, with the most minutes of one.
+    private static let stages = [
+        ("ts_sleep_core", 40), ("ts_sleep_deep", 30), ("ts_sleep_core", 20), ("ts_sleep_REM", 25),
+        ("ts_sleep_awake", 6),
     ]
 
     private static let notes = [
@@ -68,6 +75,8 @@ struct SampleParticipant {
     private var tags: String
     /// When the phone reaches the backend, in milliseconds, ascending.
     private var uploads: [Int] = []
+    /// Surveys answered so far; the watch counts also those that never arrive.
+    private var surveyCount = 0
     private var result: [SamplePoint] = []
 
     init(number: Int, days: Int, seed: UInt64) {
@@ -90,6 +99,7 @@ struct SampleParticipant {
             steps(midnight)
             places(midnight)
             surveys(midnight)
+            sleep(midnight)
             notifications(midnight)
         }
         return result
@@ -200,28 +210,59 @@ struct SampleParticipant {
         }
     }
 
-    /// Watch surveys; an impatient finger sends the same one several times.
+    /// Watch surveys. An impatient finger sends the same one several times, some people answer
+    /// another soon after, and now and then one gets lost.
     private mutating func surveys(_ midnight: Int) {
         for hour in [9, 11, 14, 16, 19, 22] where random.chance(percent: 65) {
             let time = midnight + hour * 3_600_000 + random.below(3_500_000)
-            let isLocated = random.chance(percent: 60)
-            var fields: [(name: String, value: SampleValue)] = [
-                ("ws_survey_count", .integer(result.count)),
-                ("ws_timestamp_start", .string(SampleTime.text(Int64(time - 40_000) * 1_000))),
-                ("ws_latitude", .float(isLocated ? 1.3 : 0)),
-                ("ws_longitude", .float(isLocated ? 103.8 : 0)),
-                ("ws_timestamp_location", .string("")),
-                ("ws_location_floor", .integer(0)),
-                ("wss_title", .string("Thermal (short)")),
-            ]
-            for (question, options) in Self.answers where random.chance(percent: 85) {
-                fields.append((question, .string(random.pick(options))))
-            }
-            let copies = random.chance(percent: 15) ? 2 + random.below(3) : 1
-            for copy in 0..<copies {
+            survey(time, goesToSleep: hour == 22 && random.chance(percent: 60))
+            guard random.chance(percent: 20) else { continue }
+            survey(time + (10 + random.below(40)) * Self.millisecondsPerMinute, goesToSleep: false)
+        }
+    }
+
+    private mutating func survey(_ time: Int, goesToSleep: Bool) {
+        surveyCount += 1
+        if random.chance(percent: 4) { return }
+        let isLocated = random.chance(percent: 60)
+        let latitude = 1.28 + Double(random.below(90_000)) / 1_000_000
+        let longitude = 103.77 + Double(random.below(90_000)) / 1_000_000
+        var fields: [(name: String, value: SampleValue)] = [
+            ("ws_survey_count", .integer(surveyCount)),
+            ("ws_timestamp_start", .string(SampleTime.text(Int64(time - 40_000) * 1_000))),
+            ("ws_latitude", .float(isLocated ? latitude : 0)),
+            ("ws_longitude", .float(isLocated ? longitude : 0)),
+            ("ws_timestamp_location", .string("")),
+            ("ws_location_floor", .integer(0)),
+            ("wss_title", .string("Thermal (short)")),
+        ]
+        for (question, options) in Self.answers where random.chance(percent: 85) {
+            let isAsleep = goesToSleep && question == "q_activity"
+            let answer = isAsleep ? "Going to sleep" : random.pick(options)
+            fields.append((question, .string(answer)))
+        }
+        let copies = random.chance(percent: 15) ? 2 + random.below(3) : 1
+        for copy in 0..<copies {
+            add(
+                time + copy * 700, trigger: "watch_survey",
+                isImmediate: random.chance(percent: 70), fields)
+        }
+    }
+
+    /// The night that begins in the evening of the day: one row for each stretch of a stage, at
+    /// its beginning, with its minutes.
+    private mutating func sleep(_ midnight: Int) {
+        var time = midnight + (22 * 60 + random.below(120)) * Self.millisecondsPerMinute
+        let end = midnight + (29 * 60 + random.below(100)) * Self.millisecondsPerMinute
+        let inBed = Double((end - time) / 30_000) / 2
+        add(time, trigger: "background_task", [("ts_sleep_in_bed", .float(inBed))])
+        time += (3 + random.below(12)) * Self.millisecondsPerMinute
+        while time < end {
+            for (stage, most) in Self.stages where time < end {
+                let halves = 4 + random.below(2 * most)
                 add(
-                    time + copy * 700, trigger: "watch_survey",
-                    isImmediate: random.chance(percent: 70), fields)
+                    time, trigger: "background_task", [(stage, .float(Double(halves) / 2))])
+                time += halves * Self.millisecondsPerMinute / 2
             }
         }
     }

@@ -24,7 +24,7 @@ struct SampleDataTests {
         for part in [
             "=\"None\"", "q_wake_minute=\"00\"", "\\\"loud\\\"", "Other \\\\ none", "=True",
             "ws_heart_rate_lambda=\"", "_trigger=\"", "notification_subtitle=\"\"", "☹️",
-            "timestamp_lambda_ms=17",
+            "timestamp_lambda_ms=17", "ts_sleep_REM=", "Going to sleep", "ws_latitude=0.0",
         ] {
             #expect(text.contains(part), "\(part)")
         }

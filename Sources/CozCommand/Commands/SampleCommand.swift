@@ -9,7 +9,7 @@ struct SampleCommand: ParsableCommand {
         commandName: "sample",
         abstract: "Write made-up Cozie data as line protocol to standard output.",
         discussion: """
-            For trying things out: heart rate, steps, surveys, places and notifications of \
+            For trying things out: heart rate, steps, sleep, surveys, places and notifications of \
             invented participants, late, out of order and partly twice, as the real thing is. The \
             same values give the same bytes.
 

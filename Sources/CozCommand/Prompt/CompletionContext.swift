@@ -165,7 +165,8 @@ struct ClauseFrames {
     private static let words: Set<String> = [
         "AND", "OR", "NOT", "IN", "IS", "NULL", "BY", "AS", "ASC", "DESC", "DISTINCT", "FIELD",
         "TAG", "KEY", "KEYS", "VALUES", "SERIES", "MEASUREMENT", "MEASUREMENTS", "EXPERIMENT",
-        "TYPE", "OVER", "BEFORE", "AFTER", "AROUND", "CARDINALITY", "EXACT", "RETENTION", "POLICIES", "DATABASES", "ANALYZE", "VERBOSE",
+        "TYPE", "OVER", "BEFORE", "AFTER", "AROUND", "CARDINALITY", "EXACT", "RETENTION",
+        "POLICIES", "DATABASES", "ANALYZE", "VERBOSE",
     ]
 
     // MARK: What can follow

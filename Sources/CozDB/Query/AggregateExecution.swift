@@ -85,8 +85,11 @@ extension Executor {
         var inputs = plan.references.map { _ in ResultVector.constant(nil, count: list.count) }
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
+            inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)
         }
-        return inputs + [list.values]
+        var values = list.values
+        values.replaceNulls(plan.fill, plan.calls[0].type)
+        return inputs + [values]
     }
 
     /// Rows of several calls: those with one time are one row.
@@ -239,7 +242,7 @@ struct GroupAggregation {
         if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
-        if takesOneRow { return try addOneRow(input) }
+        if takesOneRow, input.hasOwnTimes { return try addOneRow(input) }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
         }
@@ -281,7 +284,7 @@ struct GroupAggregation {
 
     /// Whether nothing but first and last values of fields are asked for.
     var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false)
+        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false) && !hasComputed
     }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own

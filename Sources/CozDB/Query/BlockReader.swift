@@ -102,6 +102,15 @@ struct InputSeries {
         return ascending ? max(first, range.lower) : min(last, range.upper)
     }
 
+    /// Whether no two of its rows share a time; those of a subquery's answer can.
+    var hasOwnTimes: Bool {
+        switch origin {
+        case .stored: true
+        case .material, .computed: false
+        case .derived(let series): series.input.hasOwnTimes
+        }
+    }
+
     /// The value of a tag; empty where the series does not have it.
     func tag(_ name: String) -> String {
         let tags: [(name: String, value: String)]
@@ -166,8 +175,7 @@ struct BlockReader {
     /// - Parameters:
     ///   - driving: references of which a row must have at least one to count at all; with nil,
     ///     every row with any column counts.
-    ///   - only: references whose values are of use, with those that they are computed from, and
-    ///     no dimension; nil is all.
+    ///   - only: references whose values are of use, and no dimension; nil is all.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
         in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
@@ -180,12 +188,7 @@ struct BlockReader {
         let source = plan.sources[input.source]
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
-        self.driving = (driving ?? []).filter {
-            switch source.bindings[$0] {
-            case .column(_, isTag: false), .computed: true
-            default: false
-            }
-        }
+        self.driving = (driving ?? []).filter { source.bindings[$0].makesRows }
         var wanted: [ColumnID] = []
         func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
             switch binding {
@@ -202,6 +205,7 @@ struct BlockReader {
             case .missing, .computed: return .constant(nil)
             }
         }
+        let only = only.map { plan.closure($0) }
         for (index, reference) in plan.references.enumerated() {
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil {
@@ -329,8 +333,10 @@ struct BlockReader {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
-            return Evaluator(times: block.times)
+            let vector = Evaluator(times: block.times)
                 .evaluate(evaluation, block.references, count: count)
+            let type = plan.references[block.references.count].type
+            return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
             return function.values(
                 times: block.times, references: block.references, zone: plan.zone)
@@ -371,5 +377,15 @@ struct BlockReader {
         }
         guard let mask, mask.contains(false) else { return }
         block = block.filtered(mask.indices.filter { mask[$0] })
+    }
+}
+
+extension Binding {
+    /// Whether a row is there because it has a value of it.
+    fileprivate var makesRows: Bool {
+        switch self {
+        case .column(_, isTag: false), .computed: true
+        default: false
+        }
     }
 }

@@ -203,21 +203,34 @@ extension Expression {
 /// Which refusals go with rows: those of which times and tags alone say that the statement means
 /// them. A refused value has a time and a field; a refused line goes only where all of its series
 /// goes.
-private struct RefusalFilter {
-    let range: TimeRange
-    let condition: Expression?
+private final class RefusalFilter {
+    private let range: TimeRange
+    private let condition: Expression?
     /// Fields that go; empty where whole rows do.
-    let fields: [String]
-    let snapshot: Snapshot
+    private let fields: [Name]
+    private let snapshot: Snapshot
     /// Experiments of FROM; nil means all.
-    let experiments: Set<Name>?
-    let options: QueryOptions
+    private let experiments: Set<Name>?
+    private let options: QueryOptions
+    /// The condition bound to each experiment; nil where it is about more than tags.
+    private var bound: [Name: Evaluation?] = [:]
+
+    init(
+        range: TimeRange, condition: Expression?, fields: [String], snapshot: Snapshot,
+        experiments: Set<Name>?, options: QueryOptions
+    ) {
+        self.range = range
+        self.condition = condition
+        self.fields = fields.map { Name($0) }
+        self.snapshot = snapshot
+        self.experiments = experiments
+        self.options = options
+    }
 
     func accepts(_ refusal: Refusal) -> Bool {
         switch refusal.subject {
         case .value(let experiment, let key, let time, let field, _, _):
-            guard range.contains(time.nanoseconds),
-                fields.isEmpty || fields.contains(where: { Name($0) == Name(field) })
+            guard range.contains(time.nanoseconds), fields.isEmpty || fields.contains(Name(field))
             else { return false }
             return isMeant(experiment, key)
         case .line(let bytes):
@@ -231,21 +244,37 @@ private struct RefusalFilter {
     private func isMeant(_ experiment: String, _ key: SeriesKey) -> Bool {
         guard experiments?.contains(Name(experiment)) ?? true else { return false }
         guard let condition else { return true }
-        // Where no row was ever stored, all that is known are the tags of the refusal.
-        let view =
-            snapshot.experiment(experiment)
-            ?? ExperimentView(
-                schema: ExperimentSchema(
-                    id: 0, name: experiment, identity: .tags(key.tags.map(\.name)),
-                    typeRule: .lossless, preset: SchemaPreset.none))
+        let name = Name(experiment)
+        if bound[name] == nil { bound[name] = .some(bind(condition, to: experiment)) }
+        guard let evaluation = bound[name] ?? nil else { return false }
+        return evaluation.specialized { key.value(of: $0) ?? "" }.isAlways
+    }
+
+    /// Without rows to look at, every name that is no column is taken for a tag.
+    private func bind(_ condition: Expression, to experiment: String) -> Evaluation? {
+        let schema =
+            snapshot.experiment(experiment)?.schema
+            ?? ExperimentSchema(
+                id: 0, name: experiment, identity: .tags([]), typeRule: .lossless,
+                preset: SchemaPreset.none)
         let plan = SelectPlan()
-        plan.sources = [PlannedSource(.experiment(view))]
+        plan.sources = [PlannedSource(.experiment(ExperimentView(schema: schema)))]
+        condition.walk { part in
+            if case .reference(let reference) = part { _ = plan.reference(reference) }
+        }
         var lenient = options
         lenient.influxCompatible = true
         var planner = Planner(snapshot: snapshot, options: lenient)
-        guard (try? planner.resolveConditions(plan, condition)) != nil,
-            let bound = plan.sources[0].condition
-        else { return false }
-        return bound.specialized { key.value(of: $0) ?? "" }.isAlways
+        do throws(DatabaseError) {
+            try planner.bindReferences(plan, from: 0)
+            for (index, reference) in plan.references.enumerated() {
+                guard case .missing = plan.sources[0].bindings[index] else { continue }
+                guard reference.kind == .any || reference.kind == .tag else { continue }
+                plan.sources[0].bindings[index] = .tag(reference.name)
+            }
+            return try ConditionBinder(plan: plan, source: plan.sources[0]).bind(condition)
+        } catch {
+            return nil
+        }
     }
 }

@@ -164,9 +164,11 @@ final class Executor {
         return wanted.contains { plan.isField($0, source) }
     }
 
-    /// The range with the buckets before it that transformations need.
+    /// The range with the buckets before it that transformations need, and what functions of a
+    /// series look at.
     func extended(_ plan: SelectPlan) -> TimeRange {
-        plan.calls.reduce(plan.range) { range, call in
+        let seen = plan.seriesFunctions.reduce(plan.range) { $1.function.extended($0) }
+        return plan.calls.reduce(seen) { range, call in
             let own = self.range(of: call, plan)
             return TimeRange(
                 lower: min(range.lower, own.lower), upper: max(range.upper, own.upper))
@@ -336,7 +338,8 @@ extension SelectPlan {
                 return vector
             }
             SelectPlan.dropNaN(&vector)
-            return vector
+            // Where one of its columns has no values, an expression can come with another type.
+            return column.type.map { vector.cast(to: $0) } ?? vector
         }
     }
 

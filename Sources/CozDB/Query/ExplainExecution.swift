@@ -200,7 +200,8 @@ struct ExplainExecution {
             "  returned: \(returned.rowCount) rows in \(returned.seriesCount) series",
             "  read: \(total.rowsRead) rows or values, \(total.bytesRead) bytes of them, "
                 + "\(total.storedBytesRead) bytes as stored",
-            "  blocks: \(total.blocksInRange) in the time range, \(total.blocksOutOfRange) outside, "
+            "  blocks: \(total.blocksInRange) in the time range, "
+                + "\(total.blocksOutOfRange) outside, "
                 + "\(total.blocksSkipped) skipped by statistics, "
                 + "\(total.blocksSummarized) answered from statistics, "
                 + "\(total.blocksRead) decoded",

@@ -129,6 +129,17 @@ final class SelectPlan {
         }
     }
 
+    /// References with all those that they are computed from.
+    func closure(_ wanted: Set<Int>) -> Set<Int> {
+        var all = wanted
+        for index in references.indices.reversed() where all.contains(index) {
+            if case .row(let evaluation)? = references[index].computation {
+                all.formUnion(evaluation.referencesRead)
+            }
+        }
+        return all
+    }
+
     /// Whether a reference can have values of its own in a source: tags alone make no rows.
     func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
         switch (source.bindings[reference], source.origin) {

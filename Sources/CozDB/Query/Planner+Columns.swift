@@ -55,9 +55,20 @@ extension Planner {
         case .string(let text, _): return .constant(.string(text))
         case .boolean(let flag): return .constant(.boolean(flag))
         case .binary(let symbol, let left, let right):
-            return .binary(
-                symbol, try evaluation(left, plan, &callTexts),
-                try evaluation(right, plan, &callTexts))
+            let sides = (
+                try evaluation(left, plan, &callTexts), try evaluation(right, plan, &callTexts)
+            )
+            for (literal, other) in [(left, sides.1), (right, sides.0)] {
+                guard case .unsigned = literal.bare else { continue }
+                if try plan.type(of: other, expression) == .integer {
+                    throw DatabaseError(
+                        .usage,
+                        "type error: \(expression.text): cannot use \(symbol.rawValue) with an "
+                            + "integer and unsigned literal; write it with a point to compute "
+                            + "with floats", offset: expression.offset)
+                }
+            }
+            return .binary(symbol, sides.0, sides.1)
         case .call(let call):
             if call.isSeriesFunction || call.name == "delay" {
                 return .column(try plan.computed(call))

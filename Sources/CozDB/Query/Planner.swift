@@ -87,7 +87,10 @@ struct Planner {
     ) throws(DatabaseError) {
         var names: [PlannedDimension] = outer?.dimensions ?? []
         for dimension in statement.dimensions {
-            if case .reference(let reference) = dimension {
+            // Values of a subquery's column are no groups inside of it.
+            if case .reference(let reference) = dimension,
+                reference.kind == .any || reference.kind == .tag
+            {
                 names.append(PlannedDimension(name: reference.name, kind: .any))
             }
         }

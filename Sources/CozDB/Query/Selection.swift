@@ -242,7 +242,8 @@ struct Selection {
                 if previousTime != bounds.1 {
                     let slope = (value - previous) / now.nanoseconds(since: previousTime)
                     let edge = previous + slope * bounds.1.nanoseconds(since: previousTime)
-                    sum += 0.5 * (edge + previous) * bounds.1.nanoseconds(since: previousTime) / parameter
+                    let width = bounds.1.nanoseconds(since: previousTime)
+                    sum += 0.5 * (edge + previous) * width / parameter
                     (previousTime, previous) = (bounds.1, edge)
                 }
                 emit(bounds.0, sum)

@@ -92,7 +92,7 @@ struct SeriesExecution {
         var needed = driving
         if let condition = input.condition { needed.formUnion(condition.referencesRead) }
         var reader = BlockReader(
-            plan, input, driving: driving.sorted(), only: plan.closure(needed),
+            plan, input, driving: driving.sorted(), only: needed,
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
             blockRows: SeriesExecution.historyBlockRows, counters: counters)
         var searches = own.map { HistorySearch($0) }
@@ -161,7 +161,7 @@ struct SeriesExecution {
         var unconditional = input
         unconditional.condition = nil
         var reader = BlockReader(
-            plan, unconditional, driving: [argument], only: plan.closure([argument]), in: range,
+            plan, unconditional, driving: [argument], only: [argument], in: range,
             descending: false, counters: counters)
         var collector = PointCollector(
             type: plan.references[argument].type, auxiliaryTypes: [], range: range)
@@ -288,16 +288,5 @@ extension SelectPlan {
     /// Whether a reference is a function of the series.
     fileprivate func isOfSeries(_ reference: Int) -> Bool {
         if case .series? = references[reference].computation { true } else { false }
-    }
-
-    /// References with all those that they are computed from.
-    fileprivate func closure(_ wanted: Set<Int>) -> Set<Int> {
-        var all = wanted
-        for index in references.indices.reversed() where all.contains(index) {
-            if case .row(let evaluation)? = references[index].computation {
-                all.formUnion(evaluation.referencesRead)
-            }
-        }
-        return all
     }
 }

@@ -1,4 +1,4 @@
-// The last step of a statement: its series and rows handed to the caller's sink, counted on the way.
+// The last step of a statement: its series and rows handed to the caller's sink, and counted.
 
 /// Passes the series of a plan on to the caller's sink.
 final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {

@@ -145,7 +145,10 @@ extension StatementChecks {
             default: throw failure("expected float argument in percentile()", .call(call))
             }
         }
+        // Whether selectors alone are there is asked of plain aggregates.
+        let hadOnlySelectors = hasOnlySelectors
         try checkSymbol(call, call.arguments[0], allowsWildcard)
+        hasOnlySelectors = hadOnlySelectors
     }
 
     /// What stands beside functions of a series.
@@ -185,8 +188,8 @@ extension StatementChecks {
                 return true
             }
             throw failure(
-                "\(call.name)() takes the time of the row: GROUP BY \(call.name)(time); the zone is "
-                    + "that of tz()", .call(call))
+                "\(call.name)() takes the time of the row: GROUP BY \(call.name)(time); the zone "
+                    + "is that of tz()", .call(call))
         }
         guard call.name == "bin" else { return false }
         guard call.arguments.count == 2 else {

@@ -20,6 +20,18 @@ enum SeriesFunction: Sendable {
         "valid_votes": "valid_votes(ws_survey_count, 55m)",
     ]
 
+    /// A range with what lies before and behind it that the function looks at.
+    func extended(_ range: TimeRange) -> TimeRange {
+        var range = range
+        if case .window(let window) = self {
+            range.lower = range.lower.addingSaturating(-window.before)
+            range.upper = range.upper.addingSaturating(window.after)
+        } else {
+            range.lower = TimeRange.all.lower
+        }
+        return range.intersection(.all)
+    }
+
     /// The references that it reads in the rows of the series.
     var arguments: [Int] {
         switch self {

@@ -32,6 +32,13 @@ internal import Testing
 
     private static let ready = "cozdb> "
 
+    /// Ctrl-D at the next prompt: before it, a terminal would take the key as the end of a line.
+    private func leave(_ terminal: PseudoTerminal, isReady: Bool = false) throws {
+        if !isReady { _ = try #require(terminal.wait(for: Self.ready)) }
+        try terminal.type("\u{4}")
+        #expect(terminal.end() == 0)
+    }
+
     @Test func `a statement is typed, completed, answered and called back`() throws {
         let terminal = try prompt()
         let greeting = try #require(terminal.wait(for: Self.ready))
@@ -62,8 +69,7 @@ internal import Testing
         try later.type("\u{1B}[A\u{1B}[A\r")
         let third = try #require(later.wait(for: "-----"))
         #expect(third.contains("'demo_p03'"), "\(third)")
-        try later.type("\u{4}")
-        #expect(later.end() == 0)
+        try leave(later)
     }
 
     @Test func `names and text are UTF-8 whatever the locale says`() throws {
@@ -74,8 +80,7 @@ internal import Testing
         let answer = try #require(terminal.wait(for: "^"))
         #expect(answer.contains("no field or tag \"é字\""), "\(answer)")
         #expect(answer.contains("  SELECT \"é字\" FROM demo\n         ^"), "\(answer)")
-        try terminal.type("\u{4}")
-        #expect(terminal.end() == 0)
+        try leave(terminal)
         #expect(!FileManager.default.fileExists(atPath: folder.path(".local")))
     }
 
@@ -121,8 +126,32 @@ internal import Testing
         // The lock is free between statements.
         #expect(
             try Command.cozdb(["import", "--db", database, "-"], input: line).status == 0)
-        try terminal.type("\u{4}")
-        #expect(terminal.end() == 0)
+        try leave(terminal, isReady: true)
+    }
+
+    @Test func `a change while another process writes is refused, reading is not`() throws {
+        let writer = Process()
+        writer.executableURL = Command.binaries.appendingPathComponent("cozdb")
+        writer.arguments = ["write", "--db", database]
+        let (input, output) = (Pipe(), Pipe())
+        writer.standardInput = input
+        writer.standardOutput = output
+        try writer.run()
+        try input.fileHandleForWriting.write(contentsOf: Data("new,id_participant=p v=1i 1\n".utf8))
+        #expect(try output.fileHandleForReading.read(upToCount: 3) == Data("ok\n".utf8))
+
+        let terminal = try prompt()
+        _ = try #require(terminal.wait(for: Self.ready))
+        try terminal.type("ALTER EXPERIMENT new FIELD v TYPE float\r")
+        #expect(
+            try #require(terminal.wait(for: Self.ready)).contains("another process writes"))
+        try terminal.type("SELECT v FROM new\r")
+        #expect(try #require(terminal.wait(for: Self.ready)).contains("name: new"))
+        try input.fileHandleForWriting.close()
+        writer.waitUntilExit()
+        try terminal.type("ALTER EXPERIMENT new FIELD v TYPE float\r")
+        #expect(try !#require(terminal.wait(for: Self.ready)).contains("another process"))
+        try leave(terminal, isReady: true)
     }
 
     @Test func `statements over several lines, switches and errors`() throws {
@@ -140,8 +169,7 @@ internal import Testing
         #expect(answer.contains("time,count\n0,"), "\(answer)")
         try terminal.type("\\format xml\r")
         #expect(terminal.wait(for: "expected table, csv, json") != nil)
-        try terminal.type("\u{4}")
-        #expect(terminal.end() == 0)
+        try leave(terminal)
     }
 
     @Test func `long answers go through the pager, short ones do not`() throws {
@@ -153,8 +181,7 @@ internal import Testing
         #expect(try #require(terminal.wait(for: Self.ready)).contains("page: name: demo"))
         try terminal.type("\\pager off\rSHOW FIELD KEYS FROM demo\r")
         #expect(try #require(terminal.wait(for: "\nname: demo")).contains("\\pager off"))
-        try terminal.type("\u{4}")
-        #expect(terminal.end() == 0)
+        try leave(terminal)
     }
 
     @Test func `a pager that is left early ends the statement`() throws {
@@ -163,8 +190,7 @@ internal import Testing
         try terminal.type("SELECT mean(ts_heart_rate) FROM demo WHERE time > 0 GROUP BY time(1h)\r")
         let answer = try #require(terminal.wait(for: Self.ready))
         #expect(answer.contains("-----") && !answer.contains("cozdb:"), "\(answer)")
-        try terminal.type("\u{4}")
-        #expect(terminal.end() == 0)
+        try leave(terminal, isReady: true)
     }
 
     @Test func `the terminal is put back when the prompt is killed`() throws {

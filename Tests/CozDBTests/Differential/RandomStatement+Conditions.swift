@@ -115,8 +115,8 @@ extension RandomStatement {
         case 5: return "\(name)::\(pick(["integer", "float"])) \(symbol) \(literal)"
         case 0: return "\(name) \(symbol) \(Self.quoted(pick(others).name))"
         case 1:
-            return
-                "\(name) \(pick(["+", "-", "*", "/", "%"])) \(pick(["2", "3", "0"])) \(symbol) \(literal)"
+            let (arithmetic, number) = (pick(["+", "-", "*", "/", "%"]), pick(["2", "3", "0"]))
+            return "\(name) \(arithmetic) \(number) \(symbol) \(literal)"
         case 2: return "abs(\(name)) \(symbol) \(literal)"
         case 3: return "\(literal) \(symbol) \(name)"
         default: return "\(name) \(symbol) \(literal)"

@@ -120,7 +120,10 @@ internal import Testing
     @Test func `functions are those that statements may call`() {
         let functions = QueryLanguage.functions
         #expect(functions == functions.sorted())
-        for name in ["mean", "percentile", "derivative", "coalesce", "atan2", "count_distinct", "holt_winters"] {
+        for name in [
+            "mean", "percentile", "derivative", "coalesce", "atan2", "count_distinct",
+            "holt_winters",
+        ] {
             #expect(functions.contains(name))
         }
         #expect(!functions.contains("nonsense"))

@@ -181,7 +181,8 @@ struct StatementFuzz {
 
     private static let words =
         """
-        SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET SLIMIT SOFFSET AND OR AS ASC DESC fill tz time \
+        SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET SLIMIT SOFFSET AND OR AS ASC DESC fill tz \
+        time \
         ( ) ( ) , ; * * / + - % & | ^ = != <> < <= > >= =~ !~ :: . :: $p $name $none "" '' " ' \\ \
         m n "other\u{20}one" f g d n i k s t b host id_device x id_participant nosuch v_1 \
         mean( sum( count( count(distinct distinct( distinct top( bottom( first( last( min( max( \
@@ -192,11 +193,13 @@ struct StatementFuzz {
         triple_exponential_derivative( abs( pow( atan2( log( coalesce( now( now() round( sqrt( \
         time( time(10s) time(1ns) time(1h,-3s) time(9223372036854775807ns) time(1w,now()) \
         fill(previous) fill(linear) fill(none) fill(1e300) fill(-9223372036854775808) \
-        IS NULL NOT NULL IN IN( ('a') ::field ::tag ::float ::integer ::string ::boolean true false \
+        IS NULL NOT NULL IN IN( ('a') ::field ::tag ::float ::integer ::string ::boolean true \
+        false \
         1 0 2.5 -1 9223372036854775807 -9223372036854775808 9223372036854775808 1e400 .5 5. 0x1 \
         1s 10m 1h30m 1ns 1w 106751d 9223372036854775807ns 99999999999w 1µ 1u 3y \
         '1970-01-01' '1677-09-21T00:12:43.145224194Z' '2262-04-11T23:47:16.854775806Z' \
-        '9999-99-99' '0000-00-00T00:00:00Z' '2025-13-01' 'a' 'é' 'tz' /a/ /./ /.*/ /(/ /[/ /\\/ /a{99999}/ \
+        '9999-99-99' '0000-00-00T00:00:00Z' '2025-13-01' 'a' 'é' 'tz' /a/ /./ /.*/ /(/ /[/ \
+        /\\/ /a{99999}/ \
         /(?i)A/ /\\p{L}/ tz('Europe/Helsinki') tz('nowhere') tz('../../etc/passwd') \
         SHOW MEASUREMENTS FIELD TAG KEYS VALUES SERIES CARDINALITY EXACT WITH KEY ON DATABASES \
         DELETE DROP MEASUREMENT ALTER EXPERIMENT TYPE float string EXPLAIN ANALYZE INTO VERBOSE \

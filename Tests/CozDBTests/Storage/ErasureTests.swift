@@ -318,4 +318,43 @@ struct ErasureTests {
         #expect(try database.rowCount() == 100)
         try await database.close()
     }
+
+    /// Refusals left after a statement, of a database in which every tag is identity.
+    @Test(arguments: [
+        // Host c has nothing but refusals.
+        ("DELETE WHERE host = 'c'", 4), ("DELETE FROM m WHERE host != 'a'", 2),
+        ("DELETE FROM m WHERE host = 'a' AND time < 15", 5), ("DELETE v FROM m", 3),
+        ("DELETE FROM m WHERE w > 0", 6), ("DELETE FROM m WHERE host = 'a' OR w > 0", 4),
+        ("DELETE w FROM m WHERE host = 'a'", 6), ("DROP MEASUREMENT m", 0),
+    ])
+    func `refusals go where tags, time and field tell that they are meant`(
+        statement: String, left: Int
+    ) throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        var parser = LineProtocolParser(options: LineProtocolParser.Options())
+        var batch = WriteBatch()
+        batch.settings = ExperimentSettings(identity: .allTags)
+        let lines = """
+            m,host=a v=1,w=1 10
+            m,host=b v=2,w=1 20
+            m,host=a v="a" 10
+            m,host=b v="b" 20
+            m,host=c v="c" 30
+            m,host=a v=1x
+            m,host=b v=1x
+            m,host=c v=1x
+            """
+        parser.append(Array(lines.utf8).span)
+        parser.finish()
+        _ = try parser.parse(into: &batch, points: .max)
+        try database.write(batch)
+        #expect(try database.info().rejects == 6)
+        _ = try database.query(statement)
+        #expect(try database.info().rejects == left)
+        try database.close()
+        let again = try Database.open(directory.path)
+        #expect(try again.info().rejects == left)
+        try again.close()
+    }
 }

@@ -1,0 +1,40 @@
+// Which series a refused line names: what deletions go by.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+struct LineSeriesTests {
+    @Test(arguments: [
+        ("dev,id_participant=p1 v=", "dev", ["id_participant": "p1"]),
+        ("  dev,b=2,a=1", "dev", ["a": "1", "b": "2"]),
+        ("my\\ dev\\,x,a\\=b=c\\ d\\,e,f=g\\=h v=1", "my dev,x", ["a=b": "c d,e", "f": "g=h"]),
+        ("dev v=1", "dev", [:]),
+        ("dev,broken,=x,y=,a=1 v", "dev", ["a": "1"]),
+        ("dev,path=C:\\dir,é=ü v=1", "dev", ["path": "C:\\dir", "é": "ü"]),
+        ("dev,a=1\\", "dev", ["a": "1\\"]),
+    ])
+    func `experiment and tags are read as far as they are there`(
+        line: String, experiment: String, tags: [String: String]
+    ) throws {
+        let found = try #require(LineSeries(Array(line.utf8)))
+        #expect(found.experiment == experiment)
+        #expect(Dictionary(found.tags.map { ($0.name, $0.value) }) { $1 } == tags)
+    }
+
+    @Test(arguments: ["", "   ", ",a=1 v=1"])
+    func `a line without a name names none`(line: String) {
+        #expect(LineSeries(Array(line.utf8)) == nil)
+    }
+
+    @Test func `any bytes are taken`() {
+        var random = SeededRandom(seed: 1)
+        let alphabet = Array(", =\\a\u{0}\u{ff}\"\t".utf8)
+        for _ in 0..<2_000 {
+            let count = Int.random(in: 0..<12, using: &random)
+            let line = (0..<count).map { _ in alphabet.randomElement(using: &random)! }
+            _ = LineSeries(line)
+        }
+    }
+}
