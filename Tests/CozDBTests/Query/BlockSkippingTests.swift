@@ -199,4 +199,35 @@ internal import Testing
         #expect(result.series[0].column("first")?.integers == [30_000])
         #expect(result.series[0].column("last")?.integers == [34_000])
     }
+
+    // MARK: SHOW FIELDS
+
+    @Test func `counts of whole fields read no values`() throws {
+        try write(0..<6000) { row in
+            var fields: [String: FieldValue] = ["v": .integer(Int64(row))]
+            if row % 3 == 0 { fields["s"] = .string("s") }
+            return fields
+        }
+        try database.flush()
+        func counts(_ result: QueryResult) -> [[Int64?]] {
+            result.series.map { $0.column("count")?.integers ?? [] }
+        }
+        let whole = try answer("SHOW FIELDS FROM m")
+        #expect(counts(whole) == [[2000, 6000]])
+        #expect(whole.counters.blocksRead == 0)
+        #expect(whole.counters.rowsRead == 0)
+        let grouped = try answer("SHOW FIELDS FROM m GROUP BY id_participant")
+        #expect(counts(grouped) == [[1000, 3000], [1000, 3000]])
+        #expect(grouped.counters.blocksRead == 0)
+        // One block of each field and series lies across the bound.
+        let part = try answer("SHOW FIELDS FROM m WHERE time < 3000s")
+        #expect(counts(part) == [[1000, 3000]])
+        #expect(part.counters.blocksRead <= 4, "\(part.counters)")
+        #expect(part.counters.blocksSummarized >= 2)
+        // A value written again counts once, whatever statistics say of both.
+        try write([0, 3, 6, 12_000]) { ["v": .integer(Int64($0)), "s": .string("t")] }
+        let again = try answer("SHOW FIELDS FROM m")
+        #expect(counts(again) == [[2001, 6001]])
+        #expect(again.series[0].column("last")?.integers.last == 12_000 * Self.second)
+    }
 }

@@ -100,7 +100,7 @@ private final class Stop: Sendable {
         for text in [
             "SELECT sum(v), max(v) FROM m", "SELECT count(v) FROM m WHERE s =~ /9$/",
             "SELECT v FROM m ORDER BY time DESC LIMIT 5",
-            "SELECT max(v) FROM (SELECT v FROM m)", "SHOW FIELDS",
+            "SELECT max(v) FROM (SELECT v FROM m)", "SHOW FIELDS FROM m",
         ] {
             let error = failure(text) { $0.memorySizeBytesMax = 20_000 }
             #expect(error == nil, "\(text): \(error?.message ?? "")")

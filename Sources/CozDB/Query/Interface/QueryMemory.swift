@@ -54,13 +54,3 @@ final class MemoryShare {
         try grow(wanted - sizeBytes)
     }
 }
-
-extension VectorBuilder {
-    /// About what its buffers take.
-    var sizeBytes: Int { count * 9 + textSizeBytes }
-}
-
-extension PointList {
-    /// About what its columns take; strings are those of the builders they came from.
-    var sizeBytes: Int { count * (17 + 9 * auxiliary.count) }
-}

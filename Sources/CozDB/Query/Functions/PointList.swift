@@ -10,6 +10,9 @@ struct PointList {
 
     var count: Int { times.count }
 
+    /// About what its columns take; strings are those of the builders they came from.
+    var sizeBytes: Int { count * (17 + 9 * auxiliary.count) }
+
     var reversed: PointList {
         PointList(
             times: times.reversed(), values: values.reversed,

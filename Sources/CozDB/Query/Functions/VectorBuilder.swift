@@ -19,8 +19,8 @@ struct VectorBuilder {
 
     var count: Int { isPresent.count }
 
-    /// About what its strings take.
-    var textSizeBytes: Int { heap.count + ends.count * 80 }
+    /// About what its buffers take.
+    var sizeBytes: Int { count * 9 + heap.count + ends.count * 80 }
 
     mutating func reserve(_ count: Int) {
         bits.reserveCapacity(count)

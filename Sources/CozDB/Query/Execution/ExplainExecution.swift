@@ -347,15 +347,3 @@ extension ReadCounts {
             + "\(storedBytes) bytes as stored"
     }
 }
-
-extension SinkOutput {
-    /// Lines of text as an answer of one column.
-    func emit(lines: [String], name: String) throws(DatabaseError) {
-        var builder = VectorBuilder(type: .string)
-        for line in lines { builder.append(.string(line)) }
-        let column = ResultColumn(name: name, type: .string)
-        try sink.beginSeries(ResultSeries(name: "", columns: [column]))
-        try sink.rows(ResultBatch(columns: [builder.finished()], count: lines.count))
-        try sink.endSeries()
-    }
-}

@@ -121,8 +121,8 @@ final class Executor {
             series throws(DatabaseError) in
             let input = InputSeries(origin: .stored(view, series), source: index)
             if let settled = settled(input, condition) { inputs.append(settled) }
-            if inputs.count % 256 == 0 {
-                try seriesShare.resize(to: inputs.count * Executor.seriesSizeBytes)
+            if inputs.count % 256 == 255 {
+                try seriesShare.grow(256 * Executor.seriesSizeBytes)
             }
         }
         return inputs

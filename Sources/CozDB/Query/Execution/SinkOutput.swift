@@ -1,0 +1,77 @@
+// The last step of a statement: series and rows handed to the caller's sink, counted on the way.
+
+/// Passes the series of a plan on to the caller's sink.
+final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
+    var sink: Sink
+    private let counters: CounterBox
+    private let options: QueryOptions
+    private var columns: [ResultColumn] = []
+    private var zone: TimeZoneRules?
+    private var rowCount = 0
+    private let batchRowsMax = 1 << 15
+
+    init(_ sink: Sink, _ counters: CounterBox, _ options: QueryOptions) {
+        self.sink = sink
+        self.counters = counters
+        self.options = options
+    }
+
+    func begin(_ plan: SelectPlan) {
+        rowCount = 0
+        zone = plan.zone
+        columns = [ResultColumn(name: plan.timeName, type: .integer, isTime: true)]
+        columns += plan.columns.map { column in
+            var result = ResultColumn(name: column.name, type: column.type)
+            if case .column(let index) = column.evaluation, plan.references[index].isTag {
+                result.tag = plan.references[index].name
+            }
+            return result
+        }
+    }
+
+    func beginSeries(
+        name: String, tags: [(name: String, value: String)]
+    ) throws(DatabaseError) {
+        try sink.beginSeries(ResultSeries(name: name, tags: tags, columns: columns, zone: zone))
+    }
+
+    func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError) {
+        rowCount += times.count
+        counters.value.rowsReturned += times.count
+        guard rowCount <= options.rowCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "the answer has more than \(options.rowCountMax) rows (rowCountMax); narrow the "
+                    + "time range, add LIMIT, or raise the limit")
+        }
+        let columns = [.times(times)] + columns
+        guard times.count > batchRowsMax else {
+            try sink.rows(ResultBatch(columns: columns, count: times.count))
+            return
+        }
+        // The empty buckets of a group come all at once; between pieces of them the query can be
+        // cancelled, and the sink can say that nobody reads on.
+        for start in stride(from: 0, to: times.count, by: batchRowsMax) {
+            try counters.checkCancelled()
+            let rows = start..<min(start + batchRowsMax, times.count)
+            let part = ResultBatch(columns: columns.map { $0.part(rows) }, count: rows.count)
+            try sink.rows(part)
+        }
+    }
+
+    func endSeries() throws(DatabaseError) {
+        try sink.endSeries()
+    }
+}
+
+extension SinkOutput {
+    /// Lines of text as an answer of one column.
+    func emit(lines: [String], name: String) throws(DatabaseError) {
+        var builder = VectorBuilder(type: .string)
+        for line in lines { builder.append(.string(line)) }
+        let column = ResultColumn(name: name, type: .string)
+        try sink.beginSeries(ResultSeries(name: "", columns: [column]))
+        try sink.rows(ResultBatch(columns: [builder.finished()], count: lines.count))
+        try sink.endSeries()
+    }
+}
