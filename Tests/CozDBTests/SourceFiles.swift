@@ -14,11 +14,12 @@ struct SourceFile: Sendable {
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
     var codeLines: [Substring] { code.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    /// The folder below `Sources/CozDB`, empty for files directly in it; nil for other targets.
+    /// The folder below `Sources/CozDB`, such as `Query/Time`; empty for files directly in it, nil
+    /// for other targets.
     var layer: String? {
         let parts = path.split(separator: "/").map(String.init)
         guard parts.count >= 3, parts[0] == "Sources", parts[1] == "CozDB" else { return nil }
-        return parts.count == 3 ? "" : parts[2]
+        return parts[2..<(parts.count - 1)].joined(separator: "/")
     }
 }
 

@@ -8,6 +8,12 @@ extension Planner {
         for field in fields { try plan.register(field.expression) }
         try bindReferences(plan, from: 0)
         try checkDimensions(plan)
+        plan.seriesFunctions = plan.references.indices.compactMap { index in
+            guard case .series(let function)? = plan.references[index].computation else {
+                return nil
+            }
+            return (index, function)
+        }
         var callTexts: [String] = []
         for field in fields {
             let (evaluation, type) = try DatabaseError.located(at: field.offset) {

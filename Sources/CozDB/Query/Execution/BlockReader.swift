@@ -37,20 +37,34 @@ final class ComputedSeries {
     let plan: SelectPlan
     let input: InputSeries
     /// Computed ahead of time.
-    var prepared: Block?
+    private var prepared: Block?
+    /// The memory of the rows, until they have been read.
+    private var share: MemoryShare?
 
     init(plan: SelectPlan, input: InputSeries) {
         self.plan = plan
         self.input = input
     }
 
+    func prepare(_ counters: CounterBox) throws(DatabaseError) {
+        prepared = try compute(counters)
+    }
+
     /// The rows, which are not kept here any longer.
     func rows(_ counters: CounterBox) throws(DatabaseError) -> Block {
-        if let prepared {
-            self.prepared = nil
-            return prepared
-        }
-        return try SeriesExecution(plan: plan, input: input, counters: counters).rows()
+        guard let prepared else { return try compute(counters) }
+        self.prepared = nil
+        return prepared
+    }
+
+    /// Nobody has use for the rows any more.
+    func release() { share = nil }
+
+    private func compute(_ counters: CounterBox) throws(DatabaseError) -> Block {
+        let share = MemoryShare(counters.memory)
+        self.share = share
+        return try SeriesExecution(plan: plan, input: input, counters: counters, share: share)
+            .rows()
     }
 }
 
@@ -319,7 +333,11 @@ struct BlockReader {
             computed = try series.rows(counters)
             driving = []
         }
-        guard let computed, nextRow < computed.count else { return false }
+        guard let computed, nextRow < computed.count else {
+            computed = Block()
+            series.release()
+            return false
+        }
         let count = computed.count
         let end = min(nextRow + blockRows, count)
         let rows = (nextRow..<end).map { descending ? count - 1 - $0 : $0 }

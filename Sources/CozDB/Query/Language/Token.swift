@@ -186,3 +186,18 @@ enum Token: Equatable, Sendable {
         }
     }
 }
+
+extension QueryParameter {
+    /// The word that stands in the statement instead of the parameter.
+    var token: Token {
+        switch self {
+        case .value(.float(let value)): .number(value.description)
+        case .value(.integer(let value)): .integer(String(value))
+        case .value(.string(let text)): .string(text)
+        case .value(.boolean(let flag)): .keyword(flag ? .trueWord : .falseWord)
+        case .identifier(let name): .identifier(name)
+        case .regex(let pattern): .regex(pattern)
+        case .duration(let text): .duration(text)
+        }
+    }
+}

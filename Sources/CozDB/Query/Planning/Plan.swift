@@ -95,6 +95,8 @@ final class SelectPlan {
     var references: [PlannedReference] = []
     var calls: [PlannedCall] = []
     var columns: [PlannedColumn] = []
+    /// Functions of series, with the numbers of their references.
+    var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
     /// References that columns read beside calls.
     var auxiliary: [Int] = []
     /// Sorted by name.
@@ -120,14 +122,6 @@ final class SelectPlan {
 
     /// Whether rows say something of their series, so that it has to be read as a whole.
     var hasSeriesFunctions: Bool { !seriesFunctions.isEmpty }
-
-    /// Functions of series, with the numbers of their references.
-    var seriesFunctions: [(index: Int, function: SeriesFunction)] {
-        references.indices.compactMap { index in
-            guard case .series(let function)? = references[index].computation else { return nil }
-            return (index, function)
-        }
-    }
 
     /// References with all those that they are computed from.
     func closure(_ wanted: Set<Int>) -> Set<Int> {

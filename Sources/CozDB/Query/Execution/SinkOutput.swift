@@ -1,4 +1,4 @@
-// The last step of a statement: its series and rows handed to the caller's sink, and counted.
+// The last step of a statement: series and rows handed to the caller's sink, counted on the way.
 
 /// Passes the series of a plan on to the caller's sink.
 final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {

@@ -11,19 +11,6 @@ public enum QueryParameter: Hashable, Sendable {
     case regex(String)
     /// A span of time such as `10m`.
     case duration(String)
-
-    /// The word that stands in the statement instead of the parameter.
-    var token: Token {
-        switch self {
-        case .value(.float(let value)): .number(value.description)
-        case .value(.integer(let value)): .integer(String(value))
-        case .value(.string(let text)): .string(text)
-        case .value(.boolean(let flag)): .keyword(flag ? .trueWord : .falseWord)
-        case .identifier(let name): .identifier(name)
-        case .regex(let pattern): .regex(pattern)
-        case .duration(let text): .duration(text)
-        }
-    }
 }
 
 /// How a query is run.

@@ -10,6 +10,8 @@ struct SeriesExecution {
     let plan: SelectPlan
     let input: InputSeries
     let counters: CounterBox
+    /// What the rows take.
+    let share: MemoryShare
 
     /// The rows that are answered, by ascending time.
     func rows() throws(DatabaseError) -> Block {
@@ -61,6 +63,8 @@ struct SeriesExecution {
             var own = dimensions ?? block.dimensions.map { VectorBuilder(type: $0.type) }
             for index in own.indices { own[index].append(block.dimensions[index]) }
             dimensions = own
+            try share.resize(
+                to: times.count * 8 + (references + own).reduce(0) { $0 + $1.sizeBytes })
         }
         return Block(
             times: times, references: references.map { $0.finished() },
@@ -95,6 +99,7 @@ struct SeriesExecution {
             plan, input, driving: driving.sorted(), only: needed,
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
             blockRows: SeriesExecution.historyBlockRows, counters: counters)
+        let share = MemoryShare(counters.memory)
         var searches = own.map { HistorySearch($0) }
         var times: [Int64] = []
         var references = plan.references.map { VectorBuilder(type: $0.type) }
@@ -103,6 +108,7 @@ struct SeriesExecution {
             for index in searches.indices { searches[index].look(at: block) }
             times.append(contentsOf: block.times)
             for index in references.indices { references[index].append(block.references[index]) }
+            try share.resize(to: times.count * 8 + references.reduce(0) { $0 + $1.sizeBytes })
         }
         return Block(
             times: times.reversed(), references: references.map { $0.finished().reversed })
@@ -147,7 +153,8 @@ struct SeriesExecution {
                 upper: last.addingSaturating(after).addingSaturating(1))
             let points = try points(argument, in: range.intersection(.all))
             for (index, window) in own {
-                let values = WindowValues(window: window, points: points).values(anchors)
+                let values = try WindowValues(window: window, points: points)
+                    .values(anchors, counters)
                 answers.append((index, values))
             }
         }

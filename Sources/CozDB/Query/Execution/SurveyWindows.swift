@@ -7,7 +7,9 @@ struct WindowValues {
     let points: PointList
 
     /// - Parameter anchors: by ascending time.
-    func values(_ anchors: [Int64]) -> ResultVector {
+    func values(
+        _ anchors: [Int64], _ counters: CounterBox
+    ) throws(DatabaseError) -> ResultVector {
         let type = points.values.type
         var builder = VectorBuilder(type: resultType)
         builder.reserve(anchors.count)
@@ -16,7 +18,8 @@ struct WindowValues {
             distinguishing: [])
         let times = points.times
         var (lower, upper) = (0, 0)
-        for anchor in anchors {
+        for (number, anchor) in anchors.enumerated() {
+            if number % 256 == 0 { try counters.checkCancelled() }
             let start = anchor.addingSaturating(-window.before)
             let end = anchor.addingSaturating(window.after)
             while lower < times.count, times[lower] <= start { lower += 1 }
@@ -63,9 +66,10 @@ struct WindowValues {
         let next = times.partitioningIndex { $0 > anchor }
         if next == rows.lowerBound { return next }
         if next == rows.upperBound { return next - 1 }
-        // Both lie in one window, whose width is a number of 64 bits.
-        let isLaterNearer = times[next] &- anchor < anchor &- times[next - 1]
-        return isLaterNearer ? next : next - 1
+        // As numbers without a sign, differences of any two times fit.
+        let later = UInt64(bitPattern: times[next] &- anchor)
+        let earlier = UInt64(bitPattern: anchor &- times[next - 1])
+        return later < earlier ? next : next - 1
     }
 
     // MARK: Values that are computed

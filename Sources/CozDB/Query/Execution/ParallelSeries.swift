@@ -65,7 +65,7 @@ private final class SeriesUnit: @unchecked Sendable {
 
     func run() {
         do throws(DatabaseError) {
-            series.prepared = try series.rows(counters)
+            try series.prepare(counters)
         } catch {
             self.error = error
         }

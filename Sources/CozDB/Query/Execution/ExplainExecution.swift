@@ -65,7 +65,10 @@ struct ExplainExecution {
         if !plan.dimensions.isEmpty { lines.append(line("groups: " + groups(plan, sources))) }
         if plan.isRaw {
             let direction = plan.isAscending ? "" : ", read from the end"
-            lines.append(line("rows: as stored" + direction))
+            lines.append(
+                line(
+                    plan.hasSeriesFunctions
+                        ? "rows: of each series as a whole" : "rows: as stored" + direction))
         }
         for index in plan.calls.indices {
             let ways = try self.ways(plan, index, sources)
