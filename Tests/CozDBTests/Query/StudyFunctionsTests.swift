@@ -92,16 +92,17 @@ private struct NaiveStudy {
     private static let seconds: Int64 = 2000
     private static let nanoseconds: Int64 = 1_000_000_000
 
-    /// Writes batches that overlap and overwrite each other; some stay in memory.
+    /// Writes batches that overlap and overwrite each other, each of a part of the time; some stay
+    /// in memory.
     private func fill(
         _ database: Database, _ random: inout SeededRandom
     ) throws -> NaiveStudy {
         var naive = NaiveStudy()
         for round in 0..<5 {
             var batch = WriteBatch()
-            for _ in 0..<200 {
+            for _ in 0..<400 {
                 var fields: [String: FieldValue] = [:]
-                if Int.random(in: 0..<4, using: &random) == 0 {
+                if Bool.random(using: &random) {
                     fields["survey"] = .integer(Int64.random(in: 0..<100, using: &random))
                 }
                 if Bool.random(using: &random) {
@@ -109,7 +110,9 @@ private struct NaiveStudy {
                 }
                 fields["flag"] = .integer(Int64.random(in: 0...1, using: &random))
                 let participant = "p\(Int.random(in: 0..<3, using: &random))"
-                let second = Int64.random(in: 0..<Self.seconds, using: &random)
+                let part = Int64(round % 4) * Self.seconds / 5
+                let second = Int64.random(
+                    in: part..<(part + Self.seconds / 3), using: &random)
                 naive.add(participant, second, fields)
                 try batch.add(
                     experiment: "m", tags: ["id_participant": participant],
@@ -254,7 +257,7 @@ private struct NaiveStudy {
         try withStudy { database, naive, random, seed in
             for _ in 0..<40 {
                 let question = Question(&random)
-                let gap = Int64.random(in: 0...120, using: &random)
+                let gap = Int64.random(in: 0...30, using: &random)
                 let columns = ["valid_votes(survey, \(gap)s)", "survey"]
                 try expect(question, columns, database, seed) { participant in
                     let kept = naive.kept(

@@ -5,7 +5,7 @@ internal import Glibc
 
 struct SeriesExecution {
     /// Rows of a block when reading backwards for what came before the range.
-    private static let historyBlockRows = 512
+    private static let historyBlockRows = 64
 
     let plan: SelectPlan
     let input: InputSeries
