@@ -506,7 +506,7 @@ struct GroupAggregation {
                 time: time,
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
-                }, age: age(planned))
+                }, age: age(planned), counters: executor.counters)
             return try selection.apply(to: list, executor.counters)
         case (.collector(let index), nil):
             return try collectors[index].finished(executor.counters)

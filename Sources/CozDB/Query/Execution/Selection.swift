@@ -10,6 +10,8 @@ struct Selection {
     /// Positions among the auxiliary columns by which top and bottom tell points apart.
     let distinguishing: [Int]
     var age = Age(now: 0, unit: 1)
+    /// Whom long sorts ask whether the query shall stop.
+    var counters: CounterBox?
 
     /// - Parameter points: by ascending time.
     func apply(
@@ -21,14 +23,17 @@ struct Selection {
         var computed = VectorBuilder(type: aggregate.resultType(of: points.values.type))
         var isComputed = false
         var row = 0
-        var bucketCount = 0
+        var rowsSinceAsked = 0
         while row < points.count {
-            bucketCount += 1
-            if bucketCount % 64 == 0 { try counters.checkCancelled() }
+            if rowsSinceAsked >= 4096 {
+                rowsSinceAsked = 0
+                try counters.checkCancelled()
+            }
             let bounds = buckets?.bounds(points.times[row]) ?? (.min, .max)
             let start = row
             while row < points.count, points.times[row] < bounds.1 { row += 1 }
             let rowTime = buckets != nil ? bounds.0 : time
+            rowsSinceAsked += row - start
             if let value = compute(points, start..<row) {
                 isComputed = true
                 computed.append(value)
@@ -41,6 +46,8 @@ struct Selection {
                 times.append(keepsTime ? points.times[selected] : rowTime ?? points.times[selected])
             }
         }
+        // A sort that was stopped must not look like one that ended.
+        try counters.checkCancelled()
         if isComputed { return PointList(times: times, values: computed.finished()) }
         var list = points.selected(rows)
         if aggregate == .age {
@@ -114,10 +121,22 @@ struct Selection {
     }
 
     private func sortedByValue(_ points: PointList, _ rows: [Int]) -> [Int] {
-        rows.sorted {
+        sorted(rows) {
             if precedes(points, $0, $1) { return true }
             if precedes(points, $1, $0) { return false }
             return $0 < $1
+        }
+    }
+
+    /// Sorted rows. Once the query shall stop nothing is compared any more, so that the sort ends
+    /// soon, in whatever order: nobody will see it.
+    private func sorted(_ rows: [Int], _ isBefore: (Int, Int) -> Bool) -> [Int] {
+        var comparisons = 0
+        var isStopping = false
+        return rows.sorted {
+            comparisons &+= 1
+            if comparisons & 0x3FFF == 0, counters?.isStopping == true { isStopping = true }
+            return !isStopping && isBefore($0, $1)
         }
     }
 
@@ -209,7 +228,7 @@ struct Selection {
             }
             candidates = bestByTags.values.sorted()
         }
-        let ordered = candidates.sorted { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
+        let ordered = sorted(candidates) { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
         let chosen = ordered.prefix(Int(min(parameter, 1e9)))
         // By time; at one time in the order of their rank.
         return chosen.enumerated().sorted {
