@@ -88,6 +88,8 @@ private final class Stop: Sendable {
         "SELECT count(v) FROM m WHERE time >= 0s AND time < 6000s GROUP BY time(1s)",
         "SELECT difference(v) FROM m", "SELECT first(v), s FROM m GROUP BY time(1s)",
         "SELECT v, s FROM m", "SELECT count(v) FROM many GROUP BY id_participant",
+        "SELECT v, previous(s) FROM m", "SELECT mode(s) OVER (1w AROUND v) FROM m WHERE v = 1",
+        "SELECT count(c) FROM (SELECT valid_votes(v, 0s) AS c FROM m) GROUP BY bin(c, 1000)",
     ])
     func `memory of a statement's buffers is bounded`(_ text: String) {
         let error = failure(text) { $0.memorySizeBytesMax = 50_000 }
