@@ -93,11 +93,11 @@ extension RandomStatement {
         switch number(0...9) {
         case 0...2:
             let other = computed(leaves, depth: depth - 1)
-            let symbol = pick(["+", "-", "*", "/", "%"])
+            let symbol = arithmetic(inner.column.isExact && other.column.isExact)
             column = combined(inner.column, other.column, symbol)
             return ("(\(inner.text) \(symbol) \(other.text))", column)
         case 3, 4:
-            let symbol = pick(["+", "-", "*", "/", "%"])
+            let symbol = arithmetic(inner.column.isExact)
             let literal = pick(["2", "0", "3", "0.5", "-1", "4.0"])
             let isFloat = literal.contains(".")
             let other = RandomColumn(name: "", type: isFloat ? .float : .integer)
@@ -127,6 +127,11 @@ extension RandomStatement {
             return ("pow(\(inner.text), 2)", column)
         default: return ("(\(inner.text))", column)
         }
+    }
+
+    /// A remainder makes much of a difference in the last bit: of exact values alone.
+    private mutating func arithmetic(_ isExact: Bool) -> String {
+        pick(["+", "-", "*", "/"] + (isExact ? ["%"] : []))
     }
 
     private func combined(

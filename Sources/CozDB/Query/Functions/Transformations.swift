@@ -48,6 +48,10 @@ extension Transformation {
                 sum += points.number(row)
                 if row >= count { sum -= points.number(row - count) }
                 guard row >= count - 1 else { continue }
+                // What is infinite would stay in the sum for ever.
+                if !sum.isFinite {
+                    sum = ((row - count + 1)...row).reduce(0) { $0 + points.number($1) }
+                }
                 list.times.append(points.times[row])
                 builder.append(.float, (sum / Double(count)).bitPattern)
             }
