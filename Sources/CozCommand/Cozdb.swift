@@ -35,6 +35,7 @@ struct Cozdb: ParsableCommand {
     static func main() {
         Signals.prepareProcess()
         do {
+            try checkArguments()
             var command = try parseAsRoot()
             try command.run()
         } catch let error as DatabaseError {
@@ -45,6 +46,19 @@ struct Cozdb: ParsableCommand {
         } catch {
             // Help, version, completion scripts, and wrong usage with its own status.
             exit(withError: error)
+        }
+    }
+}
+
+extension Cozdb {
+    /// Swift repairs what is not UTF-8, and a repaired statement asks for something else.
+    private static func checkArguments() throws(DatabaseError) {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let bytes = unsafe CommandLine.unsafeArgv[index] else { continue }
+            if unsafe String(validatingCString: bytes) == nil {
+                throw DatabaseError(
+                    .usage, "argument \(index): found bytes that are not UTF-8, expected text")
+            }
         }
     }
 }

@@ -132,4 +132,31 @@ struct DeleteTests {
                     == before.filter { $0.key.hasSuffix(".seg") }, "\(text)")
         }
     }
+
+    @Test func `a statement that is not UTF-8 is refused, not repaired`() throws {
+        let folder = try TemporaryFolder()
+        let lines = "dev,id_participant=p\u{FFFD} f=1 1\n"
+        _ = try Command.cozdb(["import", "--db", folder.path("d"), "-"], input: lines)
+        let run = try Command.shell(
+            #"cozdb query --db d "$(printf "DELETE FROM dev WHERE id_participant='p\\377'")""#,
+            in: folder.url)
+        #expect(run.status == 64)
+        #expect(run.errors.contains("not UTF-8"), "\(run.errors)")
+        let left = try query(folder.path("d"), "--format", "csv", "SELECT count(f) FROM dev")
+        #expect(left.lines.last?.hasSuffix(",1") == true)
+    }
+
+    @Test func `a refused line goes whichever of its participants is deleted`() throws {
+        let folder = try TemporaryFolder()
+        let lines = """
+            dev,id_participant=p1 f=1 1
+            dev,id_participant=p9,id_participant=p1 s="secret" 2
+
+            """
+        let path = folder.path("d")
+        #expect(try Command.cozdb(["import", "--db", path, "-"], input: lines).status == 7)
+        _ = try query(path, "DELETE WHERE id_participant = 'p1'")
+        let left = try Command.cozdb(["rejects", "--db", path, "list"])
+        #expect(!left.output.contains("secret"), "\(left.output)")
+    }
 }

@@ -135,4 +135,26 @@ struct QueryInputTests {
         let good = try run("SELECT v, s FROM m GROUP BY id_participant")
         #expect(good.output == "m,id_participant=a v=1i,s=\"x\" 1\nm,id_participant=b v=2i 2\n")
     }
+
+    @Test func `a tag of GROUP BY is told from a column of its name`() throws {
+        let folder = try TemporaryFolder()
+        let lines = """
+            dev,id_participant=p1,x=A x=1 1
+            dev,id_participant=p1,x=B x=2 2
+
+            """
+        _ = try Command.cozdb(["import", "--db", folder.path("d"), "-"], input: lines)
+        func answer(_ format: String) throws -> String {
+            try Command.cozdb(
+                [
+                    "query", "--db", folder.path("d"), "--format", format, "--epoch", "ns",
+                    "SELECT max(x::field) AS x FROM dev GROUP BY x",
+                ]
+            ).output
+        }
+        #expect(try answer("csv") == "x_1,time,x\nA,1,1\nB,2,2\n")
+        #expect(
+            try answer("ndjson")
+                == "{\"x_1\":\"A\",\"time\":1,\"x\":1}\n{\"x_1\":\"B\",\"time\":2,\"x\":2}\n")
+    }
 }

@@ -33,9 +33,24 @@ struct ResultHeader {
     /// Offset from UTC in seconds at a time, for `tz()`; nil for UTC.
     var zoneOffset: ((Int64) -> Int)?
 
-    /// Tags of GROUP BY that are not selected as well.
+    /// Tags of GROUP BY that are not selected as well, under names that no column has: beside a
+    /// column `x` of something else the tag x is `x_1`, as in `SELECT *`.
     var leadingTags: [(name: String, value: String)] {
-        tags.filter { tag in !columns.contains { $0.title == tag.name } }
+        tags.compactMap { tag in
+            let isShown = columns.contains { column in
+                guard case .tag = column.kind else { return false }
+                return column.title == tag.name && (column.source ?? column.title) == tag.name
+            }
+            if isShown { return nil }
+            var (name, number) = (tag.name, 0)
+            while columns.contains(where: { $0.title == name })
+                || number > 0 && tags.contains(where: { $0.name == name })
+            {
+                number += 1
+                name = "\(tag.name)_\(number)"
+            }
+            return (name, tag.value)
+        }
     }
 }
 

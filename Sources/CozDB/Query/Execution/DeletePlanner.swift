@@ -13,6 +13,10 @@ struct DeletePlanner {
     }
 
     func plan(_ statement: DeleteStatement, isSeries: Bool) throws(DatabaseError) -> Deletion {
+        if !options.influxCompatible {
+            try TimeMistakes.checkDates(statement.condition)
+            try TimeMistakes.checkAlternatives(statement.condition)
+        }
         // Checks the calls in it, too.
         let split = try StatementChecks(
             SelectStatement(condition: statement.condition), now: options.now, zone: nil
@@ -237,7 +241,14 @@ private final class RefusalFilter {
             guard range == .all, fields.isEmpty, let line = LineSeries(bytes) else { return false }
             let identity = snapshot.experiment(line.experiment)?.schema.identity ?? .allTags
             let tags = line.tags.filter { identity.contains($0.name) }
-            return isMeant(line.experiment, SeriesKey(tags: tags))
+            // Of a tag that is named twice nobody knows which value was meant: each is looked at.
+            return (0..<max(tags.count, 1)).contains { index in
+                var key = tags.isEmpty ? [] : [tags[index]]
+                for tag in tags where !key.contains(where: { Name($0.name) == Name(tag.name) }) {
+                    key.append(tag)
+                }
+                return isMeant(line.experiment, SeriesKey(tags: key))
+            }
         }
     }
 

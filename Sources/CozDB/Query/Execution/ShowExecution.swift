@@ -227,12 +227,13 @@ extension ShowExecution {
 
     private var reduction: Reduction { Reduction(now: options.now, zone: nil) }
 
-    /// The experiments of FROM; one that does not exist shows nothing.
+    /// The experiments of FROM.
+    ///
+    /// - Throws: `notFound` where one does not exist; under InfluxDB compatibility that shows
+    ///   nothing.
     func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         guard !show.sources.isEmpty else { return experiments }
-        var compatible = options
-        compatible.influxCompatible = true
-        let planner = Planner(snapshot: snapshot, options: compatible)
+        let planner = Planner(snapshot: snapshot, options: options)
         var names: Set<Name> = []
         for source in show.sources {
             for view in try planner.experiments(source) { names.insert(Name(view.schema.name)) }
@@ -278,6 +279,7 @@ struct TagScan {
     private let source: PlannedSource
     /// What `value` in WHERE asks of the values of tags.
     private var valueCondition: TagValueCondition?
+    private let asksRows: Bool
     /// Whether a tag that a series does not have fulfils no condition: InfluxDB's SHOW TAG VALUES
     /// CARDINALITY counts so, while everything else takes it for empty.
     var missingFulfilsNothing = false
@@ -289,8 +291,12 @@ struct TagScan {
         var split = split
         if filtersValues {
             valueCondition = TagValueCondition(split.rest)
-            // A field of that name says nothing of tags; a tag does, as any other.
-            if view.schema.field("value") != nil {
+            // A tag of that name is asked for as any other. InfluxDB wants a field of that name.
+            let isOfValues =
+                planner.options.influxCompatible
+                ? view.schema.field("value") != nil
+                : try !planner.tagNames(view).contains(Name("value"))
+            if isOfValues {
                 split.rest = TagValueCondition.rest(of: split.rest)
             }
         }
@@ -305,9 +311,33 @@ struct TagScan {
         var binder = Planner(snapshot: planner.snapshot, options: lenient)
         try binder.resolveConditions(plan, split.rest)
         source = plan.sources[0]
+        asksRows = try TagScan.asksAttributes(plan, planner.options)
     }
 
-    /// Series whose tags can fulfil the condition; conditions on attributes are left open.
+    /// Whether WHERE asks for attributes, which rows have, not series. Fields are refused, but by
+    /// InfluxDB, which passes over them.
+    private static func asksAttributes(
+        _ plan: SelectPlan, _ options: QueryOptions
+    ) throws(DatabaseError) -> Bool {
+        var hasAttributes = false
+        for (reference, binding) in zip(plan.references, plan.sources[0].bindings) {
+            guard case .column(_, let isTag) = binding else { continue }
+            if isTag {
+                hasAttributes = true
+            } else if options.influxCompatible {
+                return false
+            } else {
+                throw DatabaseError(
+                    .usage,
+                    "WHERE of SHOW takes tags and time; found the field \"\(reference.name)\". "
+                        + "SELECT with GROUP BY knows conditions on fields",
+                    offset: reference.offset)
+            }
+        }
+        return hasAttributes
+    }
+
+    /// Series that have a row of which the condition holds.
     func matchingSeries() throws(DatabaseError) -> [Series] {
         let missing: String? = missingFulfilsNothing ? nil : ""
         let accepts = source.condition.map { condition in
@@ -319,10 +349,30 @@ struct TagScan {
         var all: [Series] = []
         try view.forEachSeries(in: range, counters, where: accepts) {
             series throws(DatabaseError) in
+            if asksRows, try !hasRow(series) { return }
             all.append(series)
             if all.count % 256 == 0 { try share.resize(to: all.count * 400) }
         }
         return all
+    }
+
+    /// Whether the condition holds of a row of a series; read no further than to the first.
+    private func hasRow(_ series: Series) throws(DatabaseError) -> Bool {
+        var input = InputSeries(origin: .stored(view, series), source: 0)
+        guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
+        if condition.isAlways { return true }
+        // Rows without any of the columns are not read.
+        let nothing = plan.references.map { _ in ResultVector.constant(nil, count: 1) }
+        let evaluator = Evaluator(integersDivideToFloat: false)
+        if evaluator.mask(condition, nothing, count: 1)[0] { return true }
+        input.condition = condition
+        var reader = BlockReader(
+            plan, input, driving: nil, in: range, descending: false, counters: counters)
+        var block = Block()
+        while try reader.next(into: &block) {
+            if block.count > 0 { return true }
+        }
+        return false
     }
 
     /// Names of the tags that some matching row has.

@@ -106,7 +106,9 @@ extension Planner {
             throw DatabaseError(
                 .usage,
                 "unsupported \(aggregate.rawValue) iterator type: \(type.name); "
-                    + "\(aggregate.rawValue)() takes numbers", offset: expression.offset)
+                    + "\(aggregate.rawValue)() takes numbers"
+                    + (aggregate.accepts(.boolean) ? " and booleans" : ""),
+                offset: expression.offset)
         }
         call.type = call.aggregate.map { $0.resultType(of: type) } ?? type
         for transformation in call.transformations {

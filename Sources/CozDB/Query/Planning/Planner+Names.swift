@@ -63,8 +63,52 @@ extension Planner {
         }
     }
 
+    /// Items of GROUP BY that nothing knows are most likely misspelt; InfluxDB makes one group.
+    mutating func checkDimensions(
+        _ plan: SelectPlan, _ statement: SelectStatement
+    ) throws(DatabaseError) {
+        guard !options.influxCompatible, !plan.sources.isEmpty else { return }
+        for case .reference(let reference) in statement.dimensions {
+            var isKnown = false
+            for source in plan.sources where !isKnown {
+                isKnown = try knows(reference, source)
+            }
+            if isKnown { continue }
+            let planned = PlannedReference(
+                name: reference.name, kind: reference.kind, type: nil, isTag: false,
+                offset: reference.offset)
+            try reportUnknown(planned, plan)
+        }
+    }
+
+    private mutating func knows(
+        _ reference: Reference, _ source: PlannedSource
+    ) throws(DatabaseError) -> Bool {
+        switch source.origin {
+        case .experiment(let view):
+            // Which tags there will be, nobody knows yet.
+            if view.sources.isEmpty { return true }
+            let kind = reference.kind == .any ? .tag : reference.kind
+            if case .missing = try bind(reference.name, kind, source) { return false }
+            return true
+        case .subquery(let inner):
+            if inner.columns.contains(where: { Name($0.baseName) == Name(reference.name) }) {
+                return true
+            }
+            if inner.dimensions.contains(where: {
+                $0.function != nil && Name($0.name) == Name(reference.name)
+            }) {
+                return true
+            }
+            for source in inner.sources where try knows(reference, source) { return true }
+            return false
+        }
+    }
+
     /// Binds every reference of the plan in every source, and finds their types.
-    mutating func bindReferences(_ plan: SelectPlan, from start: Int) throws(DatabaseError) {
+    mutating func bindReferences(
+        _ plan: SelectPlan, from start: Int, inCondition: Bool = false
+    ) throws(DatabaseError) {
         for index in start..<plan.references.count {
             if plan.references[index].computation != nil {
                 for source in plan.sources.indices {
@@ -100,7 +144,7 @@ extension Planner {
             }
             plan.references[index].type = type
             plan.references[index].isTag = isTag && isKnown
-            if !isKnown { try reportUnknown(reference, plan) }
+            if !isKnown { try reportUnknown(reference, plan, inCondition: inCondition) }
         }
     }
 
@@ -111,7 +155,7 @@ extension Planner {
 
     /// A name that no source knows is most likely misspelt; InfluxDB says nothing.
     private mutating func reportUnknown(
-        _ reference: PlannedReference, _ plan: SelectPlan
+        _ reference: PlannedReference, _ plan: SelectPlan, inCondition: Bool = false
     ) throws(DatabaseError) {
         guard !options.influxCompatible, !plan.sources.isEmpty, reference.name != "time" else {
             return
@@ -130,10 +174,17 @@ extension Planner {
             }
         }
         let place = places.count == 1 ? places[0] : "any of \(places.count) experiments"
+        if names.contains(where: { Name($0) == Name(reference.name) }) {
+            let (own, other) = reference.kind == .tag ? ("field", "tag") : ("tag", "field")
+            throw DatabaseError(
+                .usage, "\"\(reference.name)\" is a \(own) in \(place), not a \(other)",
+                offset: reference.offset)
+        }
+        var hint = NameSuggestion.text(reference.name, among: names)
+        if hint.isEmpty, inCondition { hint = "; a text stands in single quotes" }
         throw DatabaseError(
-            .usage,
-            "there is no field or tag \"\(reference.name)\" in \(place)"
-                + NameSuggestion.text(reference.name, among: names), offset: reference.offset)
+            .usage, "there is no field or tag \"\(reference.name)\" in \(place)" + hint,
+            offset: reference.offset)
     }
 
     // MARK: Conditions
@@ -144,7 +195,7 @@ extension Planner {
         guard let condition else { return }
         let start = plan.references.count
         try plan.registerCondition(condition)
-        try bindReferences(plan, from: start)
+        try bindReferences(plan, from: start, inCondition: true)
         for index in plan.sources.indices {
             let bound = ConditionBinder(plan: plan, source: plan.sources[index])
             plan.sources[index].condition = try bound.bind(condition)

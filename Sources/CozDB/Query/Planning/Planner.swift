@@ -56,6 +56,8 @@ struct Planner {
         let bounds = bound(plan, checks, hasOwnInterval: hasOwnInterval, outer)
         try findSources(plan, statement, checks, bounds, outer)
         try resolveDimensions(plan, statement, outer)
+        try checkDimensions(plan, statement)
+        if !options.influxCompatible { try TimeMistakes.checkDates(statement.condition) }
         try planColumns(plan, try expanded(plan, statement, checks.fields))
         try resolveConditions(plan, checks.split.rest)
         return plan

@@ -238,7 +238,14 @@ struct SplitCondition: Sendable {
             return nil
         case .parenthesis(let inner):
             return try split(inner, reduction).map { .parenthesis($0) }
-        case .binary, .isNull, .contains: return try reduction.reduced(condition)
+        case .isNull(let inner, _), .contains(let inner, _, _):
+            if case .reference(let name) = inner.bare, name.isTime {
+                throw DatabaseError(
+                    .usage,
+                    "time is compared by = < <= > >= alone; every row has one", offset: name.offset)
+            }
+            return try reduction.reduced(condition)
+        case .binary: return try reduction.reduced(condition)
         case .boolean: return condition
         default:
             throw DatabaseError(
@@ -264,7 +271,9 @@ struct SplitCondition: Sendable {
         default:
             throw DatabaseError(
                 .usage,
-                "invalid operation: time and \(reduced.influxTypeName) are not compatible",
+                "invalid operation: time and \(reduced.influxTypeName) are not compatible; a time "
+                    + "is written '2025-10-15', '2025-10-15T02:25:21Z', now() - 7d, or as "
+                    + "nanoseconds",
                 offset: value.offset)
         }
         switch symbol {

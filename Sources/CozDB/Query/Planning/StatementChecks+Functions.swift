@@ -78,7 +78,10 @@ extension StatementChecks {
             throw failure(
                 "nearest() needs a window: nearest(x) OVER (15m AROUND ws_survey_count)",
                 .call(call))
-        default: throw failure("undefined function \(call.name)()", .call(call))
+        default:
+            throw failure(
+                "undefined function \(call.name)()"
+                    + NameSuggestion.text(call.name, among: QueryLanguage.functions), .call(call))
         }
         try checkCount(call, 1...1)
         if call.name == "count" {
