@@ -16,14 +16,21 @@ internal import Testing
             .compactMap { JSONValue($0) }.filter { $0["query"] != nil }
     }()
 
-    /// Cases that pass at least.
-    static let passedAtLeast = 465
+    /// Groups of cases that this runner leaves to the command's own, with the reason.
+    static let leftOut = [
+        "server/Write_Precision/": "the unit of each write is told by the names of the lines alone",
+        "server/Query_DeleteSeries_TagFilter/Make sure data wasn't": "it asks a second database",
+    ]
 
     @Test(.enabled(if: !cases.isEmpty)) func `queries are answered as InfluxDB answers them`()
         throws
     {
         var failures: [String] = []
-        for test in Self.cases {
+        let cases = Self.cases.filter { test in
+            let name = test["name"]?.text ?? ""
+            return !Self.leftOut.keys.contains { name.hasPrefix($0) }
+        }
+        for test in cases {
             do {
                 if let difference = try difference(test) {
                     failures.append("\(test["query"]?.text ?? ""): \(difference)")
@@ -32,10 +39,9 @@ internal import Testing
                 failures.append("\(test["query"]?.text ?? ""): \(error)")
             }
         }
-        let passed = Self.cases.count - failures.count
-        print("conformance: \(passed) of \(Self.cases.count) query cases pass")
-        for failure in failures { print("  \(failure)") }
-        #expect(passed >= Self.passedAtLeast)
+        let leftOut = Self.cases.count - cases.count
+        print("query cases: \(cases.count - failures.count) of \(cases.count); \(leftOut) left out")
+        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
     // MARK: One case
