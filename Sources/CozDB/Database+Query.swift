@@ -14,13 +14,10 @@ extension Database {
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryResult {
-        var collector = QueryResultCollector()
         let options = (options ?? Database.options).limited(by: queryLimits)
-        collector.sizeBytesMax = options.effectiveLimits.memorySizeBytesMax
-        let counters = try query(text, options: options, into: &collector)
-        var result = collector.result
-        result.counters = counters
-        return result
+        return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
+            try query(text, options: options, into: &collector)
+        }
     }
 
     /// The same, handing rows over as they are computed, on the caller's thread; memory is a few

@@ -63,6 +63,19 @@ public struct QueryResultCollector: QueryResultSink {
     /// Collects from now on.
     public init() {}
 
+    /// The answer of a run, as large as its options allow.
+    static func collect(
+        _ options: QueryOptions,
+        _ run: (inout QueryResultCollector) throws(DatabaseError) -> QueryCounters
+    ) throws(DatabaseError) -> QueryResult {
+        var collector = QueryResultCollector()
+        collector.sizeBytesMax = options.effectiveLimits.memorySizeBytesMax
+        let counters = try run(&collector)
+        var result = collector.result
+        result.counters = counters
+        return result
+    }
+
     /// Begins the answer of a statement.
     public mutating func beginStatement(_ index: Int) throws(DatabaseError) {
         result.statements.append(QueryResult.StatementResult())

@@ -209,20 +209,12 @@ extension StatementChecks {
         _ call: Call, _ allowsWildcard: Bool
     ) throws(DatabaseError) {
         switch call.name {
-        case "derivative", "non_negative_derivative":
+        case "derivative", "non_negative_derivative", "elapsed":
             try checkCount(call, 1...2)
             if call.arguments.count == 2 {
                 try checkUnit(
                     call,
                     "second argument to \(call.name) must be a duration, got "
-                        + call.arguments[1].influxTypeName)
-            }
-        case "elapsed":
-            try checkCount(call, 1...2)
-            if call.arguments.count == 2 {
-                try checkUnit(
-                    call,
-                    "second argument to elapsed must be a duration, got "
                         + call.arguments[1].influxTypeName)
             }
         case "moving_average":

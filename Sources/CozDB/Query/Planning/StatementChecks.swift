@@ -184,15 +184,7 @@ struct StatementChecks {
     }
 
     func checkCount(_ function: MathFunction, _ call: Call) throws(DatabaseError) {
-        let expected = function.argumentCount
-        guard !expected.contains(call.arguments.count) else { return }
-        let words =
-            expected.count == 1
-            ? "\(expected.lowerBound)"
-            : "at least \(expected.lowerBound) but no more than \(expected.upperBound)"
-        throw failure(
-            "invalid number of arguments for \(call.name), expected \(words), got "
-                + "\(call.arguments.count)", .call(call))
+        try checkCount(call, function.argumentCount)
     }
 
     func failure(_ message: String, _ place: Expression) -> DatabaseError {
