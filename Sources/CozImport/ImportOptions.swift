@@ -2,14 +2,6 @@
 
 public import CozDB
 
-/// How the bytes of an import are to be read.
-public enum InputFormat: String, CaseIterable, Sendable {
-    /// Decided for each file by its first bytes.
-    case auto
-    /// Line protocol of InfluxDB 1.x, also as `influx_inspect export` writes it.
-    case lineProtocol = "lp"
-}
-
 /// How far an import is.
 public struct ImportProgress: Sendable {
     /// Bytes read of all files, as stored (gzip: before decoding).
@@ -24,13 +16,21 @@ public struct ImportProgress: Sendable {
 
 /// What an import leaves open. The defaults suit an export of one Cozie database.
 public struct ImportOptions: Sendable {
-    /// How the bytes are to be read.
-    public var format = InputFormat.auto
+    /// How the bytes are to be read; nil: decided for each file by its first bytes.
+    public var format: InputFormat?
+    /// What `format` nil chooses from: the first that recognises a file, or else the last one.
+    public var formats: [InputFormat] = [.lineProtocol]
     /// Unit of the timestamps.
     public var precision = TimestampPrecision.nanoseconds
     /// Settings of experiments that the import creates. One that names settings other than those
     /// stored is refused before anything is stored.
     public var settings = ExperimentSettings()
+    /// Fields to store under another name, by the name they come with; the report counts them.
+    /// Where a point has both names, the value that comes later in it wins.
+    public var renames: [String: String] = [:]
+    /// Experiment of points whose format names none, such as a table of values; nil: such input
+    /// is refused.
+    public var experiment: String?
     /// Tag that `participant` is added as; nil: the one `settings` names, or `id_participant`.
     public var participantTag: String?
     /// Participant of lines without that tag; nil: such lines stay as they are.
@@ -58,6 +58,16 @@ public struct ImportOptions: Sendable {
     public init() {}
 }
 
+/// A field that `ImportOptions.renames` gave another name.
+public struct RenamedField: Hashable, Sendable {
+    /// The name it came with.
+    public var from: String
+    /// The name it is stored under.
+    public var to: String
+    /// Values that came under the old name, refused ones included.
+    public var values: Int
+}
+
 /// What an import did.
 public struct ImportReport: Sendable {
     /// Points read and not refused as lines.
@@ -83,6 +93,8 @@ public struct ImportReport: Sendable {
     public var skippedOtherDatabases = 0
     /// Fields named `time` that were dropped, as InfluxDB does.
     public var droppedTimeFields = 0
+    /// Fields that got another name on the way, with the number of their values.
+    public var renamedFields: [RenamedField] = []
     /// Databases and policies that the input named and had points of.
     public var databases: [ExportContext] = []
     /// Bytes read, as stored (gzip: before decoding).

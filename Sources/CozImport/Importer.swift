@@ -48,14 +48,15 @@ func importFiles(
     let start = secondsOfClock()
     var files: [InputFile] = []
     for path in paths { files.append(try InputFile(path: path)) }
-    for file in files { try checkFormat(of: file, options.format) }
-    try checkContexts(files, options)
-    try checkConflicts(files, options, conflicts)
+    var inputs: [(file: InputFile, format: InputFormat)] = []
+    for file in files { inputs.append((file, try format(of: file, options))) }
+    try checkContexts(inputs, options)
+    try checkConflicts(inputs, options, conflicts)
 
     let pipeline = CommitPipeline(commit: commit, committed: options.committed)
     var importer = Importer(options: options, files: files, start: start)
     do {
-        for file in files { try importer.read(file, pipeline) }
+        for input in inputs { try importer.read(input.file, input.format, pipeline) }
     } catch {
         pipeline.drain()
         throw error
@@ -86,16 +87,17 @@ private func settingsConflicts(
 /// settings. The files are read once more for that, which only happens where there is such an
 /// experiment; a pipe cannot be, there the first batch concerned is refused.
 private func checkConflicts(
-    _ files: [InputFile], _ options: ImportOptions, _ conflicts: [[UInt8]: DatabaseError]
+    _ inputs: [(file: InputFile, format: InputFormat)], _ options: ImportOptions,
+    _ conflicts: [[UInt8]: DatabaseError]
 ) throws(DatabaseError) {
     if conflicts.isEmpty { return }
-    var importer = Importer(options: options, files: files, start: 0)
-    for file in files where file.isRepeatable {
+    var importer = Importer(options: options, files: inputs.map(\.file), start: 0)
+    for (file, format) in inputs where file.isRepeatable {
         var batch = WriteBatch()
-        importer.parser.beginFile()
+        try importer.begin(file, format)
         var isFinished = false
         while !isFinished {
-            isFinished = try importer.fill(&batch, from: file)
+            isFinished = try importer.fill(&batch, from: file, format)
             for name in batch.experimentNames {
                 if let conflict = conflicts[Array(name.utf8)] { throw conflict }
             }
@@ -105,12 +107,16 @@ private func checkConflicts(
     }
 }
 
-/// Refuses input that is plainly something other than line protocol.
-private func checkFormat(
-    of file: InputFile, _ format: InputFormat
-) throws(DatabaseError) {
-    guard format == .auto else { return }
+/// The format of a file: the one asked for, or the first that recognises it.
+private func format(
+    of file: InputFile, _ options: ImportOptions
+) throws(DatabaseError) -> InputFormat {
+    if let format = options.format { return format }
     let head = try file.peek()
+    if let format = options.formats.first(where: { $0.recognizes(head, file.name) }) {
+        return format
+    }
+    let fallback = options.formats.last ?? .lineProtocol
     let foreign: [(magic: String, name: String)] = [
         ("PAR1", "Parquet"), ("{\"", "JSON"), ("[{", "JSON"), ("[\n", "JSON"),
         ("#datatype", "annotated CSV"), ("#group", "annotated CSV"), ("#default", "annotated CSV"),
@@ -119,17 +125,20 @@ private func checkFormat(
     for (magic, name) in foreign where head.starts(with: magic.utf8) {
         throw DatabaseError(
             .usage,
-            "looks like \(name), expected line protocol; --format lp imports it as that anyway",
+            "looks like \(name), expected line protocol; --format \(fallback.name) imports it as "
+                + "that anyway",
             file: file.name)
     }
+    return fallback
 }
 
 /// Looks through exports for databases and policies before anything is stored.
 private func checkContexts(
-    _ files: [InputFile], _ options: ImportOptions
+    _ inputs: [(file: InputFile, format: InputFormat)], _ options: ImportOptions
 ) throws(DatabaseError) {
     var contexts: [ExportContext] = []
-    for file in files where file.isRepeatable {
+    for (file, format) in inputs
+    where file.isRepeatable && format.name == InputFormat.lineProtocol.name {
         guard ExportScan.mayHaveContexts(try file.peek()) else { continue }
         for context in try ExportScan.contexts(of: file) where !contexts.contains(context) {
             contexts.append(context)
@@ -147,20 +156,20 @@ private func secondsOfClock() -> Double {
 }
 
 /// The state of one import on the caller's thread.
-private struct Importer: ~Copyable {
+private struct Importer {
     /// Input after which a batch ends whatever its points.
     static let batchSizeBytesMax = 32 << 20
-    /// Bytes asked for in one read: few enough to be in the processor's cache when parsed.
-    static let chunkSizeBytes = 1 << 18
 
     let options: ImportOptions
     let start: Double
     let totalBytes: Int?
-    var parser: LineProtocolParser
-    /// Stored bytes of the files that are done, and decoded bytes of all.
-    var doneBytes = 0
-    var decodedBytes = 0
-    var points = 0
+    /// One for each format met so far, by its name.
+    private var readers: [String: any PointReader] = [:]
+    private var renamedFields: [RenamedField] = []
+    /// Stored bytes of the files that are done, and decoded bytes of the same.
+    private var doneBytes = 0
+    private var decodedBytes = 0
+    private var points = 0
 
     init(options: ImportOptions, files: [InputFile], start: Double) {
         self.options = options
@@ -169,33 +178,13 @@ private struct Importer: ~Copyable {
             guard let sum, let size = file.sizeBytes else { return nil }
             return sum + size
         }
-        var lines = LineProtocolParser.Options()
-        lines.precision = options.precision
-        lines.now = options.now ?? Importer.clock()
-        lines.participant = options.participant
-        if let tag = options.participantTag {
-            lines.participantTag = tag
-        } else if case .participant(let tag) = options.settings.identity {
-            lines.participantTag = tag
-        }
-        lines.database = options.database
-        lines.policy = options.policy
-        parser = LineProtocolParser(options: lines)
-    }
-
-    private static func clock() -> Timestamp {
-        var time = timespec()
-        // Sound: fills in a local value.
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
     /// Reads a file to its end and hands in its batches.
     mutating func read(
-        _ file: InputFile, _ pipeline: CommitPipeline
+        _ file: InputFile, _ format: InputFormat, _ pipeline: CommitPipeline
     ) throws(DatabaseError) {
-        parser.beginFile()
-        parser.checksDeclarations = !file.isRepeatable
+        try begin(file, format)
         var isFinished = false
         while !isFinished {
             if options.isCancelled?() == true {
@@ -203,11 +192,9 @@ private struct Importer: ~Copyable {
                     .cancelled, "the import was cancelled after \(points) points")
             }
             var batch = pipeline.emptyBatch()
-            batch.source = file.name
-            batch.settings = options.settings
             var failure: DatabaseError?
             do {
-                isFinished = try fill(&batch, from: file)
+                isFinished = try fill(&batch, from: file, format)
             } catch {
                 // What was read before the file broke off is worth keeping; what was read
                 // before a second database turned up belongs to an import that was refused.
@@ -215,30 +202,35 @@ private struct Importer: ~Copyable {
                 failure = error
             }
             points += batch.rowCount + batch.refusals.count
+            countRenamed(batch.renamedFields)
             if !batch.isEmpty { try pipeline.submit(batch) }
             if let failure { throw failure }
             report(file)
         }
         doneBytes += file.readBytes
+        decodedBytes += file.decodedBytes
+    }
+
+    /// A file begins; its format gets a reader where it has none yet.
+    mutating func begin(_ file: InputFile, _ format: InputFormat) throws(DatabaseError) {
+        if readers[format.name] == nil { readers[format.name] = try format.makeReader(options) }
+        try readers[format.name]?.begin(file)
     }
 
     /// Reads points until the batch is full; true at the end of the file.
     mutating func fill(
-        _ batch: inout WriteBatch, from file: InputFile
+        _ batch: inout WriteBatch, from file: InputFile, _ format: InputFormat
     ) throws(DatabaseError) -> Bool {
-        var size = 0
-        while true {
-            switch try parser.parse(into: &batch, points: Swift.max(1, options.batchRows)) {
-            case .batchFull: return false
-            case .finished: return true
-            case .needsInput: break
-            }
-            if size >= Importer.batchSizeBytesMax && !batch.isEmpty { return false }
-            let count = try parser.append(from: file, sizeBytesMax: Importer.chunkSizeBytes)
-            if count == 0 { parser.finish() }
-            size += count
-            decodedBytes += count
-        }
+        batch.source = file.name
+        batch.settings = options.settings
+        batch.suggestedPreset = format.preset
+        batch.renames = options.renames
+        let limits = BatchLimits(
+            points: Swift.max(1, options.batchRows), sizeBytes: Importer.batchSizeBytesMax)
+        // Taken out while it works, so that its state is not copied.
+        guard var reader = readers.removeValue(forKey: format.name) else { return true }
+        defer { readers[format.name] = reader }
+        return try reader.read(file, into: &batch, limits: limits)
     }
 
     private func report(_ file: InputFile) {
@@ -249,10 +241,23 @@ private struct Importer: ~Copyable {
                 seconds: secondsOfClock() - start))
     }
 
+    private mutating func countRenamed(_ fields: [(from: String, to: String, values: Int)]) {
+        for field in fields {
+            let known = renamedFields.firstIndex {
+                $0.from.utf8.elementsEqual(field.from.utf8)
+            }
+            if let known {
+                renamedFields[known].values += field.values
+            } else {
+                renamedFields.append(
+                    RenamedField(from: field.from, to: field.to, values: field.values))
+            }
+        }
+    }
+
     func complete(_ report: inout ImportReport) {
-        report.skippedOtherDatabases = parser.skippedPoints
-        report.droppedTimeFields = parser.droppedTimeFields
-        report.databases = parser.contexts
+        for name in readers.keys.sorted() { readers[name]?.complete(&report) }
+        report.renamedFields = renamedFields
         report.bytes = doneBytes
         report.decodedBytes = decodedBytes
         report.seconds = secondsOfClock() - start

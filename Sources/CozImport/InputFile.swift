@@ -12,6 +12,8 @@ public final class InputFile {
     public let sizeBytes: Int?
     /// Bytes read from the file so far, before decoding.
     public private(set) var readBytes = 0
+    /// Bytes that `read` handed out so far, decoded.
+    public private(set) var decodedBytes = 0
 
     private let descriptor: Int32
     private let ownsDescriptor: Bool
@@ -65,6 +67,7 @@ public final class InputFile {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
         readBytes = 0
+        decodedBytes = 0
         head = []
         headUsed = 0
         peeked = []
@@ -79,7 +82,7 @@ public final class InputFile {
         guard peeked.isEmpty else { return peeked }
         var buffer = PaddedBuffer()
         unsafe try buffer.append(upTo: 4096) { (target) throws(DatabaseError) -> Int in
-            unsafe try read(into: target)
+            unsafe try readDecoded(into: target)
         }
         peeked = buffer.bytes.copy(0..<buffer.count)
         return peeked
@@ -90,6 +93,14 @@ public final class InputFile {
     /// - Throws: `io` when reading fails; `damaged`, with the offset in the file, when gzip data
     ///   is cut off or corrupt.
     public func read(into target: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
+        let count = unsafe try readDecoded(into: target)
+        decodedBytes += count
+        return count
+    }
+
+    private func readDecoded(
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(DatabaseError) -> Int {
         if !peeked.isEmpty {
             let count = Swift.min(peeked.count, target.count)
             unsafe target.copyBytes(from: peeked[0..<count])

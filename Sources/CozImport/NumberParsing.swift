@@ -4,8 +4,8 @@
 // 51 (8), 2021 (Clinger's fast path, then Eisel-Lemire, then the standard library).
 
 /// A number of line protocol: what it is and where it ends.
-struct ScannedNumber {
-    enum Kind {
+package struct ScannedNumber {
+    package enum Kind {
         case float
         case integer
         /// Not a number; `end` is where that showed.
@@ -18,27 +18,27 @@ struct ScannedNumber {
         case unsigned
     }
 
-    var kind: Kind
+    package var kind: Kind
     /// Double: bit pattern; integer: two's complement.
-    var bits: UInt64
+    package var bits: UInt64
     /// Index after the last byte of the number, suffix included.
-    var end: Int
+    package var end: Int
 }
 
-enum NumberParsing {
+package enum NumberParsing {
     static let minus = UInt8(ascii: "-")
     static let plus = UInt8(ascii: "+")
     static let point = UInt8(ascii: ".")
 
     /// Whether all eight bytes are ASCII digits.
-    @inline(__always) static func isEightDigits(_ word: UInt64) -> Bool {
+    @inline(__always) package static func isEightDigits(_ word: UInt64) -> Bool {
         let high = word & 0xF0F0_F0F0_F0F0_F0F0
         let carry = (word &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0
         return high | carry &>> 4 == 0x3333_3333_3333_3333
     }
 
     /// The value of eight ASCII digits, the first byte of the text lowest.
-    @inline(__always) static func eightDigits(_ word: UInt64) -> UInt64 {
+    @inline(__always) package static func eightDigits(_ word: UInt64) -> UInt64 {
         let digits = word &- 0x3030_3030_3030_3030
         let pairs = digits &* 10 &+ digits &>> 8
         let mask: UInt64 = 0x0000_00FF_0000_00FF
@@ -48,7 +48,7 @@ enum NumberParsing {
     }
 
     /// Reads digits; `value` is exact while not more than nineteen were read into it.
-    @inline(__always) static func digits(
+    @inline(__always) package static func digits(
         _ text: PaddedBytes, _ start: Int, into value: inout UInt64
     ) -> Int {
         var index = start
@@ -67,7 +67,8 @@ enum NumberParsing {
 
     /// Reads a float, or an integer with the suffix `i`, as InfluxDB's line protocol has them.
     /// What follows the number is the caller's to judge.
-    @inline(__always) static func scan(_ text: PaddedBytes, at start: Int) -> ScannedNumber {
+    @inline(__always) package static func scan(_ text: PaddedBytes, at start: Int) -> ScannedNumber
+    {
         let isNegative = text[start] == minus
         let first = isNegative ? start + 1 : start
         var mantissa: UInt64 = 0
@@ -121,7 +122,7 @@ enum NumberParsing {
     }
 
     /// The value of ASCII digits, or nil where it needs more than 64 bits.
-    static func integer(
+    package static func integer(
         _ text: PaddedBytes, _ range: Range<Int>, isNegative: Bool
     ) -> Int64? {
         var value: Int64 = 0

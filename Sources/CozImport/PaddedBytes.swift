@@ -8,29 +8,29 @@ internal import Glibc
 /// Sound because every scan of the parsers stops at a newline or is bounded by an end it was
 /// given, a word is eight bytes, and `PaddedBuffer.padding` is more than any of them looks ahead.
 /// Debug builds check every index. Valid until the buffer it was taken from changes.
-@safe struct PaddedBytes {
+@safe package struct PaddedBytes {
     private let base: UnsafePointer<UInt8>
     /// Bytes before the tail.
-    let count: Int
+    package let count: Int
 
-    @unsafe init(base: UnsafePointer<UInt8>, count: Int) {
+    @unsafe package init(base: UnsafePointer<UInt8>, count: Int) {
         unsafe self.base = base
         self.count = count
     }
 
-    @inline(__always) subscript(_ index: Int) -> UInt8 {
+    @inline(__always) package subscript(_ index: Int) -> UInt8 {
         assert(index >= 0 && index < count + PaddedBuffer.padding)
         return unsafe base[index]
     }
 
     /// Eight bytes as a number, the first one lowest.
-    @inline(__always) func word(_ index: Int) -> UInt64 {
+    @inline(__always) package func word(_ index: Int) -> UInt64 {
         assert(index >= 0 && index + 8 <= count + PaddedBuffer.padding)
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self).littleEndian
     }
 
     /// The first place of a byte in a range, or nil.
-    func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+    package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
         // Sound: the range was checked, and memchr reads no further.
         guard let found = unsafe memchr(base + range.lowerBound, Int32(byte), range.count) else {
@@ -40,7 +40,7 @@ internal import Glibc
     }
 
     /// The last place of a byte in a range, or nil.
-    func lastIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+    package func lastIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         var index = range.upperBound
         while index > range.lowerBound {
             index -= 1
@@ -50,7 +50,7 @@ internal import Glibc
     }
 
     /// Hands out a range as a span for the duration of a call.
-    @inline(__always) func withSpan<Result>(
+    @inline(__always) package func withSpan<Result>(
         _ range: Range<Int>, _ body: (Span<UInt8>) -> Result
     ) -> Result {
         assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
@@ -60,7 +60,7 @@ internal import Glibc
         return body(unsafe buffer.span)
     }
 
-    func copy(_ range: Range<Int>) -> [UInt8] {
+    package func copy(_ range: Range<Int>) -> [UInt8] {
         withSpan(range) { span in
             unsafe [UInt8](unsafeUninitializedCapacity: span.count) { target, count in
                 for index in span.indices { unsafe target[index] = span[index] }
@@ -70,7 +70,7 @@ internal import Glibc
     }
 
     /// Whether `size` bytes here and there are the same.
-    @inline(__always) func equals(
+    @inline(__always) package func equals(
         at index: Int, _ other: PaddedBytes, at otherIndex: Int, size: Int
     ) -> Bool {
         var offset = 0
@@ -85,13 +85,13 @@ internal import Glibc
     }
 
     /// Bit 7 of the bytes of a word that equal a byte; exact up to and including the first one.
-    @inline(__always) static func places(of byte: UInt8, in word: UInt64) -> UInt64 {
+    @inline(__always) package static func places(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ UInt64(byte) &* 0x0101_0101_0101_0101
         return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
     }
 
     /// Whether a text stands at a place.
-    func starts(with text: StaticString, at index: Int, end: Int) -> Bool {
+    package func starts(with text: StaticString, at index: Int, end: Int) -> Bool {
         guard end - index >= text.utf8CodeUnitCount else { return false }
         // Sound: the loop ends where the text does, and the range was checked above.
         for offset in 0..<text.utf8CodeUnitCount
@@ -102,7 +102,7 @@ internal import Glibc
     }
 
     /// A hash for tables of the parser; eight bytes a step.
-    @inline(__always) func hash(_ range: Range<Int>, seed: Int) -> UInt32 {
+    @inline(__always) package func hash(_ range: Range<Int>, seed: Int) -> UInt32 {
         var hash =
             UInt64(truncatingIfNeeded: range.count &+ seed &* 0x1_0001)
             &* 0x9E37_79B9_7F4A_7C15
@@ -125,7 +125,7 @@ internal import Glibc
     }
 
     /// The offset of the first byte that no valid UTF-8 text has there, or nil.
-    func firstInvalidUTF8(in range: Range<Int>) -> Int? {
+    package func firstInvalidUTF8(in range: Range<Int>) -> Int? {
         var index = range.lowerBound
         while index < range.upperBound {
             if index + 8 <= range.upperBound, word(index) & 0x8080_8080_8080_8080 == 0 {
@@ -165,15 +165,15 @@ internal import Glibc
 }
 
 /// A growing byte string with the tail that `PaddedBytes` relies on.
-@safe struct PaddedBuffer: ~Copyable {
+@safe package struct PaddedBuffer: ~Copyable {
     /// Readable bytes after the last one: a newline, then zeros.
-    static let padding = 64
+    package static let padding = 64
 
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init(capacity: Int = 4096) {
+    package init(capacity: Int = 4096) {
         self.capacity = capacity
         unsafe base = .allocate(capacity: capacity + PaddedBuffer.padding)
         sealTail()
@@ -183,17 +183,17 @@ internal import Glibc
         unsafe base.deallocate()
     }
 
-    var bytes: PaddedBytes {
+    package var bytes: PaddedBytes {
         @inline(__always) get { unsafe PaddedBytes(base: UnsafePointer(base), count: count) }
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         count = 0
         sealTail()
     }
 
     /// Removes bytes from the front; the others move.
-    mutating func removeFirst(_ size: Int) {
+    package mutating func removeFirst(_ size: Int) {
         precondition(size >= 0 && size <= count, "more bytes to remove than there are")
         // Sound: both ranges lie inside the allocation, memmove allows overlap.
         unsafe memmove(base, base + size, count - size)
@@ -204,7 +204,7 @@ internal import Glibc
     /// Makes room for `size` more bytes, lets the body write some of them and keeps those.
     ///
     /// - Parameter body: returns how many bytes it wrote.
-    mutating func append<Failure: Error>(
+    package mutating func append<Failure: Error>(
         upTo size: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) {
         reserve(size)
@@ -216,7 +216,7 @@ internal import Glibc
         sealTail()
     }
 
-    mutating func append(_ source: Span<UInt8>) {
+    package mutating func append(_ source: Span<UInt8>) {
         unsafe append(upTo: source.count) { target in
             // Sound: target has room for exactly this many bytes.
             unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
@@ -224,7 +224,7 @@ internal import Glibc
         }
     }
 
-    mutating func append(_ byte: UInt8) {
+    package mutating func append(_ byte: UInt8) {
         reserve(1)
         unsafe base[count] = byte
         count += 1
@@ -232,7 +232,7 @@ internal import Glibc
     }
 
     /// Overwrites bytes that are there.
-    mutating func replace(at index: Int, with source: Span<UInt8>) {
+    package mutating func replace(at index: Int, with source: Span<UInt8>) {
         precondition(index >= 0 && index + source.count <= count, "outside the buffer")
         // Sound: checked above.
         unsafe source.withUnsafeBytes { bytes in

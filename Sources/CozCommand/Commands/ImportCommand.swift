@@ -94,7 +94,7 @@ struct ImportCommand: ParsableCommand {
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
         var result = ImportOptions()
-        result.format = format == .lp ? .lineProtocol : .auto
+        result.format = format == .lp ? .lineProtocol : nil
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag

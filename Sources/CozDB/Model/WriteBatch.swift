@@ -65,6 +65,11 @@ public struct WriteBatch: Sendable {
     public var source = ""
     /// Settings for experiments that this batch creates, and a check for those that exist.
     public var settings = ExperimentSettings()
+    /// Preset of experiments that this batch creates where `settings` names none; unlike that it
+    /// is no check of those that exist. nil: no preset.
+    public var suggestedPreset: String?
+    /// Fields to store under another name, by the name that `column` is asked for.
+    public var renames: [String: String] = [:]
     /// Lines that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
 
@@ -75,6 +80,7 @@ public struct WriteBatch: Sendable {
     var columns = BytePool()
     var strings = BytePool()
     private var scratch: [UInt8] = []
+    private var renamedColumns: [UInt32: (from: String, to: String)] = [:]
 
     /// An empty batch.
     public init() {}
@@ -101,6 +107,21 @@ public struct WriteBatch: Sendable {
         tagSets.removeAll()
         columns.removeAll()
         strings.removeAll()
+        renamedColumns.removeAll()
+    }
+
+    /// The fields that `renames` gave another name, with the number of their values. Where a field
+    /// comes under both names, all its values count. Cost: one pass over the values, only where
+    /// something was renamed.
+    public var renamedFields: [(from: String, to: String, values: Int)] {
+        if renamedColumns.isEmpty { return [] }
+        var counts: [UInt32: Int] = [:]
+        for cell in cells where renamedColumns[cell.column] != nil {
+            counts[cell.column, default: 0] += 1
+        }
+        return renamedColumns.sorted { $0.key < $1.key }.compactMap { column, names in
+            counts[column].map { (names.from, names.to, $0) }
+        }
     }
 
     // MARK: Numbers
@@ -112,6 +133,20 @@ public struct WriteBatch: Sendable {
 
     /// The number of a field with this type. The same field with another type has another number.
     public mutating func column(
+        experiment: Int, name: Span<UInt8>, type: FieldType
+    ) -> UInt32 {
+        if !renames.isEmpty {
+            let asked = String(decoding: [UInt8](copying: name), as: UTF8.self)
+            if let other = renames[asked] {
+                let column = storedColumn(experiment: experiment, name: other.utf8.span, type: type)
+                renamedColumns[column] = (asked, other)
+                return column
+            }
+        }
+        return storedColumn(experiment: experiment, name: name, type: type)
+    }
+
+    private mutating func storedColumn(
         experiment: Int, name: Span<UInt8>, type: FieldType
     ) -> UInt32 {
         scratch.removeAll(keepingCapacity: true)

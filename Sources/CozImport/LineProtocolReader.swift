@@ -1,0 +1,87 @@
+// Line protocol as one of the formats of an import.
+
+internal import CozDB
+internal import Glibc
+
+extension InputFormat {
+    /// Line protocol of InfluxDB 1.x, also as `influx_inspect export` writes it. Recognises
+    /// nothing: it is what a file is taken for that is nothing else.
+    public static let lineProtocol = InputFormat(
+        name: "lp", recognizes: { _, _ in false },
+        makeReader: { options in LineProtocolReader(options) })
+}
+
+/// A parser, shared by the files of an import.
+struct LineProtocolReader: PointReader {
+    /// Bytes asked for in one read: few enough to be in the processor's cache when parsed.
+    static let chunkSizeBytes = 1 << 18
+
+    private let parser: ParserBox
+
+    /// Parsers cannot be copied, readers can.
+    private final class ParserBox {
+        var parser: LineProtocolParser
+
+        init(_ options: LineProtocolParser.Options) {
+            parser = LineProtocolParser(options: options)
+        }
+    }
+
+    init(_ options: ImportOptions) {
+        var lines = LineProtocolParser.Options()
+        lines.precision = options.precision
+        lines.now = options.now ?? LineProtocolReader.clock()
+        lines.participant = options.participant
+        if let tag = options.participantTag {
+            lines.participantTag = tag
+        } else if case .participant(let tag) = options.settings.identity {
+            lines.participantTag = tag
+        }
+        lines.database = options.database
+        lines.policy = options.policy
+        parser = ParserBox(lines)
+    }
+
+    mutating func begin(_ file: InputFile) {
+        parser.parser.beginFile()
+        parser.parser.checksDeclarations = !file.isRepeatable
+    }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        try LineProtocolReader.read(file, with: &parser.parser, into: &batch, limits)
+    }
+
+    /// Its own function, so that the parser is borrowed once and not for each use.
+    private static func read(
+        _ file: InputFile, with parser: inout LineProtocolParser, into batch: inout WriteBatch,
+        _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        var size = 0
+        while true {
+            switch try parser.parse(into: &batch, points: limits.points) {
+            case .batchFull: return false
+            case .finished: return true
+            case .needsInput: break
+            }
+            if size >= limits.sizeBytes && !batch.isEmpty { return false }
+            let count = try parser.append(from: file, sizeBytesMax: chunkSizeBytes)
+            if count == 0 { parser.finish() }
+            size += count
+        }
+    }
+
+    func complete(_ report: inout ImportReport) {
+        report.skippedOtherDatabases += parser.parser.skippedPoints
+        report.droppedTimeFields += parser.parser.droppedTimeFields
+        report.databases += parser.parser.contexts
+    }
+
+    private static func clock() -> Timestamp {
+        var time = timespec()
+        // Sound: fills in a local value.
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}
