@@ -201,6 +201,13 @@ internal import Glibc
         sealTail()
     }
 
+    /// Removes bytes from the end until `size` are left.
+    package mutating func truncate(to size: Int) {
+        precondition(size >= 0 && size <= count, "more bytes to keep than there are")
+        count = size
+        sealTail()
+    }
+
     /// Makes room for `size` more bytes, lets the body write some of them and keeps those.
     ///
     /// - Parameter body: returns how many bytes it wrote.
@@ -222,6 +229,16 @@ internal import Glibc
             unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
             return source.count
         }
+    }
+
+    /// Appends a copy of bytes that are there.
+    package mutating func append(from range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside the buffer")
+        reserve(range.count)
+        // Sound: checked above; the copy goes behind the last byte.
+        unsafe memcpy(base + count, base + range.lowerBound, range.count)
+        count += range.count
+        sealTail()
     }
 
     package mutating func append(_ byte: UInt8) {
