@@ -54,6 +54,12 @@ public struct ImportOptions: Sendable {
     /// Asked before each batch; true ends the import, and what was committed stays.
     public var isCancelled: (@Sendable () -> Bool)?
 
+    /// What columns of tables, and keys of rows of JSON, mean where they do not say it.
+    public var table = TableOptions()
+    /// The schemas of the database when the import begins, and the presets it knows.
+    package var schemas: [ExperimentSchema] = []
+    package var presets: [SchemaPreset] = []
+
     /// The defaults: line protocol with nanoseconds, settings as stored.
     public init() {}
 }

@@ -27,6 +27,9 @@ public func importFiles(
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
     let start = secondsOfClock()
+    var options = options
+    options.schemas = try database.schemas()
+    options.presets = database.presets
     var report = try importFiles(paths, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
         try database.write(batch)
