@@ -28,7 +28,8 @@ struct Cozdb: ParsableCommand {
         version: "cozdb \(Version.text)",
         subcommands: [
             ImportCommand.self, QueryCommand.self, WriteCommand.self, InfoCommand.self,
-            SchemaCommand.self, CheckCommand.self, CompactCommand.self, RejectsCommand.self,
+            SchemaCommand.self, CatalogueCommand.self, CheckCommand.self, CompactCommand.self,
+            RejectsCommand.self,
             InspectCommand.self, SampleCommand.self,
         ])
 
