@@ -79,7 +79,9 @@ struct DeclarationTests {
         ])
         batch.settings.preset = "p"
         #expect(try database.write(batch).refusedValues == 0)
-        let types = try #require(try database.schemas().first).fields.map { "\($0.name) \($0.type)" }
+        let types = try #require(try database.schemas().first).fields.map {
+            "\($0.name) \($0.type)"
+        }
         #expect(
             types == [
                 "_ms float", "a_ms float", "ms integer", "q_ string", "q_a_ms boolean",
