@@ -25,8 +25,8 @@ public struct ImportOptions: Sendable {
     /// Settings of experiments that the import creates. One that names settings other than those
     /// stored is refused before anything is stored.
     public var settings = ExperimentSettings()
-    /// Fields to store under another name, by the name they come with; the report counts them.
-    /// Where a point has both names, the value that comes later in it wins.
+    /// Fields and tags to store under another name, by the name they come with; the report counts
+    /// them. A point that has both names keeps both as they came.
     public var renames: [String: String] = [:]
     /// Experiment of points whose format names none, such as a table of values; nil: such input
     /// is refused.
@@ -58,16 +58,6 @@ public struct ImportOptions: Sendable {
     public init() {}
 }
 
-/// A field that `ImportOptions.renames` gave another name.
-public struct RenamedField: Hashable, Sendable {
-    /// The name it came with.
-    public var from: String
-    /// The name it is stored under.
-    public var to: String
-    /// Values that came under the old name, refused ones included.
-    public var values: Int
-}
-
 /// What an import did.
 public struct ImportReport: Sendable {
     /// Points read and not refused as lines.
@@ -93,8 +83,9 @@ public struct ImportReport: Sendable {
     public var skippedOtherDatabases = 0
     /// Fields named `time` that were dropped, as InfluxDB does.
     public var droppedTimeFields = 0
-    /// Fields that got another name on the way, with the number of their values.
-    public var renamedFields: [RenamedField] = []
+    /// Fields and tags that got another name on the way, with the number of their values, refused
+    /// ones included.
+    public var renames: [AppliedRename] = []
     /// Databases and policies that the input named and had points of.
     public var databases: [ExportContext] = []
     /// Bytes read, as stored (gzip: before decoding).

@@ -165,7 +165,7 @@ private struct Importer {
     let totalBytes: Int?
     /// One for each format met so far, by its name.
     private var readers: [String: any PointReader] = [:]
-    private var renamedFields: [RenamedField] = []
+    private var renames: [AppliedRename] = []
     /// Stored bytes of the files that are done, and decoded bytes of the same.
     private var doneBytes = 0
     private var decodedBytes = 0
@@ -202,7 +202,7 @@ private struct Importer {
                 failure = error
             }
             points += batch.rowCount + batch.refusals.count
-            countRenamed(batch.renamedFields)
+            count(batch.appliedRenames)
             if !batch.isEmpty { try pipeline.submit(batch) }
             if let failure { throw failure }
             report(file)
@@ -241,23 +241,23 @@ private struct Importer {
                 seconds: secondsOfClock() - start))
     }
 
-    private mutating func countRenamed(_ fields: [(from: String, to: String, values: Int)]) {
-        for field in fields {
-            let known = renamedFields.firstIndex {
-                $0.from.utf8.elementsEqual(field.from.utf8)
+    private mutating func count(_ more: [AppliedRename]) {
+        for rename in more {
+            let known = renames.firstIndex {
+                $0.isTag == rename.isTag && $0.from.utf8.elementsEqual(rename.from.utf8)
             }
             if let known {
-                renamedFields[known].values += field.values
+                renames[known].renamed += rename.renamed
+                renames[known].kept += rename.kept
             } else {
-                renamedFields.append(
-                    RenamedField(from: field.from, to: field.to, values: field.values))
+                renames.append(rename)
             }
         }
     }
 
     func complete(_ report: inout ImportReport) {
         for name in readers.keys.sorted() { readers[name]?.complete(&report) }
-        report.renamedFields = renamedFields
+        report.renames = renames
         report.bytes = doneBytes
         report.decodedBytes = decodedBytes
         report.seconds = secondsOfClock() - start

@@ -15,11 +15,12 @@ enum CatalogueText {
         ("sent", { $0.rate.rawValue }),
         ("measured", { $0.interval }),
         ("device", { $0.device.rawValue }),
+        ("in Cozie 2", { $0.namesInV2.joined(separator: ", ") }),
     ]
 
     /// - Parameter widthMax: columns of the terminal; nil where there is none.
     static func table(_ fields: [CozieField], widthMax: Int?) -> String {
-        var count = columns.count
+        var columns = columns.filter { column in fields.contains { !column.cell($0).isEmpty } }
         var meaningWidth = Int.max
         if let widthMax {
             let widths = columns.map { column in
@@ -27,16 +28,17 @@ enum CatalogueText {
                     max(width, PlainText.width(column.cell(field)))
                 }
             }
-            func rest() -> Int { widthMax - widths.prefix(count).reduce(0) { $0 + $1 + 2 } }
-            while count > 2, rest() < meaningWidthMin { count -= 1 }
+            func rest() -> Int {
+                widthMax - widths.prefix(columns.count).reduce(0) { $0 + $1 + 2 }
+            }
+            while columns.count > 2, rest() < meaningWidthMin { columns.removeLast() }
             meaningWidth = max(meaningWidthMin, rest())
         }
         var table = TextTable(
-            columns.prefix(count).map { .init($0.title) } + [.init("meaning")], cellWidthMax: .max)
+            columns.map { .init($0.title) } + [.init("meaning")], cellWidthMax: .max)
         for field in fields {
-            table.append(
-                columns.prefix(count).map { $0.cell(field) }
-                    + [PlainText.cut(field.meaning, width: meaningWidth)])
+            let meaning = PlainText.cut(field.meaning, width: meaningWidth)
+            table.append(columns.map { $0.cell(field) } + [meaning])
         }
         return table.takeText() + legend(fields)
     }
