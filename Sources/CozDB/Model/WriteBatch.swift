@@ -51,6 +51,21 @@ public struct WriteBatch: Sendable {
         public var name: String
         /// Type of the values.
         public var type: FieldType
+        /// Whether the input said that they have this type; false: they only look like it.
+        public var isTyped: Bool
+
+        /// The type of a field of which nothing is known before.
+        var newFieldType: FieldType { !isTyped && type == .integer ? .float : type }
+
+        /// Whether an empty string is no value where the field is something else.
+        var dropsBlanks: Bool { !isTyped && type == .string }
+
+        /// Whether InfluxDB's rule for types lets a value into a field of a type.
+        func mayBecome(_ locked: FieldType) -> Bool {
+            let numbers: Set<FieldType> = [.float, .integer]
+            return type == locked
+                || !isTyped && numbers.contains(type) && numbers.contains(locked)
+        }
     }
 
     /// The tags of points, as received.
@@ -72,8 +87,12 @@ public struct WriteBatch: Sendable {
     public var renames: [String: String] = [:]
     /// What the commit declares of fields, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
-    /// Lines that the importer could not read; stored in the journal with this commit.
+    /// Whether the commit is refused, with nothing stored, where a point or value of it is.
+    public var isAllOrNothing = false
+    /// Lines and values that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
+    /// Lines among the refusals.
+    public private(set) var refusedLineCount = 0
 
     @usableFromInline var rows: [Row] = []
     @usableFromInline var cells: [Cell] = []
@@ -105,6 +124,7 @@ public struct WriteBatch: Sendable {
         rows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         refusals.removeAll(keepingCapacity: true)
+        refusedLineCount = 0
         declarations.removeAll()
         experiments.removeAll()
         tagSets.removeAll()
@@ -135,25 +155,34 @@ public struct WriteBatch: Sendable {
     }
 
     /// The number of a field with this type. The same field with another type has another number.
+    ///
+    /// - Parameter isTyped: false for input that has no types, such as JSON and CSV, where a type
+    ///   is only what a value looks like. Then an integer locks a field that nothing is known of
+    ///   as float; a number is no type conflict whatever the type rule, as long as it stays the
+    ///   same number; and a string that is empty or blank is no value where the field is declared
+    ///   or stored as something else.
     public mutating func column(
-        experiment: Int, name: Span<UInt8>, type: FieldType
+        experiment: Int, name: Span<UInt8>, type: FieldType, isTyped: Bool = true
     ) -> UInt32 {
+        let kind = type.rawValue | (isTyped ? 0 : WriteBatch.untypedMark)
         if !renames.isEmpty {
             let asked = String(decoding: [UInt8](copying: name), as: UTF8.self)
             if let other = renames[asked] {
-                let column = storedColumn(experiment: experiment, name: other.utf8.span, type: type)
+                let column = storedColumn(experiment: experiment, name: other.utf8.span, kind)
                 renamedColumns[column] = (asked, other)
                 return column
             }
         }
-        return storedColumn(experiment: experiment, name: name, type: type)
+        return storedColumn(experiment: experiment, name: name, kind)
     }
 
+    private static var untypedMark: UInt8 { 0x80 }
+
     private mutating func storedColumn(
-        experiment: Int, name: Span<UInt8>, type: FieldType
+        experiment: Int, name: Span<UInt8>, _ kind: UInt8
     ) -> UInt32 {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(type.rawValue)
+        scratch.append(kind)
         appendNumber(experiment)
         scratch.append(copying: name)
         return UInt32(truncatingIfNeeded: columns.intern(scratch))
@@ -225,8 +254,10 @@ public struct WriteBatch: Sendable {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
     }
 
-    /// Adds a refused line to what the commit stores in the rejects journal.
+    /// Adds a refused line or value to what the commit stores in the rejects journal. The key of
+    /// a value may have all tags of its point: those of the identity are kept.
     public mutating func refuse(_ refusal: Refusal) {
+        if case .line = refusal.subject { refusedLineCount += 1 }
         refusals.append(refusal)
     }
 
@@ -318,7 +349,13 @@ public struct WriteBatch: Sendable {
         return ReceivedColumn(
             experiment: WriteBatch.number(bytes, at: 1),
             name: String(decoding: bytes[5...], as: UTF8.self),
-            type: FieldType(rawValue: bytes[0]) ?? .string)
+            type: FieldType(rawValue: bytes[0] & ~WriteBatch.untypedMark) ?? .string,
+            isTyped: bytes[0] & WriteBatch.untypedMark == 0)
+    }
+
+    /// Whether a cell of a string column has nothing but blanks.
+    func isBlank(_ cell: Cell) -> Bool {
+        strings.copy(Int(truncatingIfNeeded: cell.bits)).allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
 
     func receivedTagSet(_ index: Int) -> TagSet {
