@@ -201,7 +201,7 @@ private struct Importer {
                 if error.kind != .io && error.kind != .damaged { throw error }
                 failure = error
             }
-            points += batch.rowCount + batch.refusals.count
+            points += batch.rowCount + batch.refusedLineCount
             count(batch.appliedRenames)
             if !batch.isEmpty { try pipeline.submit(batch) }
             if let failure { throw failure }

@@ -32,6 +32,10 @@ struct CommitEncoder {
         var number: Int
         var conversion: Conversion
         var locked: FieldType
+        /// Whether an empty string is no value here, rather than one of the wrong type.
+        var dropsBlanks = false
+        /// Whether a conversion is worth counting: not where the input has no types.
+        var isTyped = true
     }
 
     private enum Conversion {
@@ -78,8 +82,8 @@ struct CommitEncoder {
         try checkNames(batch)
         try checkStrings(batch)
         try checkSettings(batch)
-        report.points = batch.rowCount + batch.refusals.count
-        for refusal in batch.refusals { refuse(refusal, wholePoint: true) }
+        report.points = batch.rowCount + batch.refusedLineCount
+        for refusal in batch.refusals { refuse(refusal, of: batch) }
         declare(batch)
         var cellStart = 0
         for row in batch.rows {
@@ -87,6 +91,7 @@ struct CommitEncoder {
             encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
         }
+        try checkWhole(batch)
         let isEmpty = report.values == 0 && refusals.isEmpty && changes.isEmpty && marks.isEmpty
         if isEmpty { return nil }
         return record(of: batch)
@@ -305,11 +310,12 @@ struct CommitEncoder {
         _ received: WriteBatch.ReceivedColumn, in schema: ExperimentSchema?
     ) -> (conversion: Conversion, locked: FieldType, id: ColumnID?) {
         let column = schema?.field(received.name)
-        let locked = column?.type ?? schema?.declaration(of: received.name)?.type ?? received.type
+        let locked =
+            column?.type ?? schema?.declaration(of: received.name)?.type ?? received.newFieldType
         let conversion: Conversion
         if locked == received.type {
             conversion = .none
-        } else if schema?.typeRule == .strict {
+        } else if schema?.typeRule == .strict, received.isTyped {
             conversion = .refused
         } else if locked == .float, received.type == .integer {
             conversion = .integerToFloat
@@ -333,7 +339,9 @@ struct CommitEncoder {
         }
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates nothing; the next value may be one that can be stored.
-            return ColumnPlan(id: 0, number: 0, conversion: .refused, locked: locked)
+            return ColumnPlan(
+                id: 0, number: 0, conversion: .refused, locked: locked,
+                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
@@ -353,7 +361,9 @@ struct CommitEncoder {
                 tables[table].columns.append(locked.rawValue)
             }
         }
-        let plan = ColumnPlan(id: id ?? 0, number: number, conversion: conversion, locked: locked)
+        let plan = ColumnPlan(
+            id: id ?? 0, number: number, conversion: conversion, locked: locked,
+            dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
         columns[index] = plan
         return plan
     }
@@ -410,10 +420,11 @@ struct CommitEncoder {
         var bits = cell.bits
         if plan.conversion != .none {
             guard let stored = CommitEncoder.storedBits(bits, plan.conversion) else {
+                if plan.dropsBlanks, batch.isBlank(cell) { return }
                 return refuseValue(cell, plan, row, of: batch)
             }
             bits = stored
-            report.convertedValues += 1
+            if plan.isTyped { report.convertedValues += 1 }
         }
         report.values += 1
         writer.appendVarint(plan.number + 1)
@@ -458,17 +469,49 @@ struct CommitEncoder {
         var seen: [Name: FieldType] = [:]
         for index in cells {
             let received = batch.receivedColumn(Int(batch.cells[index].column))
+            if received.dropsBlanks, batch.isBlank(batch.cells[index]) { continue }
             let locked =
                 schema?.field(received.name)?.type ?? schema?.declaration(of: received.name)?.type
                 ?? seen[Name(received.name)]
-            if let locked, locked != received.type {
+            if let locked, !received.mayBecome(locked) {
                 return "partial write: field type conflict: input field \"\(received.name)\" on "
                     + "measurement \"\(name)\" is type \(received.type.name), already exists as "
                     + "type \(locked.name)"
             }
-            seen[Name(received.name)] = received.type
+            seen[Name(received.name)] = locked ?? received.newFieldType
         }
         return nil
+    }
+
+    /// Refuses all of a batch that asks for it, where a part of it was refused.
+    private func checkWhole(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        let refused = report.refusedPoints + report.refusedValues
+        guard batch.isAllOrNothing, refused > 0 else { return }
+        let example = report.examples.first.map { refusal in
+            refusal.line > 0 ? "line \(refusal.line): \(refusal.reason)" : refusal.reason
+        }
+        throw DatabaseError(
+            .usage,
+            "nothing was stored, as asked for: of \(report.points) points "
+                + "\(report.refusedPoints), and \(report.refusedValues) values of the others, "
+                + "cannot be, such as \(example ?? "")",
+            file: batch.source.isEmpty ? nil : batch.source)
+    }
+
+    /// Takes over what the importer refused. It knows a value's tags, the schema its identity.
+    private mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
+        guard
+            case .value(let experiment, let key, let time, let field, let value, let locked) =
+                refusal.subject
+        else { return refuse(refusal, wholePoint: true) }
+        let identity =
+            schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
+        var refusal = refusal
+        refusal.subject = .value(
+            experiment: experiment,
+            key: SeriesKey(tags: key.tags.filter { identity.contains($0.name) }), time: time,
+            field: field, value: value, locked: locked)
+        refuse(refusal, wholePoint: false)
     }
 
     private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
@@ -538,16 +581,5 @@ struct CommitEncoder {
             writer.append(table.rows.bytes)
         }
         return writer.bytes
-    }
-}
-
-extension Identity {
-    /// Whether a tag is part of the series key.
-    func contains(_ tag: String) -> Bool {
-        switch self {
-        case .participant(let name): Name(name) == Name(tag)
-        case .allTags: true
-        case .tags(let names): names.contains { Name($0) == Name(tag) }
-        }
     }
 }
