@@ -378,9 +378,10 @@ extension PlannedSource {
     }
 }
 
-/// "did you mean" for names.
-enum NameSuggestion {
-    static func text(_ name: String, among names: [String]) -> String {
+/// "did you mean" for names; the study questions and the command say it too.
+package enum NameSuggestion {
+    /// `; did you mean "x"?` with the nearest of the names, or nothing where none is near.
+    package static func text(_ name: String, among names: [String]) -> String {
         let limit = max(2, name.utf8.count / 3)
         let best = names.map { ($0, distance(Array(name.utf8), Array($0.utf8))) }
             .filter { $0.1 <= limit }.min { $0.1 < $1.1 }
