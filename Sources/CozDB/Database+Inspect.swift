@@ -55,11 +55,17 @@ extension Database {
             \(manifest.lastSequence)
 
             """
+        for preset in manifest.schemas.presets {
+            text += "preset \"\(preset.name)\", \(preset.fields.count) declarations\n"
+        }
         for schema in manifest.schemas.all {
             text += "experiment \(schema.id) \"\(schema.name)\", identity \(schema.identity), "
             text += "types \(schema.typeRule), preset \(schema.preset)\n"
             for column in schema.columns {
                 text += "  \(column.kind) \(column.id) \"\(column.name)\" \(column.type.name)\n"
+            }
+            for field in schema.declarations {
+                text += "  declared \"\(field.name)\" \(field.type.name)\n"
             }
         }
         for info in manifest.segments {

@@ -74,6 +74,25 @@ public final class Database: Sendable {
         try writer().write(batch)
     }
 
+    /// Declares fields of an experiment: units, notes, questions with their options, and the types
+    /// of fields that have no value yet. Durable on return; declaring the same again stores
+    /// nothing. The experiment is created where it is new, with the settings.
+    ///
+    /// - Parameter fields: each replaces an earlier declaration of the same field.
+    /// - Returns: `conflicts` lists the fields that have another type already, and keep it.
+    /// - Throws: as `write`; `usage` for a name or text of more than 65,535 bytes.
+    @discardableResult
+    public func declare(
+        experiment: String, fields: [SchemaPreset.Field],
+        settings: ExperimentSettings = ExperimentSettings()
+    ) throws(DatabaseError) -> WriteReport {
+        var batch = WriteBatch()
+        batch.settings = settings
+        let number = batch.experiment(experiment.utf8.span)
+        for field in fields { batch.declare(field, experiment: number) }
+        return try write(batch)
+    }
+
     /// Writes what is in memory to segments. Durability does not need it; it empties the log.
     /// Writers wait meanwhile.
     ///

@@ -9,7 +9,7 @@ internal import Glibc
 /// given, a word is eight bytes, and `PaddedBuffer.padding` is more than any of them looks ahead.
 /// Debug builds check every index. Valid until the buffer it was taken from changes.
 @safe package struct PaddedBytes {
-    private let base: UnsafePointer<UInt8>
+    @usableFromInline let base: UnsafePointer<UInt8>
     /// Bytes before the tail.
     package let count: Int
 
@@ -18,13 +18,13 @@ internal import Glibc
         self.count = count
     }
 
-    @inline(__always) package subscript(_ index: Int) -> UInt8 {
+    @inlinable @inline(__always) package subscript(_ index: Int) -> UInt8 {
         assert(index >= 0 && index < count + PaddedBuffer.padding)
         return unsafe base[index]
     }
 
     /// Eight bytes as a number, the first one lowest.
-    @inline(__always) package func word(_ index: Int) -> UInt64 {
+    @inlinable @inline(__always) package func word(_ index: Int) -> UInt64 {
         assert(index >= 0 && index + 8 <= count + PaddedBuffer.padding)
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self).littleEndian
     }
@@ -201,6 +201,13 @@ internal import Glibc
         sealTail()
     }
 
+    /// Removes bytes from the end until `size` are left.
+    package mutating func truncate(to size: Int) {
+        precondition(size >= 0 && size <= count, "more bytes to keep than there are")
+        count = size
+        sealTail()
+    }
+
     /// Makes room for `size` more bytes, lets the body write some of them and keeps those.
     ///
     /// - Parameter body: returns how many bytes it wrote.
@@ -222,6 +229,16 @@ internal import Glibc
             unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
             return source.count
         }
+    }
+
+    /// Appends a copy of bytes that are there.
+    package mutating func append(from range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside the buffer")
+        reserve(range.count)
+        // Sound: checked above; the copy goes behind the last byte.
+        unsafe memcpy(base + count, base + range.lowerBound, range.count)
+        count += range.count
+        sealTail()
     }
 
     package mutating func append(_ byte: UInt8) {

@@ -56,7 +56,7 @@ public struct InputFormat: Sendable {
     public let name: String
     /// The preset of experiments that points of this format create, where the settings of the
     /// import name none; nil: no preset.
-    public var preset: String?
+    public var preset: SchemaPreset?
     /// Whether a file is of this format, by its first decoded bytes (up to 4096) and its name.
     public let recognizes: @Sendable (_ head: [UInt8], _ fileName: String) -> Bool
     /// Makes a reader for one import.
@@ -68,7 +68,7 @@ public struct InputFormat: Sendable {
     ///   - recognizes: whether a file is of this format; must not claim files of other formats.
     ///   - makeReader: makes a reader for one import.
     public init(
-        name: String, preset: String? = nil,
+        name: String, preset: SchemaPreset? = nil,
         recognizes: @escaping @Sendable (_ head: [UInt8], _ fileName: String) -> Bool,
         makeReader: @escaping @Sendable (ImportOptions) throws(DatabaseError) -> any PointReader
     ) {

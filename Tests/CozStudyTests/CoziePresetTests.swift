@@ -39,13 +39,16 @@ struct CoziePresetTests {
                 preset: "cozie-v3"))
         #expect(report.convertedValues == 1)
         #expect(report.refusedValues == 1)
+        let stored = try database.schemas().first
+        #expect(stored?.fields.map(\.name) == ["ts_heart_rate"], "what is refused creates nothing")
         try database.close()
 
         let reader = try Database.open(directory.path, access: .readOnly)
         let schema = try #require(try reader.schemas().first)
         #expect(schema.preset == "cozie-v3")
         #expect(schema.field("ts_heart_rate")?.unit == "count/min")
-        #expect(schema.field("ws_stand_time")?.type == .float)
+        #expect(schema.declaration(of: "ws_stand_time")?.type == .float)
+        #expect(schema.field("ws_stand_time") == nil, "what nobody wrote is no field")
     }
 
     @Test func `it is stored: a program that does not know it goes on with it`() throws {

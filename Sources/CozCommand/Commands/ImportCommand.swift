@@ -6,10 +6,6 @@ internal import CozImport
 internal import Glibc
 
 struct ImportCommand: ParsableCommand {
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case auto, lp
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Import files: line protocol, influx_inspect exports, plain or gzip.",
@@ -33,9 +29,14 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Option(help: "auto decides by the first bytes of each file; lp is line protocol.")
-    var format = Format.auto
+    var format = ImportFormat.auto
 
     @OptionGroup var options: WriteOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Experiment of points whose format names none, such as CSV.", valueName: "name"))
+    var experiment: String?
 
     @Option(
         name: .customLong("database"),
@@ -92,9 +93,16 @@ struct ImportCommand: ParsableCommand {
         if summary.report.hasRefusals { throw ExitStatus.partlyRefused.exitCode }
     }
 
+    /// The formats with the options given for them. `auto` asks them in the order of the cases.
+    private var formats: [ImportFormat: InputFormat] {
+        [.lp: .lineProtocol]
+    }
+
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
         var result = ImportOptions()
-        result.format = format == .lp ? .lineProtocol : nil
+        result.format = formats[format]
+        result.formats = ImportFormat.allCases.compactMap { formats[$0] }
+        result.experiment = experiment
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag
@@ -117,160 +125,5 @@ struct ImportCommand: ParsableCommand {
             .notFound,
             "\(SystemMessage.text(errno)); expected a file to import. Nothing was stored",
             file: path)
-    }
-}
-
-/// What an import did, in words.
-struct ImportSummary {
-    var report = ImportReport()
-    private let path: String
-    private var before = (rows: 0, counters: WriteCounters())
-    private var after = (rows: 0, counters: WriteCounters())
-
-    init(path: String) {
-        self.path = path
-    }
-
-    // What cannot be counted does not stop an import.
-
-    mutating func begin(_ database: Database) {
-        before = ImportSummary.count(database) ?? before
-    }
-
-    /// - Parameter database: closed by now; the counts come from a reader.
-    mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
-        let counted = try? Database.withReader(path) { ImportSummary.count($0) }
-        after = counted.flatMap(\.self) ?? after
-        report.mergedTagSets = MergedTagSets(
-            database.tagSetMerges, since: TagSetMerges(), schemas: schemas)
-    }
-
-    private static func count(_ database: Database) -> (rows: Int, counters: WriteCounters)? {
-        guard let rows = try? database.rowCount(), let counters = try? database.counters() else {
-            return nil
-        }
-        return (rows, counters)
-    }
-
-    var text: String {
-        let speed = Double(report.decodedBytes) / max(report.seconds, 0.001) / 1e6
-        var text = """
-            points   \(PlainText.grouped(report.points))
-            rows     \(PlainText.grouped(after.rows - before.rows)) new, \
-            \(PlainText.grouped(after.rows)) in the database
-            values   \(PlainText.grouped(report.values))
-
-            """
-        text += upserts
-        if report.convertedValues > 0 {
-            text += "         \(PlainText.grouped(report.convertedValues)) of them converted\n"
-        }
-        if report.skippedOtherDatabases > 0 {
-            let count = PlainText.grouped(report.skippedOtherDatabases)
-            text += "skipped  \(count) points of other databases or policies\n"
-        }
-        if report.droppedTimeFields > 0 {
-            let count = PlainText.grouped(report.droppedTimeFields)
-            text += "dropped  \(count) fields named time, as InfluxDB does\n"
-        }
-        text += refusals
-        text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "
-        text += "\(PlainText.fixed(speed, digits: 1)) MB/s\n"
-        return text + remedies
-    }
-
-    /// What became of the values: counted when they were written to segments.
-    private var upserts: String {
-        let (old, new) = (before.counters, after.counters)
-        let inserted = new.insertedValues - old.insertedValues
-        let replaced = new.replacedValues - old.replacedValues
-        let identical = new.identicalValues - old.identicalValues
-        var text = "         \(PlainText.grouped(inserted)) inserted, "
-        text += "\(PlainText.grouped(replaced)) replaced by another value, "
-        text += "\(PlainText.grouped(identical)) the same as before\n"
-        return text + merges
-    }
-
-    /// What InfluxDB would have kept apart.
-    private var merges: String {
-        guard let merged = report.mergedTagSets else { return "" }
-        let identity = ImportSummary.shellQuoted(merged.identity.text)
-        return """
-            merged   \(PlainText.grouped(merged.rows)) rows from points with different tags, \
-            \(PlainText.grouped(merged.replacedValues)) values replaced by a different one there
-                     such as \(PlainText.escaped(merged.example))
-                     a new database with --identity \(identity) would keep them apart
-
-            """
-    }
-
-    private var refusals: String {
-        guard report.hasRefusals else { return "refused  nothing\n" }
-        var text = "refused  \(PlainText.grouped(report.refusedLines)) lines, "
-        text += "\(PlainText.grouped(report.refusedPoints)) points, "
-        text += "\(PlainText.grouped(report.refusedValues)) values; kept in the rejects journal\n"
-        for example in report.examples {
-            var place = example.source.isEmpty ? "" : "\(example.source):"
-            if example.line > 0 { place += "\(example.line):" }
-            if example.column > 0 { place += "\(example.column):" }
-            text += "         \(PlainText.escaped("\(place) \(example.reason)"))\n"
-        }
-        return text
-    }
-
-    /// The commands that would take the refused values in.
-    private var remedies: String {
-        guard !report.conflicts.isEmpty else { return "" }
-        let folder = ImportSummary.shellQuoted(path)
-        var text = "\nTo take in values that were refused because of their type:\n"
-        for statement in statements {
-            text += "  cozdb query --db \(folder) \(ImportSummary.shellQuoted(statement))\n"
-        }
-        return text + "  cozdb rejects --db \(folder) replay\n"
-    }
-
-    /// One change of type for each field: to float where that takes in all its values, else to
-    /// string. A field of strings takes in what it gets as it is.
-    private var statements: [String] {
-        var fields: [(place: String, isFloat: Bool)] = []
-        for conflict in report.conflicts where conflict.locked != .string {
-            let place =
-                "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
-                + "FIELD \(ImportSummary.identifier(conflict.field)) TYPE "
-            let isFloat = conflict.locked == .integer && conflict.received == .float
-            // Names that differ only by Unicode normalisation are equal for Swift.
-            if let known = fields.firstIndex(where: { $0.place.utf8.elementsEqual(place.utf8) }) {
-                fields[known].isFloat = fields[known].isFloat && isFloat
-            } else {
-                fields.append((place, isFloat))
-            }
-        }
-        return fields.map { $0.place + ($0.isFloat ? "float" : "string") }
-    }
-
-    /// The name as a statement takes it; in quotes, so that it is no keyword.
-    private static func identifier(_ name: String) -> String {
-        var text = "\""
-        for scalar in name.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { text += "\\" }
-            if scalar == "\n" { text += "\\n" } else { text.unicodeScalars.append(scalar) }
-        }
-        return text + "\""
-    }
-
-    /// The word as a shell takes it.
-    private static func shellQuoted(_ word: String) -> String {
-        let plain = "-_./:@%+=,"
-        let isPlain = word.unicodeScalars.allSatisfy {
-            $0.isASCII && ($0.properties.isAlphabetic || plain.unicodeScalars.contains($0))
-                || ("0"..."9").contains($0)
-        }
-        if isPlain, !word.isEmpty { return word }
-        // By scalar: a quote with a combining mark behind it is one Character.
-        var text = "'"
-        for scalar in word.unicodeScalars {
-            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
-        }
-        return text + "'"
     }
 }

@@ -49,7 +49,7 @@ public struct ExperimentSettings: Hashable, Sendable {
     public var identity: Identity?
     /// What happens to values of another type than their field's.
     public var typeRule: TypeRule?
-    /// Name of a registered list of fields whose types are locked before the first value.
+    /// Name of a registered list of declarations (`DatabaseOptions.presets`), or `none`.
     public var preset: String?
 
     /// What is left out stays as stored, or is the default for a new experiment.
@@ -76,9 +76,9 @@ public struct Column: Hashable, Sendable {
     public var kind: Kind
     /// The type the column is locked to.
     public var type: FieldType
-    /// Unit and note come from a preset; empty where there is none.
+    /// As declared (`ExperimentSchema.declaration`); empty where nothing is.
     public var unit: String = ""
-    /// What a reader should know of the values; from a preset, else empty.
+    /// What a reader should know of the values, as declared; else empty.
     public var note: String = ""
 }
 
@@ -97,6 +97,12 @@ public struct ExperimentSchema: Sendable {
     /// All columns; a column's id is its index.
     public private(set) var columns: [Column] = []
 
+    /// What was declared of fields of this experiment alone, in the order of their declarations.
+    private(set) var ownDeclarations: [SchemaPreset.Field] = []
+    /// What the preset declares; nil for `none`.
+    var presetDeclarations: FieldDeclarations?
+
+    private var declarationIndex: [Name: Int] = [:]
     private var fieldIDs: [Name: ColumnID] = [:]
     private var attributeIDs: [Name: ColumnID] = [:]
 
@@ -117,6 +123,15 @@ public struct ExperimentSchema: Sendable {
     public func attribute(_ name: String) -> Column? {
         attributeIDs[Name(name)].map { columns[$0] }
     }
+
+    /// What is declared of a field, written or not: by `Database.declare`, else by the preset.
+    public func declaration(of name: String) -> SchemaPreset.Field? {
+        if let index = declarationIndex[Name(name)] { return ownDeclarations[index] }
+        return presetDeclarations?.declaration(of: name)
+    }
+
+    /// The fields that `Database.declare` declared, written or not, in that order.
+    public var declarations: [SchemaPreset.Field] { ownDeclarations }
 
     /// Fields in byte order of their names.
     public var fields: [Column] { sorted(.field) }
@@ -142,6 +157,20 @@ public struct ExperimentSchema: Sendable {
         case .attribute: attributeIDs[Name(name)] = id
         }
         return id
+    }
+
+    /// Keeps a declaration in place of an earlier one of the same field, and gives its unit and
+    /// note to the field where it is there. The type of a field that is there stays.
+    mutating func declare(_ field: SchemaPreset.Field) {
+        if let index = declarationIndex[Name(field.name)] {
+            ownDeclarations[index] = field
+        } else {
+            declarationIndex[Name(field.name)] = ownDeclarations.count
+            ownDeclarations.append(field)
+        }
+        guard let id = fieldIDs[Name(field.name)] else { return }
+        columns[id].unit = field.unit
+        columns[id].note = field.note
     }
 
     /// Changes the type a field is locked to; stored values are cast when they are read.

@@ -67,9 +67,11 @@ public struct WriteBatch: Sendable {
     public var settings = ExperimentSettings()
     /// Preset of experiments that this batch creates where `settings` names none; unlike that it
     /// is no check of those that exist. nil: no preset.
-    public var suggestedPreset: String?
+    public var suggestedPreset: SchemaPreset?
     /// Fields to store under another name, by the name that `column` is asked for.
     public var renames: [String: String] = [:]
+    /// What the commit declares of fields, by experiment.
+    private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
     /// Lines that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
 
@@ -90,7 +92,7 @@ public struct WriteBatch: Sendable {
     /// Values added.
     public var valueCount: Int { cells.count }
     /// Whether there is nothing to commit.
-    public var isEmpty: Bool { rows.isEmpty && refusals.isEmpty }
+    public var isEmpty: Bool { rows.isEmpty && refusals.isEmpty && declarations.isEmpty }
 
     /// The names of the experiments that points of the batch belong to.
     public var experimentNames: [String] {
@@ -103,6 +105,7 @@ public struct WriteBatch: Sendable {
         rows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         refusals.removeAll(keepingCapacity: true)
+        declarations.removeAll()
         experiments.removeAll()
         tagSets.removeAll()
         columns.removeAll()
@@ -225,6 +228,18 @@ public struct WriteBatch: Sendable {
     /// Adds a refused line to what the commit stores in the rejects journal.
     public mutating func refuse(_ refusal: Refusal) {
         refusals.append(refusal)
+    }
+
+    /// Declares a field, written or not: unit, note, question and options are kept with the
+    /// experiment, which is created where it is new; the type holds from the first value on. A
+    /// later declaration of the field replaces an earlier one. A field that has another type
+    /// already keeps it; the report of the write lists it among the conflicts.
+    ///
+    /// - Parameters:
+    ///   - field: its name is one field's; `*` has no meaning here.
+    ///   - experiment: number of the experiment in the batch.
+    public mutating func declare(_ field: SchemaPreset.Field, experiment: Int) {
+        declarations.append((experiment, field))
     }
 
     /// Adds one point. Tags with an empty value count as missing.

@@ -80,6 +80,7 @@ struct CommitEncoder {
         try checkSettings(batch)
         report.points = batch.rowCount + batch.refusals.count
         for refusal in batch.refusals { refuse(refusal, wholePoint: true) }
+        declare(batch)
         var cellStart = 0
         for row in batch.rows {
             let cellEnd = Int(row.cellEnd)
@@ -137,25 +138,54 @@ struct CommitEncoder {
                 try schema.check(batch.settings)
             } else if let name = batch.settings.preset {
                 _ = try preset(name)
+            } else if let preset = batch.suggestedPreset {
+                try check(preset)
             }
         }
+        for declaration in batch.declarations { try check(declaration.field) }
     }
 
-    /// The fields that a new experiment begins with.
-    private func preset(_ name: String) throws(DatabaseError) -> [SchemaPreset.Field] {
-        if Name(name) == Name(SchemaPreset.none) { return [] }
+    /// The preset with this name: as an earlier experiment was created with it, or registered.
+    private func preset(_ name: String) throws(DatabaseError) -> SchemaPreset? {
+        if Name(name) == Name(SchemaPreset.none) { return nil }
+        if let stored = schemas.preset(name) { return stored }
         if let preset = options.presets.first(where: { Name($0.name) == Name(name) }) {
-            let names = Set(preset.fields.map { Name($0.name) })
-            guard names.count == preset.fields.count else {
-                throw DatabaseError(.usage, "the preset \"\(name)\" names a field twice")
-            }
-            return preset.fields
+            try check(preset)
+            return preset
         }
         let known = options.presets.map(\.name) + [SchemaPreset.none]
         throw DatabaseError(
             .usage,
             "no preset is called \"\(name)\"; expected one of \(known.joined(separator: ", ")). "
                 + "Nothing was stored")
+    }
+
+    private func check(_ preset: SchemaPreset) throws(DatabaseError) {
+        let names = Set(preset.fields.map { Name($0.name) })
+        guard names.count == preset.fields.count else {
+            throw DatabaseError(.usage, "the preset \"\(preset.name)\" names a field twice")
+        }
+        for field in preset.fields { try check(field) }
+        try checkText(preset.name, "name of a preset", isRequired: true)
+    }
+
+    private func check(_ field: SchemaPreset.Field) throws(DatabaseError) {
+        try checkText(field.name, "declared field name", isRequired: true)
+        for text in [field.unit, field.note, field.question] + field.options {
+            try checkText(text, "text declared of field \"\(field.name)\"", isRequired: false)
+        }
+    }
+
+    private func checkText(
+        _ text: String, _ what: String, isRequired: Bool
+    ) throws(DatabaseError) {
+        let range = (isRequired ? 1 : 0)...DatabaseOptions.nameSizeBytesMax
+        guard range.contains(text.utf8.count) else {
+            throw DatabaseError(
+                .usage,
+                "\(what) of \(text.utf8.count) bytes; expected \(range.lowerBound) to "
+                    + "\(range.upperBound)")
+        }
     }
 
     /// The experiment's number, made where it is new.
@@ -167,19 +197,35 @@ struct CommitEncoder {
             return schema.id
         }
         let settings = batch.settings
+        // Known to be sound: `checkSettings` came before.
+        let preset =
+            settings.preset == nil
+            ? batch.suggestedPreset.flatMap { schemas.preset($0.name) ?? $0 }
+            : (try? preset(settings.preset ?? SchemaPreset.none)).flatMap(\.self)
+        if let preset, schemas.preset(preset.name) == nil { add(.preset(preset)) }
         let schema = ExperimentSchema(
             id: schemas.nextID, name: name, identity: settings.identity ?? .standard,
-            typeRule: settings.typeRule ?? .lossless, preset: settings.preset ?? SchemaPreset.none)
+            typeRule: settings.typeRule ?? .lossless, preset: preset?.name ?? SchemaPreset.none)
         add(.experiment(schema))
-        // Known to exist: `checkSettings` came before.
-        for (id, field) in ((try? preset(schema.preset)) ?? []).enumerated() {
-            let column = Column(
-                id: id, name: field.name, kind: .field, type: field.type, unit: field.unit,
-                note: field.note)
-            add(.column(experiment: schema.id, column))
-        }
         experiments[index] = schema.id
         return schema.id
+    }
+
+    /// Adds what the batch declares and is not known yet. A field that is there and has another
+    /// type keeps it; the report says so.
+    private mutating func declare(_ batch: borrowing WriteBatch) {
+        for (index, field) in batch.declarations {
+            let id = experiment(index, of: batch)
+            guard let schema = schemas[id] else { continue }
+            if schema.declarations.contains(field) { continue }
+            if let column = schema.field(field.name), column.type != field.type {
+                report.conflicts.append(
+                    TypeConflict(
+                        experiment: schema.name, field: field.name, locked: column.type,
+                        received: field.type))
+            }
+            add(.declaration(experiment: id, field))
+        }
     }
 
     private mutating func add(_ change: SchemaChange) {
@@ -258,24 +304,25 @@ struct CommitEncoder {
     private func conversion(
         _ received: WriteBatch.ReceivedColumn, in schema: ExperimentSchema?
     ) -> (conversion: Conversion, locked: FieldType, id: ColumnID?) {
-        guard let column = schema?.field(received.name) else { return (.none, received.type, nil) }
+        let column = schema?.field(received.name)
+        let locked = column?.type ?? schema?.declaration(of: received.name)?.type ?? received.type
         let conversion: Conversion
-        if column.type == received.type {
+        if locked == received.type {
             conversion = .none
         } else if schema?.typeRule == .strict {
             conversion = .refused
-        } else if column.type == .float, received.type == .integer {
+        } else if locked == .float, received.type == .integer {
             conversion = .integerToFloat
-        } else if column.type == .integer, received.type == .float {
+        } else if locked == .integer, received.type == .float {
             conversion = .floatToInteger
         } else {
             conversion = .refused
         }
-        return (conversion, column.type, column.id)
+        return (conversion, locked, column?.id)
     }
 
     private mutating func plan(
-        column index: Int, table: Int, of batch: borrowing WriteBatch
+        column index: Int, for cell: WriteBatch.Cell, table: Int, of batch: borrowing WriteBatch
     ) -> ColumnPlan {
         if let known = columns[index] { return known }
         let received = batch.receivedColumn(index)
@@ -284,10 +331,15 @@ struct CommitEncoder {
         if id == nil, (schemas[experiment]?.columns.count ?? 0) >= options.columnCountMax {
             conversion = .refused
         }
-        if id == nil, conversion != .refused {
+        if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
+            // A refused value creates nothing; the next value may be one that can be stored.
+            return ColumnPlan(id: 0, number: 0, conversion: .refused, locked: locked)
+        }
+        if id == nil {
+            let declared = schemas[experiment]?.declaration(of: received.name)
             let column = Column(
                 id: schemas[experiment]?.columns.count ?? 0, name: received.name, kind: .field,
-                type: received.type)
+                type: locked, unit: declared?.unit ?? "", note: declared?.note ?? "")
             add(.column(experiment: experiment, column))
             id = column.id
         }
@@ -337,7 +389,7 @@ struct CommitEncoder {
         let valuesBefore = report.values
         for index in cells {
             let cell = batch.cells[index]
-            let plan = plan(column: Int(cell.column), table: table, of: batch)
+            let plan = plan(column: Int(cell.column), for: cell, table: table, of: batch)
             append(cell, plan, row, to: &rows, of: batch)
         }
         rows.append(UInt8(0))
@@ -356,25 +408,12 @@ struct CommitEncoder {
         to writer: inout ByteWriter, of batch: borrowing WriteBatch
     ) {
         var bits = cell.bits
-        switch plan.conversion {
-        case .none:
-            break
-        case .integerToFloat:
-            let value = Int64(bitPattern: bits)
-            guard value.magnitude <= 1 << 53 else { return refuseValue(cell, plan, row, of: batch) }
-            bits = Double(value).bitPattern
-            report.convertedValues += 1
-        case .floatToInteger:
-            let value = Double(bitPattern: bits)
-            guard let whole = Int64(exactly: value), whole != .min,
-                value.sign == .plus || value != 0
-            else {
+        if plan.conversion != .none {
+            guard let stored = CommitEncoder.storedBits(bits, plan.conversion) else {
                 return refuseValue(cell, plan, row, of: batch)
             }
-            bits = UInt64(bitPattern: whole)
+            bits = stored
             report.convertedValues += 1
-        case .refused:
-            return refuseValue(cell, plan, row, of: batch)
         }
         report.values += 1
         writer.appendVarint(plan.number + 1)
@@ -383,6 +422,23 @@ struct CommitEncoder {
         case .integer: writer.appendSigned(Int64(bitPattern: bits))
         case .boolean: writer.append(UInt8(truncatingIfNeeded: bits))
         case .string: writer.appendVarint(bits)
+        }
+    }
+
+    /// The bits in the column's stored type; nil where that is not the same number.
+    private static func storedBits(_ bits: UInt64, _ conversion: Conversion) -> UInt64? {
+        switch conversion {
+        case .none: return bits
+        case .refused: return nil
+        case .integerToFloat:
+            let value = Int64(bitPattern: bits)
+            return value.magnitude <= 1 << 53 ? Double(value).bitPattern : nil
+        case .floatToInteger:
+            let value = Double(bitPattern: bits)
+            guard let whole = Int64(exactly: value), whole != .min,
+                value.sign == .plus || value != 0
+            else { return nil }
+            return UInt64(bitPattern: whole)
         }
     }
 
@@ -402,7 +458,9 @@ struct CommitEncoder {
         var seen: [Name: FieldType] = [:]
         for index in cells {
             let received = batch.receivedColumn(Int(batch.cells[index].column))
-            let locked = schema?.field(received.name)?.type ?? seen[Name(received.name)]
+            let locked =
+                schema?.field(received.name)?.type ?? schema?.declaration(of: received.name)?.type
+                ?? seen[Name(received.name)]
             if let locked, locked != received.type {
                 return "partial write: field type conflict: input field \"\(received.name)\" on "
                     + "measurement \"\(name)\" is type \(received.type.name), already exists as "

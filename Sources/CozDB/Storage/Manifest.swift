@@ -1,7 +1,7 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes
+//      8  version, 4 bytes: 2; 1, without declarations, is read
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
 //     24  payload (varints, texts and the parts below, in order)
@@ -56,7 +56,7 @@ struct Manifest: Sendable {
     var counters = WriteCounters()
 
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 30
 }
@@ -102,6 +102,8 @@ extension Manifest {
     }
 
     private func appendSchemas(to writer: inout ByteWriter) {
+        writer.appendVarint(schemas.presets.count)
+        for preset in schemas.presets { writer.append(SchemaChange.preset(preset)) }
         let experiments = schemas.all
         writer.appendVarint(experiments.count)
         for schema in experiments {
@@ -109,6 +111,10 @@ extension Manifest {
             writer.appendVarint(schema.columns.count)
             for column in schema.columns {
                 writer.append(SchemaChange.column(experiment: schema.id, column))
+            }
+            writer.appendVarint(schema.ownDeclarations.count)
+            for field in schema.ownDeclarations {
+                writer.append(SchemaChange.declaration(experiment: schema.id, field))
             }
         }
     }
@@ -130,9 +136,10 @@ extension Manifest {
             throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
         }
         let version = try header.readUInt32()
-        guard version == Manifest.version else {
+        guard (1...Manifest.version).contains(version) else {
             throw FormatError(
-                .unsupported, "manifest version \(version), expected \(Manifest.version)", at: 8)
+                .unsupported, "manifest version \(version), expected 1 to \(Manifest.version)",
+                at: 8)
         }
         let stored = try header.readUInt32()
         let size = try header.readUInt64()
@@ -150,10 +157,18 @@ extension Manifest {
         nextFileNumber = try reader.readVarint()
         lastSequence = try reader.readVarint()
         let nextID = try reader.readCount(limit: Int(UInt32.max))
+        // Presets; experiments, each with its columns and its declarations. Version 1 had no
+        // declarations of either kind.
+        let hasDeclarations = version > 1
+        for _ in 0..<(hasDeclarations ? try reader.readCount(limit: reader.remaining) : 0) {
+            schemas.apply(try reader.readSchemaChange())
+        }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             schemas.apply(try reader.readSchemaChange())
-            for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-                schemas.apply(try reader.readSchemaChange())
+            for _ in 0..<(hasDeclarations ? 2 : 1) {
+                for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+                    schemas.apply(try reader.readSchemaChange())
+                }
             }
         }
         schemas.nextID = nextID

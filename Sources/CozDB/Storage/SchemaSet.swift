@@ -5,6 +5,8 @@
 struct SchemaSet: Sendable {
     private(set) var byID: [Int: ExperimentSchema] = [:]
     private var idByName: [Name: Int] = [:]
+    /// The presets that experiments were created with, as they were then; in that order.
+    private(set) var presets: [SchemaPreset] = []
     /// Number for the next experiment; numbers are never given twice.
     var nextID = 1
 
@@ -22,7 +24,13 @@ struct SchemaSet: Sendable {
         idByName[Name(name)].flatMap { byID[$0] }
     }
 
+    func preset(_ name: String) -> SchemaPreset? {
+        presets.first { Name($0.name) == Name(name) }
+    }
+
     mutating func insert(_ schema: ExperimentSchema) {
+        var schema = schema
+        schema.presetDeclarations = preset(schema.preset).map { FieldDeclarations($0) }
         byID[schema.id] = schema
         idByName[Name(schema.name)] = schema.id
         nextID = max(nextID, schema.id + 1)
@@ -52,6 +60,10 @@ struct SchemaSet: Sendable {
                     name: column.name, kind: column.kind, type: column.type, unit: column.unit,
                     note: column.note)
             }
+        case .preset(let preset):
+            if self.preset(preset.name) == nil { presets.append(preset) }
+        case .declaration(let experiment, let field):
+            update(experiment) { $0.declare(field) }
         }
     }
 }
@@ -61,6 +73,10 @@ enum SchemaChange: Sendable {
     /// An experiment without columns.
     case experiment(ExperimentSchema)
     case column(experiment: Int, Column)
+    /// A preset, before the first experiment that is created with it.
+    case preset(SchemaPreset)
+    /// What is known of a field of one experiment, whether it is there or not.
+    case declaration(experiment: Int, SchemaPreset.Field)
 }
 
 // MARK: Bytes; the layout is in docs/format/wal.md, "schema changes"
@@ -84,7 +100,26 @@ extension ByteWriter {
             appendText(column.name)
             appendText(column.unit)
             appendText(column.note)
+        case .preset(let preset):
+            append(UInt8(3))
+            appendText(preset.name)
+            appendVarint(preset.fields.count)
+            for field in preset.fields { append(field) }
+        case .declaration(let experiment, let field):
+            append(UInt8(4))
+            appendVarint(experiment)
+            append(field)
         }
+    }
+
+    private mutating func append(_ field: SchemaPreset.Field) {
+        appendText(field.name)
+        append(field.type.rawValue)
+        appendText(field.unit)
+        appendText(field.note)
+        appendText(field.question)
+        appendVarint(field.options.count)
+        for option in field.options { appendText(option) }
     }
 
     private mutating func append(_ identity: Identity) {
@@ -131,9 +166,34 @@ extension ByteReader {
             return .column(
                 experiment: experiment,
                 Column(id: id, name: name, kind: kind, type: type, unit: unit, note: note))
+        case 3:
+            let name = try readText(limit: DatabaseOptions.nameSizeBytesMax)
+            var fields: [SchemaPreset.Field] = []
+            for _ in 0..<(try readCount(limit: remaining)) { fields.append(try readDeclaration()) }
+            return .preset(SchemaPreset(name: name, fields: fields))
+        case 4:
+            let experiment = try readCount(limit: Int(UInt32.max))
+            return .declaration(experiment: experiment, try readDeclaration())
         default:
             throw FormatError(.unsupported, "unknown kind of schema change", at: start)
         }
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func readDeclaration() throws(FormatError) -> SchemaPreset.Field {
+        let limit = DatabaseOptions.nameSizeBytesMax
+        let name = try readText(limit: limit)
+        let start = offset
+        guard let type = FieldType(rawValue: try readUInt8()) else {
+            throw FormatError(.unsupported, "unknown type of a declared field", at: start)
+        }
+        var field = SchemaPreset.Field(
+            name, type, unit: try readText(limit: limit), note: try readText(limit: limit),
+            question: try readText(limit: limit))
+        for _ in 0..<(try readCount(limit: remaining)) {
+            field.options.append(try readText(limit: limit))
+        }
+        return field
     }
 
     @_lifetime(self: copy self)

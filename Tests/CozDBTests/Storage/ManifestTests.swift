@@ -16,6 +16,11 @@ struct ManifestTests {
             preset: "cozie-v3")
         schema.add(name: "heart", kind: .field, type: .float, unit: "1/min", note: "a note")
         schema.add(name: "heart", kind: .attribute, type: .string)
+        schema.declare(
+            .init("heart", .float, unit: "1/min", note: "declared", question: "How?"))
+        schema.declare(.init("q", .string, question: "Warm?", options: ["yes", "", "no"]))
+        manifest.schemas.apply(
+            .preset(SchemaPreset(name: "cozie-v3", fields: [.init("q_*", .string, unit: "u")])))
         manifest.schemas.insert(schema)
         manifest.schemas.insert(
             ExperimentSchema(
@@ -59,6 +64,9 @@ struct ManifestTests {
         #expect(schema.typeRule == .strict)
         #expect(schema.field("heart")?.unit == "1/min")
         #expect(schema.attribute("heart")?.id == 1)
+        #expect(schema.declaration(of: "q")?.options == ["yes", "", "no"])
+        #expect(schema.declaration(of: "q_x") == .init("q_x", .string, unit: "u"))
+        #expect(schema.declaration(of: "other") == nil)
     }
 
     @Test func `every flipped bit is refused`() {
@@ -84,7 +92,7 @@ struct ManifestTests {
 
     @Test func `a newer version is named as such`() {
         var bytes = Self.sample().encoded()
-        bytes[8] = 2
+        bytes[8] = 3
         #expect { try Manifest(decoding: bytes) } throws: { error in
             (error as? FormatError)?.kind == .unsupported
         }

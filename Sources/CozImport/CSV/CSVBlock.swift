@@ -1,0 +1,90 @@
+// What the tokenizer hands out: rows and cells as ranges of bytes, nothing copied.
+
+/// What separates cells, and whether quotes mean anything.
+package struct CSVDialect: Hashable, Sendable {
+    /// The byte between two cells; neither a quote nor part of a line break.
+    package var delimiter: UInt8
+    /// Whether a cell that begins with `"` is quoted (RFC 4180). Without it a quote is a byte as
+    /// any other, and every newline ends a row.
+    package var hasQuotes: Bool
+
+    package init(delimiter: UInt8 = UInt8(ascii: ","), hasQuotes: Bool = true) {
+        precondition(
+            delimiter != quote && delimiter != newline && delimiter != carriageReturn,
+            "a quote or a line break cannot separate cells")
+        self.delimiter = delimiter
+        self.hasQuotes = hasQuotes
+    }
+}
+
+/// One cell: where its content stands in `CSVBlock.bytes`, without quotes around it and with
+/// doubled quotes made single.
+package struct CSVCell {
+    @usableFromInline let first: Int32
+    @usableFromInline let last: Int32
+    /// Whether it stood in quotes: `""` is an empty string where nothing is no value.
+    package let isQuoted: Bool
+
+    /// The place of its content.
+    @inlinable package var range: Range<Int> { Int(first)..<Int(last) }
+    /// Whether it has no content; `isQuoted` tells the empty string from nothing.
+    @inlinable package var isEmpty: Bool { first == last }
+}
+
+/// One row.
+package struct CSVRow {
+    /// Its cells in `CSVBlock.cells`, at least one; none where the row has a fault.
+    package let cells: Range<Int>
+    /// Its text in `CSVBlock.bytes` as it came, without the line break that ends it.
+    package let text: Range<Int>
+    /// The line it begins in, from 1.
+    package let line: Int
+    /// Index in `CSVBlock.faults`; -1: none.
+    let faultIndex: Int
+}
+
+/// Why a row cannot be split into cells.
+package struct CSVFault: Hashable, Sendable {
+    /// Byte in the line where the row begins, from 1.
+    package let column: Int
+    /// What was found and what was expected.
+    package let reason: String
+}
+
+/// The rows of a piece of a file. `bytes` is valid until the tokenizer reads on.
+package struct CSVBlock {
+    package internal(set) var bytes: PaddedBytes
+    /// In the order of the file.
+    package internal(set) var rows: [CSVRow] = []
+    /// Cells of all rows, and behind them some that mean nothing.
+    package internal(set) var cells: [CSVCell] = []
+    var faults: [CSVFault] = []
+    /// Cells whose doubled quotes were made single: their content stands behind the rows.
+    var unescaped: [(cell: Int, place: Int)] = []
+    /// Keeps the bytes where they are while a block is held.
+    let owner: CSVStorage
+
+    /// What is wrong with a row; nil: nothing.
+    package func fault(of row: CSVRow) -> CSVFault? {
+        row.faultIndex < 0 ? nil : faults[row.faultIndex]
+    }
+
+    /// Whether a row has nothing: no character, or blanks only.
+    package func isBlank(_ row: CSVRow) -> Bool {
+        row.cells.count == 1 && !cells[row.cells.lowerBound].isQuoted
+            && row.text.allSatisfy { bytes[$0] == space || bytes[$0] == tab }
+    }
+
+    /// The column of a cell for error messages: byte in the line where the row begins, from 1.
+    /// Behind a line break inside a quoted cell it goes on counting.
+    package func column(of cell: Int, in row: CSVRow) -> Int {
+        let moved = unescaped.first { $0.cell == cell }
+        let place = moved?.place ?? Int(cells[cell].first)
+        return place - row.text.lowerBound + 1
+    }
+}
+
+/// The bytes of a tokenizer.
+final class CSVStorage {
+    var buffer = PaddedBuffer(capacity: 1 << 16)
+}
