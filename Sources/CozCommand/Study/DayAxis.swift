@@ -53,12 +53,16 @@ struct DayAxis {
         }
     }
 
-    /// The same as bars: for each column its last value, of a whole.
+    /// The same as bars: for each column its last value, of a whole. The lowest is nothing, the
+    /// highest the whole and no less.
     func bars(_ values: [Int], from first: LocalDay, of whole: Int, _ glyphs: Glyphs) -> String {
         line(values, from: first) { values in
+            let value = values.last ?? 0
             let highest = glyphs.bars.count - 1
-            let share = Double(values.last ?? 0) / Double(max(1, whole)) * Double(highest)
-            return glyphs.bars[Int(max(0, min(share.rounded(.up), Double(highest))))]
+            if value <= 0 { return glyphs.bars[0] }
+            if value >= whole { return glyphs.bars[highest] }
+            let share = Double(value) / Double(whole)
+            return glyphs.bars[1 + min(highest - 2, Int(share * Double(highest - 1)))]
         }
     }
 

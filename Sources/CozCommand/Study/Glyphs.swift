@@ -10,13 +10,11 @@ struct Glyphs {
     let shades: [Character]
     /// From low to high.
     let bars: [Character]
-    /// `≤` or what stands for it.
-    let atMost: String
 
     static let unicode = Glyphs(
-        zero: "·", shades: Array("░▒▓█"), bars: Array("▁▂▃▄▅▆▇█"), atMost: "≤")
+        zero: "·", shades: Array("░▒▓█"), bars: Array("▁▂▃▄▅▆▇█"))
     static let ascii = Glyphs(
-        zero: ".", shades: Array("-+*#"), bars: Array("_.:-=+*#"), atMost: "<=")
+        zero: ".", shades: Array("-+*#"), bars: Array("_.:-=+*#"))
 
     /// A terminal whose locale is not UTF-8 gets ASCII. Files and pipes get what every other
     /// output of the command is: UTF-8.

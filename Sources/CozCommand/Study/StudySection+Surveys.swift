@@ -33,7 +33,14 @@ extension StudySection {
                 ])
             }
             return table.takeText(widthMax: style.width, elsewhere: "--format csv")
+                + total(answer.rows)
         }
+    }
+
+    private static func total(_ rows: [ParticipantOverview]) -> String {
+        let values = PlainText.grouped(rows.reduce(0) { $0 + $1.values })
+        let responses = PlainText.grouped(rows.reduce(0) { $0 + $1.responses })
+        return "together \(values) values, \(responses) responses\n"
     }
 
     static func responses(
@@ -117,10 +124,11 @@ extension StudySection {
             }
             let strips = runs.map { run in
                 let values = run.rows.map(\.responses)
-                let whole = max(run.rows.last?.goal ?? 0, values.last ?? 0)
+                let whole = run.rows.last?.goal ?? values.last ?? 0
                 return axis.bars(values, from: run.first, of: whole, style.glyphs)
             }
-            let scale = "full height is the goal, or all responses where they are more"
+            let full = style.glyphs.bars.last.map { String($0) } ?? ""
+            let scale = "\(full) the goal is reached, or all there is where there is no goal"
             return table.text(axis, strips: strips) + "\(legend(scale, axis))\n"
         }
     }

@@ -52,12 +52,14 @@ public struct Study: Sendable {
         self.options = options
         participantTag = options.participantTag ?? schema.identity.participantTag
         calendar = LocalCalendar(zone: try TimeZoneRules(named: options.zone))
-        statements = StudyStatements(
+        var statements = StudyStatements(
             experiment: experiment, tag: participantTag, calendar: calendar, options: options)
         let all = try Study.held(
             by: try Study.ask(statements.everything, snapshot, options), options, calendar)
         participants = try Study.chosen(options.participants, of: all.participants)
         valueCounts = all.counts
+        statements.last = all.participants.map(\.last).max()
+        self.statements = statements
         for field in options.modalities + [options.surveyField]
         where schema.field(field) == nil && field != StudyFields.survey {
             throw Study.missing(
@@ -95,8 +97,7 @@ public struct Study: Sendable {
         let statement = statements.overview
         let series = try ask(statement)
         let held = try Study.held(by: series, options, calendar)
-        var note: String?
-        if held.participants.isEmpty { note = nothing }
+        let note = held.participants.isEmpty ? nothing : nil
         return StudyAnswer(statement: statement, rows: held.participants, note: note)
     }
 

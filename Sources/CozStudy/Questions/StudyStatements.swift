@@ -9,6 +9,8 @@ struct StudyStatements {
     let tag: String
     let calendar: LocalCalendar
     let options: StudyOptions
+    /// Time of the last value of all; nil while that is not known.
+    var last: Timestamp?
 
     private var source: String { QueryLanguage.nameText(experiment) }
     private var group: String { QueryLanguage.nameText(tag) }
@@ -29,12 +31,12 @@ struct StudyStatements {
             ", count(distinct(\(QueryLanguage.nameText($0)))) AS surveys"
         }
         return "SELECT count(\(survey)) AS responses\(surveys ?? "") FROM \(source)"
-            + condition() + perDay
+            + condition(.days) + perDay
     }
 
     var votes: String {
         "SELECT count(response) AS responses, count(vote) AS valid FROM (SELECT \(survey) AS "
-            + "response FROM \(source)), (\(validVotes))" + condition() + perDay
+            + "response FROM \(source)\(chosen)), (\(validVotes))" + times(.days) + perDay
     }
 
     /// - Parameter field: the field that holds the goal; nil where a number is given.
@@ -44,11 +46,11 @@ struct StudyStatements {
             + (value == nil ? "" : ", last(goal) AS goal")
             + " FROM (SELECT \(survey) AS response"
             + (value.map { ", \($0) AS goal" } ?? "")
-            + " FROM \(source)), (\(validVotes))" + condition(fromTheFirst: true) + perDay
+            + " FROM \(source)\(chosen)), (\(validVotes))" + times(.daysFromTheFirst) + perDay
     }
 
     private var validVotes: String {
-        "SELECT valid_votes(\(survey), \(gap)) AS vote FROM \(source)"
+        "SELECT valid_votes(\(survey), \(gap)) AS vote FROM \(source)\(chosen)"
     }
 
     private var gap: String {
@@ -75,7 +77,8 @@ struct StudyStatements {
             let name = QueryLanguage.nameText($0)
             return "count(\(name)) AS \(name)"
         }
-        return "SELECT \(counts.joined(separator: ", ")) FROM \(source)" + condition() + perDay
+        return "SELECT \(counts.joined(separator: ", ")) FROM \(source)" + condition(.days)
+            + perDay
     }
 
     func intervals(_ fields: [String]) -> String {
@@ -84,7 +87,7 @@ struct StudyStatements {
             return "elapsed(\(name), 1ms) AS \(name)"
         }
         return "SELECT \(statistics(fields, ["count", "median", "p90", "max"])) FROM (SELECT "
-            + steps.joined(separator: ", ") + " FROM \(source) GROUP BY \(group))" + condition()
+            + steps.joined(separator: ", ") + " FROM \(source)\(chosen) GROUP BY \(group))" + times()
             + groups(options.isByParticipant ? [group] : [])
     }
 
@@ -96,12 +99,12 @@ struct StudyStatements {
                 delays.count == 1 ? delays[0] : "coalesce(\(delays.joined(separator: ", ")))"
             let trigger = arrival.trigger.map { ", \(QueryLanguage.nameText($0)) AS trigger" }
             return "(SELECT \(delay) AS \(QueryLanguage.nameText(arrival.column))"
-                + "\(trigger ?? "") FROM \(source))"
+                + "\(trigger ?? "") FROM \(source)\(chosen))"
         }
         let columns = arrivals.map(\.column)
         return "SELECT "
             + statistics(columns, ["count", "min", "median", "p90", "p99", "max"])
-            + " FROM " + sources.joined(separator: ", ") + condition()
+            + " FROM " + sources.joined(separator: ", ") + times()
             + groups(
                 (options.isByParticipant ? [group] : [])
                     + (hasTrigger ? ["trigger::field"] : []))
@@ -136,17 +139,49 @@ struct StudyStatements {
         dimensions.isEmpty ? "" : " GROUP BY " + dimensions.joined(separator: ", ")
     }
 
-    /// - Parameter fromTheFirst: whether the lower bound is left out.
-    private func condition(fromTheFirst: Bool = false) -> String {
-        var parts: [String] = []
+    /// Participants and times.
+    private func condition(_ bounds: Bounds = .all) -> String {
+        clause(participantParts + timeParts(bounds))
+    }
+
+    /// Participants alone, for subqueries: the statement around them does not know their tags.
+    private var chosen: String { clause(participantParts) }
+
+    /// Times alone, for statements around subqueries.
+    private func times(_ bounds: Bounds = .all) -> String { clause(timeParts(bounds)) }
+
+    private func clause(_ parts: [String]) -> String {
+        parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
+    }
+
+    private var participantParts: [String] {
         let names = options.participants.map { QueryLanguage.stringText($0) }
-        if names.count == 1 { parts.append("\(group) = \(names[0])") }
-        if names.count > 1 { parts.append("\(group) IN (\(names.joined(separator: ", ")))") }
-        if let from = options.from, !fromTheFirst {
+        if names.isEmpty { return [] }
+        return names.count == 1
+            ? ["\(group) = \(names[0])"] : ["\(group) IN (\(names.joined(separator: ", ")))"]
+    }
+
+    private enum Bounds {
+        /// As they were given.
+        case all
+        /// The same for days: they end now, unless a statement says otherwise.
+        case days
+        /// Days from the very first on.
+        case daysFromTheFirst
+    }
+
+    private func timeParts(_ bounds: Bounds) -> [String] {
+        var parts: [String] = []
+        if let from = options.from, bounds != .daysFromTheFirst {
             parts.append("time >= '\(calendar.text(from))'")
         }
-        if let until = options.until { parts.append("time < '\(calendar.text(until))'") }
-        return parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
+        if let until = options.until {
+            parts.append("time < '\(calendar.text(until))'")
+        } else if bounds != .all, let last, last > options.query.now {
+            // Of a phone whose clock is wrong.
+            parts.append("time <= '\(calendar.text(last))'")
+        }
+        return parts
     }
 }
 
