@@ -379,8 +379,8 @@ extension PlannedSource {
 }
 
 /// "did you mean" for names.
-enum NameSuggestion {
-    static func text(_ name: String, among names: [String]) -> String {
+package enum NameSuggestion {
+    package static func text(_ name: String, among names: [String]) -> String {
         let limit = max(2, name.utf8.count / 3)
         let best = names.map { ($0, distance(Array(name.utf8), Array($0.utf8))) }
             .filter { $0.1 <= limit }.min { $0.1 < $1.1 }
