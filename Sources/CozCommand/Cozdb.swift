@@ -29,7 +29,7 @@ struct Cozdb: ParsableCommand {
         subcommands: [
             ImportCommand.self, QueryCommand.self, WriteCommand.self, InfoCommand.self,
             SchemaCommand.self, CheckCommand.self, CompactCommand.self, RejectsCommand.self,
-            InspectCommand.self, SampleCommand.self,
+            InspectCommand.self, SampleCommand.self, SummaryCommand.self,
         ])
 
     static func main() {
