@@ -9,7 +9,7 @@ internal import Glibc
 /// given, a word is eight bytes, and `PaddedBuffer.padding` is more than any of them looks ahead.
 /// Debug builds check every index. Valid until the buffer it was taken from changes.
 @safe package struct PaddedBytes {
-    private let base: UnsafePointer<UInt8>
+    @usableFromInline let base: UnsafePointer<UInt8>
     /// Bytes before the tail.
     package let count: Int
 
@@ -18,13 +18,13 @@ internal import Glibc
         self.count = count
     }
 
-    @inline(__always) package subscript(_ index: Int) -> UInt8 {
+    @inlinable @inline(__always) package subscript(_ index: Int) -> UInt8 {
         assert(index >= 0 && index < count + PaddedBuffer.padding)
         return unsafe base[index]
     }
 
     /// Eight bytes as a number, the first one lowest.
-    @inline(__always) package func word(_ index: Int) -> UInt64 {
+    @inlinable @inline(__always) package func word(_ index: Int) -> UInt64 {
         assert(index >= 0 && index + 8 <= count + PaddedBuffer.padding)
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self).littleEndian
     }

@@ -237,7 +237,7 @@ struct CaseDatabases {
 enum JSONComparison {
     /// Dictionaries, arrays, String, Int, Double, Bool and NSNull; nil for what is no JSON.
     static func read(_ text: String) -> Any? {
-        (try? JSONReader.read(text)).map(plain)
+        (try? JSONValue.read(text)).map(plain)
     }
 
     private static func plain(_ value: JSONValue) -> Any {

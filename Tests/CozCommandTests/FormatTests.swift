@@ -187,11 +187,11 @@ struct FormatTests {
 
     @Test func `json documents are read and written`() throws {
         let text = #"{"a": [1, -2.5, true, null], "b": {"c": "x\u00e9\ud83d\ude00\n"}}"#
-        let value = try JSONReader.read(text)
+        let value = try JSONValue.read(text)
         #expect(value.line == #"{"a": [1, -2.5, true, null], "b": {"c": "xé😀\n"}}"#)
-        #expect(try JSONReader.read(value.text()) == value)
+        #expect(try JSONValue.read(value.text()) == value)
         for wrong in ["", "{", "[1,]", "{\"a\" 1}", "nul", "\"\\x\"", "1 2", "\"\\ud83d\""] {
-            #expect(throws: DatabaseError.self, "\(wrong)") { try JSONReader.read(wrong) }
+            #expect(throws: DatabaseError.self, "\(wrong)") { try JSONValue.read(wrong) }
         }
     }
 

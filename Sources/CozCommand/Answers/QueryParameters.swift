@@ -9,7 +9,7 @@ enum QueryParameters {
     static func read(_ text: String) throws(DatabaseError) -> [String: QueryParameter] {
         let json: JSONValue
         do throws(DatabaseError) {
-            json = try JSONReader.read(text)
+            json = try JSONValue.read(text)
         } catch {
             throw DatabaseError(.usage, "--params: \(error.message)")
         }

@@ -1,6 +1,7 @@
 // A small JSON document in memory: parameters that come in, reports that go out.
 
 internal import CozDB
+internal import CozImport
 
 indirect enum JSONValue: Equatable {
     case null
@@ -64,149 +65,25 @@ indirect enum JSONValue: Equatable {
     }
 }
 
-/// Reads one JSON document.
-struct JSONReader {
-    private static let depthMax = 64
-
-    private let text: [UInt8]
-    private var index = 0
-
-    private init(_ text: String) {
-        self.text = Array(text.utf8)
-    }
-
-    /// - Throws: `usage` with the byte offset of what is wrong.
+extension JSONValue {
+    /// Reads one JSON document.
+    ///
+    /// - Throws: `usage` with line and column of what is wrong.
     static func read(_ text: String) throws(DatabaseError) -> JSONValue {
-        var reader = JSONReader(text)
-        let value = try reader.value(depth: 0)
-        reader.skipBlanks()
-        guard reader.index == reader.text.count else { throw reader.wrong("end of the text") }
-        return value
+        JSONValue(try JSONNode.parse(text))
     }
 
-    private func wrong(_ expected: String) -> DatabaseError {
-        let found =
-            index < text.count
-            ? "\"\(String(decoding: text[index..<min(index + 20, text.count)], as: UTF8.self))\""
-            : "the end"
-        return DatabaseError(
-            .usage, "JSON: found \(found) at byte \(index + 1), expected \(expected)",
-            offset: index)
-    }
-
-    private var byte: UInt8? { index < text.count ? text[index] : nil }
-
-    private mutating func skipBlanks() {
-        while let byte, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { index += 1 }
-    }
-
-    private mutating func take(_ word: String) -> Bool {
-        let matches = text[index...].starts(with: word.utf8)
-        if matches { index += word.utf8.count }
-        return matches
-    }
-
-    private mutating func value(depth: Int) throws(DatabaseError) -> JSONValue {
-        guard depth < JSONReader.depthMax else { throw wrong("less nesting") }
-        skipBlanks()
-        switch byte {
-        case UInt8(ascii: "{"): return try object(depth)
-        case UInt8(ascii: "["): return try array(depth)
-        case UInt8(ascii: "\""): return .string(try string())
-        default: break
+    private init(_ node: JSONNode) {
+        switch node.value {
+        case .null: self = .null
+        case .boolean(let flag): self = .boolean(flag)
+        case .integer(let number): self = .integer(number)
+        case .float(let number): self = .number(number)
+        case .string(let text): self = .string(text)
+        case .array(let items): self = .array(items.map { JSONValue($0) })
+        case .object(let members):
+            self = .object(
+                members.map { JSONValue.JSONMember(key: $0.key, value: JSONValue($0.value)) })
         }
-        if take("true") { return .boolean(true) }
-        if take("false") { return .boolean(false) }
-        if take("null") { return .null }
-        return try number()
-    }
-
-    private mutating func object(_ depth: Int) throws(DatabaseError) -> JSONValue {
-        index += 1
-        var members: [JSONValue.JSONMember] = []
-        skipBlanks()
-        if take("}") { return .object(members) }
-        repeat {
-            skipBlanks()
-            guard byte == UInt8(ascii: "\"") else { throw wrong("a name in quotes") }
-            let key = try string()
-            skipBlanks()
-            guard take(":") else { throw wrong("a colon") }
-            members.append(JSONValue.JSONMember(key: key, value: try value(depth: depth + 1)))
-            skipBlanks()
-        } while take(",")
-        guard take("}") else { throw wrong("a comma or }") }
-        return .object(members)
-    }
-
-    private mutating func array(_ depth: Int) throws(DatabaseError) -> JSONValue {
-        index += 1
-        var items: [JSONValue] = []
-        skipBlanks()
-        if take("]") { return .array(items) }
-        repeat {
-            items.append(try value(depth: depth + 1))
-            skipBlanks()
-        } while take(",")
-        guard take("]") else { throw wrong("a comma or ]") }
-        return .array(items)
-    }
-
-    private mutating func number() throws(DatabaseError) -> JSONValue {
-        let start = index
-        while let byte, "+-.0123456789eE".utf8.contains(byte) { index += 1 }
-        let word = String(decoding: text[start..<index], as: UTF8.self)
-        if let number = Int64(word) { return .integer(number) }
-        if let number = Double(word), number.isFinite { return .number(number) }
-        index = start
-        throw wrong("a value")
-    }
-
-    private mutating func string() throws(DatabaseError) -> String {
-        index += 1
-        var bytes: [UInt8] = []
-        while let byte, byte != UInt8(ascii: "\"") {
-            guard byte >= 0x20 else { throw wrong("no control character in a string") }
-            index += 1
-            if byte == UInt8(ascii: "\\") { try escape(&bytes) } else { bytes.append(byte) }
-        }
-        guard take("\"") else { throw wrong("a quote") }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw wrong("UTF-8 in the string before")
-        }
-        return text
-    }
-
-    private mutating func escape(_ bytes: inout [UInt8]) throws(DatabaseError) {
-        guard let byte else { throw wrong("an escape") }
-        index += 1
-        switch byte {
-        case UInt8(ascii: "n"): bytes.append(0x0A)
-        case UInt8(ascii: "t"): bytes.append(0x09)
-        case UInt8(ascii: "r"): bytes.append(0x0D)
-        case UInt8(ascii: "b"): bytes.append(0x08)
-        case UInt8(ascii: "f"): bytes.append(0x0C)
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
-        case UInt8(ascii: "u"): try unicodeEscape(&bytes)
-        default: throw wrong("one of n t r b f u after the backslash")
-        }
-    }
-
-    private mutating func unicodeEscape(_ bytes: inout [UInt8]) throws(DatabaseError) {
-        var units = [try codeUnit()]
-        if UTF16.isLeadSurrogate(units[0]), take("\\u") { units.append(try codeUnit()) }
-        guard let text = String(validating: units, as: UTF16.self) else {
-            throw wrong("a pair of surrogates before")
-        }
-        bytes.append(contentsOf: text.utf8)
-    }
-
-    private mutating func codeUnit() throws(DatabaseError) -> UInt16 {
-        let digits = String(decoding: text[index..<min(index + 4, text.count)], as: UTF8.self)
-        guard digits.utf8.count == 4, let unit = UInt16(digits, radix: 16) else {
-            throw wrong("four hexadecimal digits")
-        }
-        index += 4
-        return unit
     }
 }

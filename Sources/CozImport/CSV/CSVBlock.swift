@@ -20,15 +20,15 @@ package struct CSVDialect: Hashable, Sendable {
 /// One cell: where its content stands in `CSVBlock.bytes`, without quotes around it and with
 /// doubled quotes made single.
 package struct CSVCell {
-    let first: Int32
-    let last: Int32
+    @usableFromInline let first: Int32
+    @usableFromInline let last: Int32
     /// Whether it stood in quotes: `""` is an empty string where nothing is no value.
     package let isQuoted: Bool
 
     /// The place of its content.
-    @inline(__always) package var range: Range<Int> { Int(first)..<Int(last) }
+    @inlinable package var range: Range<Int> { Int(first)..<Int(last) }
     /// Whether it has no content; `isQuoted` tells the empty string from nothing.
-    @inline(__always) package var isEmpty: Bool { first == last }
+    @inlinable package var isEmpty: Bool { first == last }
 }
 
 /// One row.
@@ -56,6 +56,7 @@ package struct CSVBlock {
     package internal(set) var bytes: PaddedBytes
     /// In the order of the file.
     package internal(set) var rows: [CSVRow] = []
+    /// Cells of all rows, and behind them some that mean nothing.
     package internal(set) var cells: [CSVCell] = []
     var faults: [CSVFault] = []
     /// Cells whose doubled quotes were made single: their content stands behind the rows.

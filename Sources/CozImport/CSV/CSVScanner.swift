@@ -16,7 +16,9 @@ struct CSVScanner {
     let dialect: CSVDialect
     let rowSizeBytesMax: Int
     var rows: [CSVRow] = []
+    /// The first `cellCount` count; the others are room for more.
     var cells: [CSVCell] = []
+    private var cellCount = 0
     var faults: [CSVFault] = []
     /// Cells with doubled quotes, in order.
     var escaped: [Int] = []
@@ -37,7 +39,7 @@ struct CSVScanner {
     /// Forgets the rows, keeps the memory.
     mutating func removeRows() {
         rows.removeAll(keepingCapacity: true)
-        cells.removeAll(keepingCapacity: true)
+        cellCount = 0
         faults.removeAll(keepingCapacity: true)
         escaped.removeAll(keepingCapacity: true)
     }
@@ -52,19 +54,19 @@ struct CSVScanner {
     mutating func scan(_ text: PaddedBytes, from start: Int, isEnd: Bool) -> Int {
         var start = passOverlongLine(text, from: start)
         while start < text.count {
-            let firstCell = cells.count
+            let firstCell = cellCount
             innerLines = 0
             let rowEnd = scanRow(text, start, isEnd: isEnd)
             if case .whole(let end, let next) = rowEnd, end - start <= rowSizeBytesMax {
                 rows.append(
                     CSVRow(
-                        cells: firstCell..<cells.count, text: start..<end, line: line,
+                        cells: firstCell..<cellCount, text: start..<end, line: line,
                         faultIndex: -1))
                 line += 1 + innerLines
                 start = next
                 continue
             }
-            cells.removeLast(cells.count - firstCell)
+            cellCount = firstCell
             while let last = escaped.last, last >= firstCell { escaped.removeLast() }
             if case .open = rowEnd, !isEnd, text.count - start <= rowSizeBytesMax { return start }
             guard let next = refuse(text, start, rowEnd, isEnd: isEnd) else { return start }
@@ -75,68 +77,107 @@ struct CSVScanner {
 
     // MARK: Whole rows
 
-    /// Adds the cells of one row.
+    /// Adds the cells of one row, eight bytes a step.
     @inline(__always) private mutating func scanRow(
         _ text: PaddedBytes, _ rowStart: Int, isEnd: Bool
     ) -> RowEnd {
         let delimiter = dialect.delimiter
-        let hasQuotes = dialect.hasQuotes
         var start = rowStart
+        var index = rowStart
         while true {
-            if hasQuotes && text[start] == quote {
-                switch scanQuoted(text, start, isEnd: isEnd) {
+            // A word has eight ends of cells at most.
+            if cellCount + 8 > cells.count { makeRoom() }
+            let word = text.word(index)
+            if dialect.hasQuotes && PaddedBytes.places(of: quote, in: word) != 0 {
+                // A cell at a time: what a quote means depends on whether a cell begins with it.
+                switch scanCell(text, start, index, isEnd: isEnd) {
                 case .delimiter(let place):
                     start = place + 1
-                    continue
+                    index = start
+                case .none: index += 8
                 case .row(let end): return end
                 }
-            }
-            var index = start
-            var found = CSVScanner.ends(text.word(index), delimiter)
-            while found == 0 {
-                index += 8
-                found = CSVScanner.ends(text.word(index), delimiter)
-            }
-            index += found.trailingZeroBitCount >> 3
-            if text[index] == delimiter && index < text.count {
-                add(start, index)
-                start = index + 1
                 continue
             }
-            // A newline, be it the one that stands behind all bytes.
-            if index >= text.count && !isEnd { return .open }
-            let end = Swift.min(index, text.count)
-            let hasReturn = end > start && text[end - 1] == carriageReturn
-            add(start, hasReturn ? end - 1 : end)
-            return .whole(end: hasReturn ? end - 1 : end, next: Swift.min(end + 1, text.count))
+            let breaks = CSVScanner.exactPlaces(of: newline, in: word)
+            var ends = breaks | CSVScanner.exactPlaces(of: delimiter, in: word)
+            while ends != 0 {
+                let place = index + ends.trailingZeroBitCount >> 3
+                if breaks & (0 &- ends) & ends != 0 {
+                    return rowEnd(text, start, place, isEnd: isEnd)
+                }
+                add(start, place)
+                start = place + 1
+                ends &= ends &- 1
+            }
+            index += 8
         }
     }
 
-    /// Bit 7 of the bytes of a word that end a cell; exact up to and including the first one.
-    @inline(__always) private static func ends(_ word: UInt64, _ delimiter: UInt8) -> UInt64 {
-        PaddedBytes.places(of: delimiter, in: word) | PaddedBytes.places(of: newline, in: word)
+    /// Bit 7 of the bytes of a word that equal a byte.
+    @inline(__always) private static func exactPlaces(of byte: UInt8, in word: UInt64) -> UInt64 {
+        let difference = word ^ UInt64(byte) &* 0x0101_0101_0101_0101
+        let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+        return ~((difference & low) &+ low | difference | low)
+    }
+
+    /// The end of a row at a newline, be it the one that stands behind all bytes.
+    @inline(__always) private mutating func rowEnd(
+        _ text: PaddedBytes, _ start: Int, _ place: Int, isEnd: Bool
+    ) -> RowEnd {
+        if place >= text.count && !isEnd { return .open }
+        let hasReturn = place > start && text[place - 1] == carriageReturn
+        let end = hasReturn ? place - 1 : place
+        add(start, end)
+        return .whole(end: end, next: Swift.min(place + 1, text.count))
     }
 
     @inline(__always) private mutating func add(
         _ start: Int, _ end: Int, isQuoted: Bool = false
     ) {
         // Fits: a row is at most 256 MiB, and what is read ahead no more than that.
-        cells.append(
-            CSVCell(
-                first: Int32(truncatingIfNeeded: start), last: Int32(truncatingIfNeeded: end),
-                isQuoted: isQuoted))
+        cells[cellCount] = CSVCell(
+            first: Int32(truncatingIfNeeded: start), last: Int32(truncatingIfNeeded: end),
+            isQuoted: isQuoted)
+        cellCount += 1
     }
 
-    private enum QuotedEnd {
+    @inline(never) private mutating func makeRoom() {
+        let empty = CSVCell(first: 0, last: 0, isQuoted: false)
+        cells.append(contentsOf: repeatElement(empty, count: Swift.max(4096, cells.count)))
+    }
+
+    // MARK: Quoted cells
+
+    private enum CellEnd {
         /// Where the delimiter stands that follows the cell.
         case delimiter(Int)
         case row(RowEnd)
+        /// Not in this word.
+        case none
+    }
+
+    /// Adds the cell that begins at `start` and has a quote in the word at `index`, where that is
+    /// known to end.
+    @inline(never) private mutating func scanCell(
+        _ text: PaddedBytes, _ start: Int, _ index: Int, isEnd: Bool
+    ) -> CellEnd {
+        if index == start && text[start] == quote { return scanQuoted(text, start, isEnd: isEnd) }
+        let word = text.word(index)
+        let found =
+            PaddedBytes.places(of: dialect.delimiter, in: word)
+            | PaddedBytes.places(of: newline, in: word)
+        if found == 0 { return .none }
+        let place = index + found.trailingZeroBitCount >> 3
+        if text[place] == newline { return .row(rowEnd(text, start, place, isEnd: isEnd)) }
+        add(start, place)
+        return .delimiter(place)
     }
 
     /// Adds the quoted cell that begins at a quote.
     @inline(__always) private mutating func scanQuoted(
         _ text: PaddedBytes, _ start: Int, isEnd: Bool
-    ) -> QuotedEnd {
+    ) -> CellEnd {
         openQuote = start
         var isEscaped = false
         var index = start + 1
@@ -161,7 +202,7 @@ struct CSVScanner {
                 break
             }
         }
-        if isEscaped { escaped.append(cells.count) }
+        if isEscaped { escaped.append(cellCount) }
         add(start + 1, index, isQuoted: true)
         return endOfQuoted(text, behind: index + 1, isEnd: isEnd)
     }
@@ -169,7 +210,7 @@ struct CSVScanner {
     /// What follows a closing quote.
     @inline(__always) private func endOfQuoted(
         _ text: PaddedBytes, behind end: Int, isEnd: Bool
-    ) -> QuotedEnd {
+    ) -> CellEnd {
         let lineEnd = text[end] == carriageReturn && end < text.count ? end + 1 : end
         if lineEnd >= text.count {
             return .row(isEnd ? .whole(end: end, next: text.count) : .open)
@@ -220,7 +261,7 @@ struct CSVScanner {
     private mutating func add(_ fault: CSVFault, _ range: Range<Int>) {
         rows.append(
             CSVRow(
-                cells: cells.count..<cells.count, text: range, line: line,
+                cells: cellCount..<cellCount, text: range, line: line,
                 faultIndex: faults.count))
         faults.append(fault)
     }
