@@ -61,17 +61,29 @@ public struct WriteBatch: Sendable {
         public var tags: [(name: String, value: String)]
     }
 
-    /// Name of the file or stream the points come from; used in reports and the rejects journal.
-    public var source = ""
+    /// Name of the file or stream that points come from which are added from now on; used in
+    /// reports and the rejects journal.
+    public var source: String {
+        get { sources.last?.name ?? "" }
+        set {
+            guard !source.utf8.elementsEqual(newValue.utf8) else { return }
+            if sources.last?.firstRow == rows.count { sources.removeLast() }
+            sources.append((rows.count, newValue))
+        }
+    }
     /// Settings for experiments that this batch creates, and a check for those that exist.
     public var settings = ExperimentSettings()
     /// Preset of experiments that this batch creates where `settings` names none; unlike that it
     /// is no check of those that exist. nil: no preset.
     public var suggestedPreset: SchemaPreset?
+    /// The same for single experiments, which it counts for before `suggestedPreset`; by number.
+    private(set) var suggestedPresets: [Int: SchemaPreset] = [:]
     /// Fields to store under another name, by the name that `column` is asked for.
     public var renames: [String: String] = [:]
     /// What the commit declares of fields, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
+    /// Where points come from: each source from one row to the next one's.
+    private(set) var sources: [(firstRow: Int, name: String)] = []
     /// Lines that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
 
@@ -106,6 +118,8 @@ public struct WriteBatch: Sendable {
         cells.removeAll(keepingCapacity: true)
         refusals.removeAll(keepingCapacity: true)
         declarations.removeAll()
+        suggestedPresets.removeAll()
+        sources = [(0, source)]
         experiments.removeAll()
         tagSets.removeAll()
         columns.removeAll()
@@ -125,6 +139,14 @@ public struct WriteBatch: Sendable {
         return renamedColumns.sorted { $0.key < $1.key }.compactMap { column, names in
             counts[column].map { (names.from, names.to, $0) }
         }
+    }
+
+    /// Suggests a preset for one experiment, should this batch create it, as `suggestedPreset` does
+    /// for all.
+    ///
+    /// - Parameter experiment: its number in the batch.
+    public mutating func suggest(_ preset: SchemaPreset, experiment: Int) {
+        suggestedPresets[experiment] = preset
     }
 
     // MARK: Numbers
