@@ -76,13 +76,23 @@ public struct WriteBatch: Sendable {
         public var tags: [(name: String, value: String)]
     }
 
-    /// Name of the file or stream the points come from; used in reports and the rejects journal.
-    public var source = ""
+    /// Name of the file or stream that points come from which are added from now on; used in
+    /// reports and the rejects journal.
+    public var source: String {
+        get { sources.last?.name ?? "" }
+        set {
+            guard !source.utf8.elementsEqual(newValue.utf8) else { return }
+            if sources.last?.firstRow == rows.count { sources.removeLast() }
+            sources.append((rows.count, newValue))
+        }
+    }
     /// Settings for experiments that this batch creates, and a check for those that exist.
     public var settings = ExperimentSettings()
     /// Preset of experiments that this batch creates where `settings` names none; unlike that it
     /// is no check of those that exist. nil: no preset.
     public var suggestedPreset: SchemaPreset?
+    /// The same for single experiments, which it counts for before `suggestedPreset`; by number.
+    private(set) var suggestedPresets: [Int: SchemaPreset] = [:]
     /// Fields and tags to store under another name, by the name they come with; compared byte by
     /// byte. A point that has both names keeps both as they came. To be set while the batch is
     /// empty.
@@ -93,6 +103,8 @@ public struct WriteBatch: Sendable {
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
     /// Whether the commit is refused, with nothing stored, where a point or value of it is.
     public var isAllOrNothing = false
+    /// Where points come from: each source from one row to the next one's.
+    private(set) var sources: [(firstRow: Int, name: String)] = []
     /// Lines and values that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
     /// Lines among the refusals.
@@ -132,6 +144,8 @@ public struct WriteBatch: Sendable {
         refusals.removeAll(keepingCapacity: true)
         refusedLineCount = 0
         declarations.removeAll()
+        suggestedPresets.removeAll()
+        sources = [(0, source)]
         experiments.removeAll()
         tagSets.removeAll()
         columns.removeAll()
@@ -143,6 +157,14 @@ public struct WriteBatch: Sendable {
     /// What `renames` did in the points added so far. Cost: one pass over them where tags were
     /// renamed.
     public var appliedRenames: [AppliedRename] { renaming.report(rows) }
+
+    /// Suggests a preset for one experiment, should this batch create it, as `suggestedPreset` does
+    /// for all.
+    ///
+    /// - Parameter experiment: its number in the batch.
+    public mutating func suggest(_ preset: SchemaPreset, experiment: Int) {
+        suggestedPresets[experiment] = preset
+    }
 
     // MARK: Numbers
 
