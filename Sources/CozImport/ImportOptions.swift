@@ -58,8 +58,7 @@ public struct ImportOptions: Sendable {
 
     /// What columns of tables, and keys of rows of JSON, mean where they do not say it.
     public var table = TableOptions()
-    /// The schemas of the database when the import begins, and the presets it knows.
-    package var schemas: [ExperimentSchema] = []
+    /// The presets that the database knows.
     package var presets: [SchemaPreset] = []
 
     /// The defaults: line protocol with nanoseconds, settings as stored.

@@ -34,8 +34,6 @@ public func importFiles(
     var options = options
     options.schemas = try database.schemas()
     let start = secondsOfClock()
-    var options = options
-    options.schemas = try database.schemas()
     options.presets = database.presets
     var report = try importFiles(paths, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in

@@ -118,7 +118,7 @@ public final class InputFile {
     ///
     /// - Throws: as `init`.
     func reopened() throws(DatabaseError) -> InputFile? {
-        guard isRepeatable, ownsDescriptor else { return nil }
+        guard isRepeatable, !isStandardInput else { return nil }
         return try InputFile(path: name)
     }
 

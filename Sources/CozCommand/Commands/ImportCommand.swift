@@ -40,6 +40,8 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var renaming: RenameOptions
 
+    @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
+
     @Option(
         name: .customLong("database"),
         help: ArgumentHelp("The database to take from an export of several.", valueName: "name"))
@@ -98,7 +100,9 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.lp: .lineProtocol]
+        [
+            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .csv: .csv, .lp: .lineProtocol,
+        ]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
@@ -107,6 +111,7 @@ struct ImportCommand: ParsableCommand {
         result.formats = ImportFormat.allCases.compactMap { formats[$0] }
         result.experiment = experiment
         result.renames = renaming.names
+        result.table = table.options
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag

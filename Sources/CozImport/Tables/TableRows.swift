@@ -305,9 +305,9 @@ struct TableRows {
         if let known = plans[current].numbers[index] {
             number = known
         } else {
+            let name = layout.columns[index].name
             number = batch.column(
-                experiment: plans[current].number, name: layout.columns[index].name.span,
-                type: type)
+                experiment: plans[current].number, name: name.span, type: type)
             plans[current].numbers[index] = number
         }
         let stored = type == .string ? TableRows.string(text, range, &batch) : bits
