@@ -217,6 +217,7 @@ struct TableHeader {
         if fields.isEmpty {
             try fail("no column is a field; the columns are \(TableHeader.list(layout))")
         }
+        if let problem = missingIdentity(all) { try fail(problem + TableHeader.list(layout)) }
         for (index, column) in layout.columns.enumerated()
         where column.role == .field || column.role == .tag {
             if column.role == .field, column.name.elementsEqual("time".utf8) {
@@ -239,6 +240,36 @@ struct TableHeader {
             if String(validating: column.name, as: UTF8.self) == nil {
                 try fail("the name of column \(index + 1) is not valid UTF-8")
             }
+        }
+    }
+
+    /// What to do where every row would be refused because it lacks a tag of the identity; nil
+    /// where that is not so, or cannot be known.
+    private func missingIdentity(_ columns: [TableColumn]) -> String? {
+        if columns.contains(where: { $0.role == .tagList }) { return nil }
+        let schema = options.experiment.flatMap { name in
+            options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+        }
+        guard
+            let identity = options.settings.identity ?? schema?.identity
+                ?? (options.schemas.isEmpty || options.experiment != nil ? .standard : nil)
+        else { return nil }
+        func isMissing(_ name: String) -> Bool {
+            let isGiven = options.participant != nil && participantTag.elementsEqual(name.utf8)
+            return !isGiven
+                && !columns.contains { $0.role == .tag && $0.name.elementsEqual(name.utf8) }
+        }
+        switch identity {
+        case .allTags: return nil
+        case .participant(let tag):
+            guard isMissing(tag) else { return nil }
+            return "no column is the participant (\(tag)); name one with --participant-column, or "
+                + "give all rows one with --participant; for data without participants --identity "
+                + "all. The columns are "
+        case .tags(let names):
+            guard let name = names.first(where: isMissing) else { return nil }
+            return "no column is \"\(name)\", a tag of the identity; --tag-columns makes one a "
+                + "tag. The columns are "
         }
     }
 

@@ -81,7 +81,10 @@ private struct TableReading {
                 if size >= limits.sizeBytes { return false }
                 self.block = try tokenizer.nextBlock(of: file)
                 rowIndex = 0
-                guard let read = self.block else { return true }
+                guard let read = self.block else {
+                    try session.finish()
+                    return true
+                }
                 size += read.bytes.count
                 continue
             }

@@ -42,6 +42,16 @@ struct TableSession {
     /// Whether a header was read.
     var hasTable: Bool { layout != nil }
 
+    /// The file has ended.
+    ///
+    /// - Throws: `usage` where there were annotations and no header.
+    func finish() throws(DatabaseError) {
+        guard layout == nil, !annotations.isEmpty else { return }
+        throw DatabaseError(
+            .usage, "annotations without a table: expected a header and rows below them",
+            file: file)
+    }
+
     /// Looks at a row that has no fault.
     ///
     /// - Throws: `usage` for a header or annotation without which the table means nothing.
