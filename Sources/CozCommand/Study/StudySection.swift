@@ -107,11 +107,13 @@ struct StudySection {
 
     /// Seconds in the unit that leaves few digits: `3.9 s`, `11.2 min`, `6.8 h`, `2.3 d`.
     static func duration(_ seconds: Double) -> String {
-        let magnitude = seconds.magnitude
         let (unit, size): (String, Double) =
-            if magnitude < 60 { ("s", 1) } else if magnitude < 3_600 { ("min", 60) } else if
-                magnitude < 172_800
-            { ("h", 3_600) } else { ("d", 86_400) }
+            switch seconds.magnitude {
+            case ..<60: ("s", 1)
+            case ..<3_600: ("min", 60)
+            case ..<172_800: ("h", 3_600)
+            default: ("d", 86_400)
+            }
         return "\(PlainText.fixed(seconds / size, digits: 1)) \(unit)"
     }
 

@@ -90,6 +90,14 @@ public struct Study: Sendable {
 
     // MARK: Who and what is there
 
+    /// Rows of the whole experiment, whoever and whatever range is asked about; a row is one
+    /// moment of one participant. Reads times where segments overlap, no values.
+    ///
+    /// - Throws: `io`, `damaged`.
+    public func rowCount() throws(DatabaseError) -> Int {
+        try snapshot.rowCount(of: experiment)
+    }
+
     /// Who takes part, with the data of the range that is asked about.
     ///
     /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.

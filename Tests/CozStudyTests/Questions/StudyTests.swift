@@ -73,7 +73,8 @@ struct StudyTests {
         #expect(try study.overview().rows.map(\.participant) == [participant])
         #expect(try study.votes().rows.map(\.valid) == [1])
         #expect(try study.goal().rows.map(\.valid) == [1])
-        #expect(try study.silence().rows.map(\.silence) == [86_400_000_000_000, 86_400_000_000_000])
+        #expect(
+            try study.silence().rows.map(\.silence) == [86_400_000_000_000, 86_400_000_000_000])
         #expect(try study.availability().rows.map(\.count) == [1, 1])
         #expect(try study.delays().rows.map(\.participant) == [participant])
     }
