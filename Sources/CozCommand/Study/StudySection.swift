@@ -117,7 +117,10 @@ struct StudySection {
         return "\(PlainText.fixed(seconds / size, digits: 1)) \(unit)"
     }
 
+    /// Rounded down: what is not all is not 100%.
     static func percent(_ part: Int, of whole: Int) -> String {
-        whole > 0 ? PlainText.fixed(Double(part) * 100 / Double(whole), digits: 0) + "%" : ""
+        guard whole > 0 else { return "" }
+        let share = (Double(part) * 100 / Double(whole)).rounded(.down)
+        return PlainText.fixed(share, digits: 0) + "%"
     }
 }

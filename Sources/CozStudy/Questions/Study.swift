@@ -226,9 +226,12 @@ public struct Study: Sendable {
         _ what: String, _ name: String, of whole: String? = nil, among names: [String]
     ) -> DatabaseError {
         let suggestion = NameSuggestion.text(name, among: names)
-        let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
-        let rest = names.count > 10 ? ", and \(names.count - 10) more" : ""
-        let known = names.isEmpty ? "there are none" : "there is \(shown)\(rest)"
+        // A part of a name means one of those that begin with it.
+        let alike = names.filter { !name.isEmpty && $0.utf8.starts(with: name.utf8) }
+        let listed = alike.isEmpty ? names : alike
+        let shown = listed.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+        let rest = listed.count > 10 ? ", and \(listed.count - 10) more" : ""
+        let known = listed.isEmpty ? "there are none" : "there is \(shown)\(rest)"
         return DatabaseError(
             .notFound,
             "there is no \(what) \"\(name)\"" + (whole.map { " in \($0)" } ?? "")
