@@ -8,7 +8,7 @@ package enum DurationText {
     ]
 
     /// The duration in the largest unit that divides it.
-    static func text(_ nanoseconds: Int64) -> String {
+    package static func text(_ nanoseconds: Int64) -> String {
         guard nanoseconds != 0,
             let unit = units.first(where: { nanoseconds % $0.nanoseconds == 0 })
         else { return "0s" }
