@@ -80,6 +80,7 @@ struct CozieCatalogueTests {
         #expect(names("ts_HRV_trigger") == ["ts_HRV_trigger"])
         #expect(names("vote_count") == ["ws_survey_count"])
         #expect(names("timestamp_location") == ["ts_timestamp_location", "ws_timestamp_location"])
+        #expect(names("resting_heart_rate").count == 2)
         #expect(names("hrv") == ["ts_HRV", "ws_HRV"])
         #expect(names("t?_hrv") == ["ts_HRV"])
         #expect(

@@ -18,6 +18,8 @@ struct CommitEncoder {
     private var columns: [ColumnPlan?]
     private var tables: [Table] = []
     private var tableOfExperiment: [Int: Int] = [:]
+    /// Where the row comes from that is being encoded.
+    private var source = ""
 
     /// What becomes of points with a tag set.
     private enum TagSetPlan {
@@ -86,7 +88,9 @@ struct CommitEncoder {
         for refusal in batch.refusals { refuse(refusal, of: batch) }
         declare(batch)
         var cellStart = 0
-        for row in batch.rows {
+        var sources = batch.sources[...]
+        for (index, row) in batch.rows.enumerated() {
+            if sources.first?.firstRow == index { source = sources.removeFirst().name }
             let cellEnd = Int(row.cellEnd)
             encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
@@ -143,7 +147,7 @@ struct CommitEncoder {
                 try schema.check(batch.settings)
             } else if let name = batch.settings.preset {
                 _ = try preset(name)
-            } else if let preset = batch.suggestedPreset {
+            } else if let preset = batch.suggestedPresets[index] ?? batch.suggestedPreset {
                 try check(preset)
             }
         }
@@ -205,7 +209,8 @@ struct CommitEncoder {
         // Known to be sound: `checkSettings` came before.
         let preset =
             settings.preset == nil
-            ? batch.suggestedPreset.flatMap { schemas.preset($0.name) ?? $0 }
+            ? (batch.suggestedPresets[index] ?? batch.suggestedPreset)
+                .flatMap { schemas.preset($0.name) ?? $0 }
             : (try? preset(settings.preset ?? SchemaPreset.none)).flatMap(\.self)
         if let preset, schemas.preset(preset.name) == nil { add(.preset(preset)) }
         let schema = ExperimentSchema(
@@ -526,7 +531,7 @@ struct CommitEncoder {
         let line = LineText.point(row, cells, of: batch)
         refuse(
             Refusal(
-                subject: .line(Array(line.utf8)), reason: reason, source: batch.source,
+                subject: .line(Array(line.utf8)), reason: reason, source: source,
                 line: row.line), wholePoint: true)
     }
 
@@ -546,7 +551,7 @@ struct CommitEncoder {
                     field: received.name, value: batch.value(cell, received.type),
                     locked: plan.locked),
                 reason: "\(received.type.name) for a field that is locked as \(plan.locked.name)",
-                source: batch.source, line: row.line), wholePoint: false)
+                source: source, line: row.line), wholePoint: false)
         let conflict = TypeConflict(
             experiment: name, field: received.name, locked: plan.locked, received: received.type)
         if !report.conflicts.contains(conflict) { report.conflicts.append(conflict) }

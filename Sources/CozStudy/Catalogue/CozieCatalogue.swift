@@ -46,12 +46,10 @@ public struct CozieCatalogue: Sendable {
     }
 
     /// The fields that a person who types this may mean: the one with this name; else those whose
-    /// present or former names match a pattern with `*` or `?`; else those whose names contain it.
-    /// Letters match in either case.
+    /// present or former names match, where it has a `*` or `?`, or contain it. Letters match in
+    /// either case.
     public func fields(matching text: String) -> [CozieField] {
         if let field = field(named: text), !text.utf8.contains(UInt8(ascii: "*")) { return [field] }
-        let former = fields(formerlyNamed: text)
-        if !former.isEmpty { return former }
         let isPattern = text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
         let pattern = NamePattern(isPattern ? text : "*\(text)*", ignoresCase: true)
         return fields.filter { field in

@@ -101,17 +101,12 @@ public struct CozieField: Sendable {
         CozieField.groups.first { name.utf8.starts(with: "\($0)_".utf8) } ?? "row"
     }
 
-    /// The groups of fields, with what they are about.
-    static let prefixes: KeyValuePairs = [
-        "api": "settings of the backend", "app": "the app", "id": "identifiers",
-        "pss": "settings of the phone survey", "q": "answers of the watch survey",
-        "si": "phone and watch", "ts": "time series, sent by the phone",
-        "ws": "watch survey, and time series sent with it", "wss": "settings of the watch survey",
-        "notification": "push notifications", "action": "buttons of push notifications",
+    private static let groups = [
+        "api", "app", "id", "pss", "q", "si", "ts", "ws", "wss", "notification", "action",
     ]
 
-    /// All values of `group` but `row`.
-    static let groups = prefixes.map(\.key)
+    /// All values of `group`.
+    public static let allGroups = groups + ["row"]
 
     /// The fields that the backend adds beside it.
     public var companions: [CozieField] {
