@@ -57,14 +57,13 @@ struct RenameOptions: ParsableArguments {
         let tags = renames.filter(\.isTag)
         if renames.isEmpty { return "renamed  nothing\n" }
         let values = fields.reduce(0) { $0 + $1.renamed }
-        var text = "renamed  \(PlainText.grouped(values)) values of \(fields.count) fields"
-        text += tags.isEmpty ? "\n" : ", and \(tags.count) tags\n"
+        var text = "renamed  \(counted(values, "value")) of \(counted(fields.count, "field"))"
+        text += tags.isEmpty ? "\n" : ", and \(counted(tags.count, "tag"))\n"
         for rename in fields + tags {
             let from = PlainText.escaped(rename.from)
-            let unit = rename.isTag ? "points" : "values"
             text += "         \(rename.isTag ? "tag " : "")\(from) to "
             text += "\(PlainText.escaped(rename.to)): "
-            text += "\(PlainText.grouped(rename.renamed)) \(unit)"
+            text += counted(rename.renamed, rename.isTag ? "point" : "value")
             if rename.kept > 0 {
                 text += "; \(PlainText.grouped(rename.kept)) more kept \(from), "
                 text += "as their points have both"
@@ -72,5 +71,9 @@ struct RenameOptions: ParsableArguments {
             text += "\n"
         }
         return text
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(PlainText.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 }
