@@ -3,7 +3,7 @@
 /// "did you mean" for names.
 package enum NameSuggestion {
     /// Text for the end of a message; empty where no name is near.
-    static func text(_ name: String, among names: [String]) -> String {
+    package static func text(_ name: String, among names: [String]) -> String {
         guard let best = nearest(name, among: names, count: 1).first else { return "" }
         return "; did you mean \"\(best)\"?"
     }
