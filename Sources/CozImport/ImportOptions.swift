@@ -46,6 +46,8 @@ public struct ImportOptions: Sendable {
     /// Points of one batch, which is one commit. 1 to 10,000,000. A batch also ends after 32 MiB
     /// of input, so that memory is bounded.
     public var batchRows = 10_000
+    /// What the database knew of its experiments when the import began; set by `importFiles`.
+    public internal(set) var schemas: [ExperimentSchema] = []
     /// Called on the caller's thread after each batch was read.
     public var progress: (@Sendable (ImportProgress) -> Void)?
     /// Called after each durable batch, in order, on another thread: points in input order over
@@ -88,6 +90,11 @@ public struct ImportReport: Sendable {
     public var renames: [AppliedRename] = []
     /// Databases and policies that the input named and had points of.
     public var databases: [ExportContext] = []
+    /// Files of folders that the format does not read, symbolic links and special files included;
+    /// hidden ones are not counted.
+    public var passedOver = 0
+    /// The first few of them.
+    public var passedOverExamples: [String] = []
     /// Bytes read, as stored (gzip: before decoding).
     public var bytes = 0
     /// Bytes read, decoded.

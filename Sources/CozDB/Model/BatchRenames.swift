@@ -26,7 +26,8 @@ struct BatchRenames: Sendable {
         /// Index in `applied`; nil for a column that has the name of its own.
         var applied: Int?
         var experiment: Int
-        var type: FieldType
+        /// Type of the values and whether the input said it, as `WriteBatch.columns` spells it.
+        var kind: UInt8
     }
 
     private var newNames: [Name: Int] = [:]
@@ -65,7 +66,7 @@ struct BatchRenames: Sendable {
     func newName(of name: Name) -> String? { newNames[name].map { targets[$0] } }
 
     /// Remembers what a column of the batch is called.
-    mutating func note(column: UInt32, named name: Name, experiment: Int, type: FieldType) {
+    mutating func note(column: UInt32, named name: Name, experiment: Int, kind: UInt8) {
         let isRenamed = newNames[name] != nil
         guard let target = newNames[name] ?? targetIndex[name] else { return }
         let index = Int(column)
@@ -74,7 +75,7 @@ struct BatchRenames: Sendable {
         roles[index] = Role(
             target: target,
             applied: isRenamed ? indexOfApplied(name, target, isTag: false) : nil,
-            experiment: experiment, type: type)
+            experiment: experiment, kind: kind)
     }
 
     private mutating func indexOfApplied(_ name: Name, _ target: Int, isTag: Bool) -> Int {
@@ -92,8 +93,8 @@ struct BatchRenames: Sendable {
     /// - Returns: for each such cell its index, and the field under its old name.
     mutating func settle(
         _ cells: ArraySlice<WriteBatch.Cell>
-    ) -> [(cell: Int, experiment: Int, name: String, type: FieldType)] {
-        var result: [(cell: Int, experiment: Int, name: String, type: FieldType)] = []
+    ) -> [(cell: Int, experiment: Int, name: String, kind: UInt8)] {
+        var result: [(cell: Int, experiment: Int, name: String, kind: UInt8)] = []
         for index in cells.indices {
             guard let role = role(cells[index]), let rename = role.applied else { continue }
             let isTaken = cells.indices.contains { other in
@@ -106,7 +107,7 @@ struct BatchRenames: Sendable {
             }
             if isTaken {
                 applied[rename].kept += 1
-                result.append((index, role.experiment, applied[rename].from, role.type))
+                result.append((index, role.experiment, applied[rename].from, role.kind))
             } else {
                 applied[rename].renamed += 1
             }

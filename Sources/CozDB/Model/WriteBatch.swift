@@ -51,6 +51,21 @@ public struct WriteBatch: Sendable {
         public var name: String
         /// Type of the values.
         public var type: FieldType
+        /// Whether the input said that they have this type; false: they only look like it.
+        public var isTyped: Bool
+
+        /// The type of a field of which nothing is known before.
+        var newFieldType: FieldType { !isTyped && type == .integer ? .float : type }
+
+        /// Whether an empty string is no value where the field is something else.
+        var dropsBlanks: Bool { !isTyped && type == .string }
+
+        /// Whether InfluxDB's rule for types lets a value into a field of a type.
+        func mayBecome(_ locked: FieldType) -> Bool {
+            let numbers: Set<FieldType> = [.float, .integer]
+            return type == locked
+                || !isTyped && numbers.contains(type) && numbers.contains(locked)
+        }
     }
 
     /// The tags of points, as received.
@@ -61,13 +76,23 @@ public struct WriteBatch: Sendable {
         public var tags: [(name: String, value: String)]
     }
 
-    /// Name of the file or stream the points come from; used in reports and the rejects journal.
-    public var source = ""
+    /// Name of the file or stream that points come from which are added from now on; used in
+    /// reports and the rejects journal.
+    public var source: String {
+        get { sources.last?.name ?? "" }
+        set {
+            guard !source.utf8.elementsEqual(newValue.utf8) else { return }
+            if sources.last?.firstRow == rows.count { sources.removeLast() }
+            sources.append((rows.count, newValue))
+        }
+    }
     /// Settings for experiments that this batch creates, and a check for those that exist.
     public var settings = ExperimentSettings()
     /// Preset of experiments that this batch creates where `settings` names none; unlike that it
     /// is no check of those that exist. nil: no preset.
     public var suggestedPreset: SchemaPreset?
+    /// The same for single experiments, which it counts for before `suggestedPreset`; by number.
+    private(set) var suggestedPresets: [Int: SchemaPreset] = [:]
     /// Fields and tags to store under another name, by the name they come with; compared byte by
     /// byte. A point that has both names keeps both as they came. To be set while the batch is
     /// empty.
@@ -76,8 +101,14 @@ public struct WriteBatch: Sendable {
     }
     /// What the commit declares of fields, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
-    /// Lines that the importer could not read; stored in the journal with this commit.
+    /// Whether the commit is refused, with nothing stored, where a point or value of it is.
+    public var isAllOrNothing = false
+    /// Where points come from: each source from one row to the next one's.
+    private(set) var sources: [(firstRow: Int, name: String)] = []
+    /// Lines and values that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
+    /// Lines among the refusals.
+    public private(set) var refusedLineCount = 0
 
     @usableFromInline var rows: [Row] = []
     @usableFromInline var cells: [Cell] = []
@@ -111,7 +142,10 @@ public struct WriteBatch: Sendable {
         rows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         refusals.removeAll(keepingCapacity: true)
+        refusedLineCount = 0
         declarations.removeAll()
+        suggestedPresets.removeAll()
+        sources = [(0, source)]
         experiments.removeAll()
         tagSets.removeAll()
         columns.removeAll()
@@ -124,6 +158,14 @@ public struct WriteBatch: Sendable {
     /// renamed.
     public var appliedRenames: [AppliedRename] { renaming.report(rows) }
 
+    /// Suggests a preset for one experiment, should this batch create it, as `suggestedPreset` does
+    /// for all.
+    ///
+    /// - Parameter experiment: its number in the batch.
+    public mutating func suggest(_ preset: SchemaPreset, experiment: Int) {
+        suggestedPresets[experiment] = preset
+    }
+
     // MARK: Numbers
 
     /// The number of an experiment in this batch. Name: 1 to 65,535 bytes of valid UTF-8.
@@ -132,30 +174,40 @@ public struct WriteBatch: Sendable {
     }
 
     /// The number of a field with this type. The same field with another type has another number.
+    ///
+    /// - Parameter isTyped: false for input that has no types, such as JSON and CSV, where a type
+    ///   is only what a value looks like. Then an integer locks a field that nothing is known of
+    ///   as float; a number is no type conflict whatever the type rule, as long as it stays the
+    ///   same number; and a string that is empty or blank is no value where the field is declared
+    ///   or stored as something else.
     public mutating func column(
-        experiment: Int, name: Span<UInt8>, type: FieldType
+        experiment: Int, name: Span<UInt8>, type: FieldType, isTyped: Bool = true
     ) -> UInt32 {
+        let kind = type.rawValue | (isTyped ? 0 : WriteBatch.untypedMark)
         guard !renaming.isEmpty else {
-            return storedColumn(experiment: experiment, name: name, type: type)
+            return storedColumn(experiment: experiment, name: name, kind)
         }
         let asked = Name(String(decoding: [UInt8](copying: name), as: UTF8.self))
         let number: UInt32
         if let other = renaming.newName(of: asked) {
             number = storedColumn(
-                experiment: experiment, name: other.utf8.span, type: type, formerly: name)
+                experiment: experiment, name: other.utf8.span, kind, formerly: name)
             hasRenamedColumns = true
         } else {
-            number = storedColumn(experiment: experiment, name: name, type: type)
+            number = storedColumn(experiment: experiment, name: name, kind)
         }
-        renaming.note(column: number, named: asked, experiment: experiment, type: type)
+        renaming.note(column: number, named: asked, experiment: experiment, kind: kind)
         return number
     }
 
+    private static var untypedMark: UInt8 { 0x80 }
+    private static var typeMask: UInt8 { 0x3F }
+
     private mutating func storedColumn(
-        experiment: Int, name: Span<UInt8>, type: FieldType
+        experiment: Int, name: Span<UInt8>, _ kind: UInt8
     ) -> UInt32 {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(type.rawValue)
+        scratch.append(kind)
         appendNumber(experiment)
         scratch.append(copying: name)
         return UInt32(truncatingIfNeeded: columns.intern(scratch))
@@ -164,26 +216,26 @@ public struct WriteBatch: Sendable {
     /// A renamed column has a number of its own, which tells its values from those that came
     /// under the new name.
     private mutating func storedColumn(
-        experiment: Int, name: Span<UInt8>, type: FieldType, formerly: Span<UInt8>
+        experiment: Int, name: Span<UInt8>, _ kind: UInt8, formerly: Span<UInt8>
     ) -> UInt32 {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(type.rawValue | WriteBatch.renamedMark)
+        scratch.append(kind | WriteBatch.renamedMark)
         appendNumber(experiment)
         appendWord(name)
         scratch.append(copying: formerly)
         return UInt32(truncatingIfNeeded: columns.intern(scratch))
     }
 
-    private static let renamedMark: UInt8 = 0x80
+    private static var renamedMark: UInt8 { 0x40 }
 
     /// Gives values of the row that `endRow` finishes their old names again where the row has
     /// the new ones as well.
     @usableFromInline
     mutating func settleRenames() {
         let start = Int(rows.last?.cellEnd ?? 0)
-        for (cell, experiment, name, type) in renaming.settle(cells[start...]) {
+        for (cell, experiment, name, kind) in renaming.settle(cells[start...]) {
             cells[cell].column = storedColumn(
-                experiment: experiment, name: name.utf8.span, type: type)
+                experiment: experiment, name: name.utf8.span, kind)
         }
     }
 
@@ -265,8 +317,10 @@ public struct WriteBatch: Sendable {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
     }
 
-    /// Adds a refused line to what the commit stores in the rejects journal.
+    /// Adds a refused line or value to what the commit stores in the rejects journal. The key of
+    /// a value may have all tags of its point: those of the identity are kept.
     public mutating func refuse(_ refusal: Refusal) {
+        if case .line = refusal.subject { refusedLineCount += 1 }
         refusals.append(refusal)
     }
 
@@ -362,7 +416,13 @@ public struct WriteBatch: Sendable {
         return ReceivedColumn(
             experiment: WriteBatch.number(bytes, at: 1),
             name: String(decoding: name, as: UTF8.self),
-            type: FieldType(rawValue: bytes[0] & ~WriteBatch.renamedMark) ?? .string)
+            type: FieldType(rawValue: bytes[0] & WriteBatch.typeMask) ?? .string,
+            isTyped: bytes[0] & WriteBatch.untypedMark == 0)
+    }
+
+    /// Whether a cell of a string column has nothing but blanks.
+    func isBlank(_ cell: Cell) -> Bool {
+        strings.copy(Int(truncatingIfNeeded: cell.bits)).allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
 
     func receivedTagSet(_ index: Int) -> TagSet { WriteBatch.tagSet(tagSets.copy(index)) }
