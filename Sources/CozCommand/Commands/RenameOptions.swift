@@ -57,13 +57,14 @@ struct RenameOptions: ParsableArguments {
         let tags = renames.filter(\.isTag)
         if renames.isEmpty { return "renamed  nothing\n" }
         let values = fields.reduce(0) { $0 + $1.renamed }
-        var text = "renamed  \(counted(values, "value")) of \(counted(fields.count, "field"))"
-        text += tags.isEmpty ? "\n" : ", and \(counted(tags.count, "tag"))\n"
+        var text =
+            "renamed  \(PlainText.counted(values, "value")) of \(PlainText.counted(fields.count, "field"))"
+        text += tags.isEmpty ? "\n" : ", and \(PlainText.counted(tags.count, "tag"))\n"
         for rename in fields + tags {
             let from = PlainText.escaped(rename.from)
             text += "         \(rename.isTag ? "tag " : "")\(from) to "
             text += "\(PlainText.escaped(rename.to)): "
-            text += counted(rename.renamed, rename.isTag ? "point" : "value")
+            text += PlainText.counted(rename.renamed, rename.isTag ? "point" : "value")
             if rename.kept > 0 {
                 text += "; \(PlainText.grouped(rename.kept)) more kept \(from), "
                 text += "as their points have both"
@@ -71,9 +72,5 @@ struct RenameOptions: ParsableArguments {
             text += "\n"
         }
         return text
-    }
-
-    private static func counted(_ count: Int, _ noun: String) -> String {
-        "\(PlainText.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 }

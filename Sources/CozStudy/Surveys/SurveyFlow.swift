@@ -5,6 +5,9 @@ internal import CozDB
 /// Findings about ids and the order of questions.
 struct SurveyFlow {
     let survey: WatchSurvey
+    /// Looking for a name that may have been meant takes time with the number of questions.
+    private static let suggestionCountMax = 100
+
     /// Index of the question of each id, the first of several.
     private let indices: [[UInt8]: Int]
 
@@ -72,7 +75,9 @@ struct SurveyFlow {
                                 + "tell which was chosen"))
                 }
                 guard !option.next.isEmpty, index(option.next) == nil else { continue }
-                let near = NameSuggestion.text(option.next, among: survey.questions.map(\.id))
+                let near =
+                    found.count < SurveyFlow.suggestionCountMax
+                    ? NameSuggestion.text(option.next, among: survey.questions.map(\.id)) : ""
                 found.append(
                     SurveyFinding(
                         severity: .flaw, line: option.line, column: option.column,
@@ -107,19 +112,23 @@ struct SurveyFlow {
     /// Questions after which no answer ever ends the survey.
     private var ends: [SurveyFinding] {
         var canEnd = [Bool](repeating: false, count: survey.questions.count)
-        var hasChanged = true
-        while hasChanged {
-            hasChanged = false
-            for (number, question) in survey.questions.enumerated() where !canEnd[number] {
-                let ends = question.options.contains { option in
-                    index(option.next).map { canEnd[$0] } ?? true
-                }
-                // Without options it stops there; that is said already.
-                if ends || question.options.isEmpty {
-                    canEnd[number] = true
-                    hasChanged = true
+        var before = [[Int]](repeating: [], count: survey.questions.count)
+        var waiting: [Int] = []
+        for (number, question) in survey.questions.enumerated() {
+            // Without options it stops there; that is said already.
+            if question.options.isEmpty { waiting.append(number) }
+            for option in question.options {
+                if let next = index(option.next) {
+                    before[next].append(number)
+                } else {
+                    waiting.append(number)
                 }
             }
+        }
+        while let number = waiting.popLast() {
+            if canEnd[number] { continue }
+            canEnd[number] = true
+            waiting += before[number]
         }
         return survey.questions.indices.compactMap { number in
             if canEnd[number] { return nil }
