@@ -18,17 +18,19 @@ struct ColumnText {
         if column.kind == .field, let declared = schema?.declaration(of: column.name) {
             question = declared.question
             options = declared.options
+            if !question.isEmpty { description = question }
         }
-        guard let field = ColumnText.catalogued(column) else { return }
+        guard let field = ColumnText.catalogued(column, in: schema) else { return }
         if unit.isEmpty { unit = field.unit }
         if description.isEmpty { description = field.meaning }
     }
 
     /// The catalogue's field of this name, where the column can be that: other data has fields
     /// of such names too.
-    private static func catalogued(_ column: Column) -> CozieField? {
+    private static func catalogued(_ column: Column, in schema: ExperimentSchema?) -> CozieField? {
+        let isCozie = schema?.preset == SchemaPreset.cozieV3.name
         guard let field = CozieCatalogue.v3.field(named: column.name), let type = field.type,
-            field.pattern == nil || field.group == "q"
+            field.pattern == nil || field.group == "q" || isCozie
         else { return nil }
         let isNumber = type.isNumber && column.type.isNumber
         return type == column.type || isNumber ? field : nil

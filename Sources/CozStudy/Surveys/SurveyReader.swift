@@ -19,12 +19,7 @@ struct SurveyReader {
     }
 
     mutating func read() {
-        let document: JSONNode
-        do {
-            document = try JSONNode.parse(text)
-        } catch {
-            return report(invalid: error)
-        }
+        guard let document = document() else { return }
         guard document.members != nil else {
             return report(
                 .error, document.place, "found \(document.kind), expected an object with a survey")
@@ -44,6 +39,17 @@ struct SurveyReader {
         let questions = items.compactMap { question($0) }
         survey = WatchSurvey(name: name ?? "", id: id ?? "", questions: questions)
         checkFirst(document, questions)
+    }
+
+    /// The JSON; nil where it is none. Of one that only has commas too many, which the app does
+    /// not take, the rest is checked as well.
+    private mutating func document() -> JSONNode? {
+        do {
+            return try JSONNode.parse(text)
+        } catch {
+            report(invalid: error)
+            return try? JSONNode.parse(text, acceptsTrailingCommas: true)
+        }
     }
 
     private mutating func question(_ node: JSONNode) -> WatchSurvey.Question? {
@@ -155,9 +161,11 @@ struct SurveyReader {
         }
         let words = error.message
         let start = words.firstRange(of: ": ")?.upperBound ?? words.startIndex
+        // There is no lenient reading here: the app has none.
+        let end = words.firstRange(of: " (lenient")?.lowerBound ?? words.endIndex
         findings.append(
             SurveyFinding(
                 severity: .error, line: line, column: column,
-                message: "no JSON: \(words[start...])"))
+                message: "no JSON: \(words[start..<end])"))
     }
 }
