@@ -39,23 +39,7 @@ struct BeiweSource: Hashable {
         let place = BeiweFilePlace(path: file.name, folder: file.folder)
         survey = place.survey
         milliseconds = place.milliseconds
-        if let stream = place.stream ?? options.stream.map(BeiweSource.streamName) {
-            self.stream = stream
-        } else {
-            let candidates = header.candidates
-            guard let stream = candidates.first, candidates.count == 1 else {
-                let found = header.names.joined(separator: ",")
-                let which =
-                    candidates.isEmpty
-                    ? "no known stream" : "the streams \(candidates.joined(separator: ", "))"
-                throw DatabaseError(
-                    .usage,
-                    "lies in no folder of a stream, and its header \"\(found)\" is that of "
-                        + "\(which); name the stream with --stream",
-                    file: file.name)
-            }
-            self.stream = stream
-        }
+        stream = try place.stream ?? BeiweSource.stream(of: file, header, options)
         guard let patient = place.patient ?? imports.participant, !patient.isEmpty else {
             throw DatabaseError(
                 .usage,
@@ -66,8 +50,22 @@ struct BeiweSource: Hashable {
         self.patient = patient
     }
 
-    private static func streamName(_ name: String) -> String {
-        BeiweStream.named(name)?.name ?? name
+    /// The stream of a file in no folder of one: the only one with such a header, or the one that
+    /// the options name.
+    private static func stream(
+        of file: InputFile, _ header: BeiweHeader, _ options: BeiweOptions
+    ) throws(DatabaseError) -> String {
+        let candidates = header.candidates
+        if candidates.count == 1 { return candidates[0] }
+        if let name = options.stream { return BeiweStream.named(name)?.name ?? name }
+        let found = header.names.joined(separator: ",")
+        let which =
+            candidates.isEmpty ? "no known stream" : candidates.joined(separator: " and of ")
+        throw DatabaseError(
+            .usage,
+            "lies in no folder of a stream, and its header \"\(found)\" is that of \(which); name "
+                + "the stream with --stream",
+            file: file.name)
     }
 
     /// Whether a file is one of Beiwe; the header is looked at only where the path does not tell.

@@ -82,12 +82,14 @@ struct BeiweHeader: Equatable {
     ]
 
     /// Whether the header can be that of a stream: it has one of its columns, where those are
-    /// known at all.
+    /// known at all, and is not that of another stream.
     func fits(_ stream: String) -> Bool {
         if stream == BeiweStream.surveyAnswers.name { return isAnswers }
         guard hasTime else { return false }
         guard let known = BeiweStream.named(stream)?.columns else { return true }
+        let candidates = candidates
         return known.contains { ownNames.contains($0.name) }
+            && (candidates.isEmpty || candidates.contains(stream))
     }
 
     private static func trimmed(_ text: String) -> String {
