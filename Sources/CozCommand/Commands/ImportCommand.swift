@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CozDB
 internal import CozImport
+internal import CozStudy
 internal import Glibc
 
 struct ImportCommand: ParsableCommand {
@@ -24,6 +25,7 @@ struct ImportCommand: ParsableCommand {
               cozdb import --db study.cozdb --identity all --types strict metrics.lp
               cozdb import --db study.cozdb --database cozie-apple both-databases.txt
               zcat old/*.gz | cozdb import --db study.cozdb --precision ms -
+              cozdb import --db study.cozdb --format beiwe --experiment STUDY export/
             """)
 
     @OptionGroup var database: DatabaseOption
@@ -39,6 +41,8 @@ struct ImportCommand: ParsableCommand {
     var experiment: String?
 
     @OptionGroup var renaming: RenameOptions
+
+    @OptionGroup(title: "Options for Beiwe") var beiwe: BeiweImportOptions
 
     @Option(
         name: .customLong("database"),
@@ -57,7 +61,10 @@ struct ImportCommand: ParsableCommand {
     var progress = ProgressDisplay.Mode.auto
 
     @Argument(
-        help: "Files, read in this order: later values win. - is standard input.",
+        help: """
+            Files, read in this order: later values win. - is standard input. Folders: of --format \
+            beiwe.
+            """,
         completion: .file())
     var files: [String]
 
@@ -98,7 +105,7 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.lp: .lineProtocol]
+        [.beiwe: .beiwe(beiwe.options), .lp: .lineProtocol]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
