@@ -27,9 +27,9 @@ struct Cozdb: ParsableCommand {
             """,
         version: "cozdb \(Version.text)",
         subcommands: [
-            ImportCommand.self, QueryCommand.self, WriteCommand.self, InfoCommand.self,
-            SchemaCommand.self, CheckCommand.self, CompactCommand.self, RejectsCommand.self,
-            InspectCommand.self, SampleCommand.self,
+            ImportCommand.self, ExportCommand.self, QueryCommand.self, WriteCommand.self,
+            InfoCommand.self, SchemaCommand.self, CheckCommand.self, CompactCommand.self,
+            RejectsCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {
