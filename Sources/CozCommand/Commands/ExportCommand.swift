@@ -12,7 +12,8 @@ struct ExportCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write rows as files: the researcher API's CSV, typed CSV, NDJSON, line protocol.",
+        abstract:
+            "Write rows as files: the researcher API's CSV, typed CSV, NDJSON, line protocol.",
         discussion: """
             cozie-csv is, byte for byte, what the Cozie researcher API delivers: scripts written \
             for it go on working. csv, ndjson and lp keep experiments, tags and types; importing \

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CozDB
 internal import CozImport
+internal import CozStudy
 internal import Glibc
 
 struct ImportCommand: ParsableCommand {
@@ -95,7 +96,7 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.lp: .lineProtocol]
+        [.cozieCSV: .cozieCSV, .lp: .lineProtocol]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {

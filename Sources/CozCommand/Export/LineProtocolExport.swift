@@ -53,7 +53,8 @@ final class LineProtocolExport: ExportFormat {
 
     func rows(_ batch: ResultBatch) {
         guard isWritable else {
-            losses.lose(points: batch.count, "the experiment name \(table.experiment.debugDescription)")
+            losses.lose(
+                points: batch.count, "the experiment name \(table.experiment.debugDescription)")
             return
         }
         var buffer = buffer
