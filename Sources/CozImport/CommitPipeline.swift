@@ -75,12 +75,12 @@ final class CommitPipeline: Sendable {
         do {
             var report = try commit(batch)
             // The database counts refused lines among the refused points.
-            report.refusedPoints = Swift.max(0, report.refusedPoints - batch.refusals.count)
-            let points = batch.rowCount + batch.refusals.count
+            report.refusedPoints = Swift.max(0, report.refusedPoints - batch.refusedLineCount)
+            let points = batch.rowCount + batch.refusedLineCount
             let counts = report
             let total = state.withLock { state in
                 state.report.points += batch.rowCount
-                state.report.refusedLines += batch.refusals.count
+                state.report.refusedLines += batch.refusedLineCount
                 state.report.add(
                     examples: Array(batch.refusals.prefix(WriteReport.exampleCountMax)))
                 state.report.add(counts)

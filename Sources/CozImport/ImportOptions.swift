@@ -25,8 +25,8 @@ public struct ImportOptions: Sendable {
     /// Settings of experiments that the import creates. One that names settings other than those
     /// stored is refused before anything is stored.
     public var settings = ExperimentSettings()
-    /// Fields to store under another name, by the name they come with; the report counts them.
-    /// Where a point has both names, the value that comes later in it wins.
+    /// Fields and tags to store under another name, by the name they come with; the report counts
+    /// them. A point that has both names keeps both as they came.
     public var renames: [String: String] = [:]
     /// Experiment of points whose format names none, such as a table of values; nil: such input
     /// is refused.
@@ -49,6 +49,8 @@ public struct ImportOptions: Sendable {
     /// Points of one batch, which is one commit. 1 to 10,000,000. A batch also ends after 32 MiB
     /// of input, so that memory is bounded.
     public var batchRows = 10_000
+    /// What the database knew of its experiments when the import began; set by `importFiles`.
+    public internal(set) var schemas: [ExperimentSchema] = []
     /// Called on the caller's thread after each batch was read.
     public var progress: (@Sendable (ImportProgress) -> Void)?
     /// Called after each durable batch, in order, on another thread: points in input order over
@@ -59,16 +61,6 @@ public struct ImportOptions: Sendable {
 
     /// The defaults: line protocol with nanoseconds, settings as stored.
     public init() {}
-}
-
-/// A field that `ImportOptions.renames` gave another name.
-public struct RenamedField: Hashable, Sendable {
-    /// The name it came with.
-    public var from: String
-    /// The name it is stored under.
-    public var to: String
-    /// Values that came under the old name, refused ones included.
-    public var values: Int
 }
 
 /// What an import did.
@@ -96,10 +88,16 @@ public struct ImportReport: Sendable {
     public var skippedOtherDatabases = 0
     /// Fields named `time` that were dropped, as InfluxDB does.
     public var droppedTimeFields = 0
-    /// Fields that got another name on the way, with the number of their values.
-    public var renamedFields: [RenamedField] = []
+    /// Fields and tags that got another name on the way, with the number of their values, refused
+    /// ones included.
+    public var renames: [AppliedRename] = []
     /// Databases and policies that the input named and had points of.
     public var databases: [ExportContext] = []
+    /// Files of folders that the format does not read, symbolic links and special files included;
+    /// hidden ones are not counted.
+    public var passedOver = 0
+    /// The first few of them.
+    public var passedOverExamples: [String] = []
     /// Bytes read, as stored (gzip: before decoding).
     public var bytes = 0
     /// Bytes read, decoded.

@@ -7,15 +7,20 @@ internal import Glibc
 /// Imports files in order, one after the other.
 ///
 /// All files are opened, and exports among them scanned for their databases, before anything is
-/// stored. A batch ends after `batchRows` points, after 32 MiB of input, and with its file. Good
-/// lines around bad ones are stored; bad ones are kept in the rejects journal. Memory does not
-/// grow with the size of the files. Waits until the last batch is durable, and flushes.
+/// stored. A batch ends after `batchRows` points, after 32 MiB of input, and with its file, unless
+/// the next one was found in the same folder. Good lines around bad ones are stored; bad ones are
+/// kept in the rejects journal. Memory does not grow with the size of the files. Waits until the
+/// last batch is durable, and flushes.
 ///
 /// An input that cannot be read twice (a pipe) is not scanned: the databases that its DDL section
 /// declares are checked before the first point; where a second database turns up only later, the
 /// import ends there with an error, and the batches committed before it stay.
 ///
-/// - Parameter paths: files, plain or gzip; `-` is standard input. None: nothing happens.
+/// A folder is read by a format that reads folders (`InputFormat.reads`) and is asked for: all
+/// files below it, in byte order of their paths, without links and hidden files.
+///
+/// - Parameter paths: files, plain or gzip, and folders; `-` is standard input. None: nothing
+///   happens.
 /// - Throws: `notFound`, `io` or `damaged` for files; `usage` for several databases in the input
 ///   and for settings that differ from those stored; `cancelled`; and what `Database.write`
 ///   throws. Batches reported as committed stay, and the points read before a file broke off are
@@ -28,6 +33,8 @@ public func importFiles(
     options.schemas = try database.schemas()
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
+    var options = options
+    options.schemas = try database.schemas()
     let start = secondsOfClock()
     var report = try importFiles(paths, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
@@ -48,23 +55,24 @@ func importFiles(
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
 ) throws(DatabaseError) -> ImportReport {
     let start = secondsOfClock()
-    var files: [InputFile] = []
-    for path in paths { files.append(try InputFile(path: path)) }
-    var inputs: [(file: InputFile, format: InputFormat)] = []
-    for file in files { inputs.append((file, try format(of: file, options))) }
+    let selection = try InputSelection(paths, options)
+    let inputs = selection.inputs
     try checkContexts(inputs, options)
     try checkConflicts(inputs, options, conflicts)
 
     let pipeline = CommitPipeline(commit: commit, committed: options.committed)
-    var importer = Importer(options: options, files: files, start: start)
+    var importer = Importer(options: options, files: inputs.map(\.file), start: start)
     do {
-        for input in inputs { try importer.read(input.file, input.format, pipeline) }
+        for input in inputs { try importer.read(input, pipeline) }
+        try importer.submitOpenBatch(pipeline)
     } catch {
         pipeline.drain()
         throw error
     }
     var report = try pipeline.finish()
     importer.complete(&report)
+    report.passedOver = selection.passedOver
+    report.passedOverExamples = selection.passedOverExamples
     return report
 }
 
@@ -89,12 +97,12 @@ private func settingsConflicts(
 /// settings. The files are read once more for that, which only happens where there is such an
 /// experiment; a pipe cannot be, there the first batch concerned is refused.
 private func checkConflicts(
-    _ inputs: [(file: InputFile, format: InputFormat)], _ options: ImportOptions,
-    _ conflicts: [[UInt8]: DatabaseError]
+    _ inputs: [InputSelection.Input], _ options: ImportOptions, _ conflicts: [[UInt8]: DatabaseError]
 ) throws(DatabaseError) {
     if conflicts.isEmpty { return }
     var importer = Importer(options: options, files: inputs.map(\.file), start: 0)
-    for (file, format) in inputs where file.isRepeatable {
+    for input in inputs where input.file.isRepeatable {
+        let (file, format) = (input.file, input.format)
         var batch = WriteBatch()
         try importer.begin(file, format)
         var isFinished = false
@@ -109,41 +117,18 @@ private func checkConflicts(
     }
 }
 
-/// The format of a file: the one asked for, or the first that recognises it.
-private func format(
-    of file: InputFile, _ options: ImportOptions
-) throws(DatabaseError) -> InputFormat {
-    if let format = options.format { return format }
-    let head = try file.peek()
-    if let format = options.formats.first(where: { $0.recognizes(head, file.name) }) {
-        return format
-    }
-    let fallback = options.formats.last ?? .lineProtocol
-    let foreign: [(magic: String, name: String)] = [
-        ("PAR1", "Parquet"), ("{\"", "JSON"), ("[{", "JSON"), ("[\n", "JSON"),
-        ("#datatype", "annotated CSV"), ("#group", "annotated CSV"), ("#default", "annotated CSV"),
-        ("#constant", "annotated CSV"), ("SQLite format 3", "SQLite"), ("PK\u{3}\u{4}", "zip"),
-    ]
-    for (magic, name) in foreign where head.starts(with: magic.utf8) {
-        throw DatabaseError(
-            .usage,
-            "looks like \(name), expected line protocol; --format \(fallback.name) imports it as "
-                + "that anyway",
-            file: file.name)
-    }
-    return fallback
-}
-
 /// Looks through exports for databases and policies before anything is stored.
 private func checkContexts(
-    _ inputs: [(file: InputFile, format: InputFormat)], _ options: ImportOptions
+    _ inputs: [InputSelection.Input], _ options: ImportOptions
 ) throws(DatabaseError) {
     var contexts: [ExportContext] = []
-    for (file, format) in inputs
-    where file.isRepeatable && format.name == InputFormat.lineProtocol.name {
-        guard ExportScan.mayHaveContexts(try file.peek()) else { continue }
-        for context in try ExportScan.contexts(of: file) where !contexts.contains(context) {
-            contexts.append(context)
+    for input in inputs
+    where input.file.isRepeatable && input.format.name == InputFormat.lineProtocol.name {
+        let file = input.file
+        if ExportScan.mayHaveContexts(try file.peek()) {
+            for context in try ExportScan.contexts(of: file) where !contexts.contains(context) {
+                contexts.append(context)
+            }
         }
         try file.rewind()
     }
@@ -167,7 +152,10 @@ private struct Importer {
     let totalBytes: Int?
     /// One for each format met so far, by its name.
     private var readers: [String: any PointReader] = [:]
-    private var renamedFields: [RenamedField] = []
+    private var renames: [AppliedRename] = []
+    /// A batch with the last points of a file of a folder, to be filled up from the next one.
+    private var openBatch: WriteBatch?
+    private var openBatchFolder: String?
     /// Stored bytes of the files that are done, and decoded bytes of the same.
     private var doneBytes = 0
     private var decodedBytes = 0
@@ -182,35 +170,56 @@ private struct Importer {
         }
     }
 
-    /// Reads a file to its end and hands in its batches.
+    /// Reads a file to its end and hands in its batches; the last one may wait for the next file.
     mutating func read(
-        _ file: InputFile, _ format: InputFormat, _ pipeline: CommitPipeline
+        _ input: InputSelection.Input, _ pipeline: CommitPipeline
     ) throws(DatabaseError) {
-        try begin(file, format)
+        let file = input.file
+        if openBatchFolder != file.folder { try submitOpenBatch(pipeline) }
+        try begin(file, input.format)
         var isFinished = false
         while !isFinished {
             if options.isCancelled?() == true {
                 throw DatabaseError(
                     .cancelled, "the import was cancelled after \(points) points")
             }
-            var batch = pipeline.emptyBatch()
+            var batch = openBatch.take() ?? pipeline.emptyBatch()
+            let before = batch.rowCount + batch.refusedLineCount
             var failure: DatabaseError?
             do {
-                isFinished = try fill(&batch, from: file, format)
+                isFinished = try fill(&batch, from: file, input.format)
             } catch {
                 // What was read before the file broke off is worth keeping; what was read
                 // before a second database turned up belongs to an import that was refused.
                 if error.kind != .io && error.kind != .damaged { throw error }
                 failure = error
             }
-            points += batch.rowCount + batch.refusals.count
-            countRenamed(batch.renamedFields)
-            if !batch.isEmpty { try pipeline.submit(batch) }
+            points += batch.rowCount + batch.refusedLineCount - before
+            if isFinished && input.sharesBatches {
+                openBatch = batch
+                openBatchFolder = file.folder
+            } else {
+                try submit(batch, pipeline)
+            }
             if let failure { throw failure }
             report(file)
         }
         doneBytes += file.readBytes
         decodedBytes += file.decodedBytes
+        file.close()
+    }
+
+    /// Hands in the batch that waits for points of another file, if there is one.
+    mutating func submitOpenBatch(_ pipeline: CommitPipeline) throws(DatabaseError) {
+        openBatchFolder = nil
+        if let batch = openBatch.take() { try submit(batch, pipeline) }
+    }
+
+    private mutating func submit(
+        _ batch: WriteBatch, _ pipeline: CommitPipeline
+    ) throws(DatabaseError) {
+        count(batch.appliedRenames)
+        if !batch.isEmpty { try pipeline.submit(batch) }
     }
 
     /// A file begins; its format gets a reader where it has none yet.
@@ -226,7 +235,8 @@ private struct Importer {
         batch.source = file.name
         batch.settings = options.settings
         batch.suggestedPreset = format.preset
-        batch.renames = options.renames
+        // Set on an empty batch only: it forgets what was renamed so far.
+        if batch.isEmpty { batch.renames = options.renames }
         let limits = BatchLimits(
             points: Swift.max(1, options.batchRows), sizeBytes: Importer.batchSizeBytesMax)
         // Taken out while it works, so that its state is not copied.
@@ -243,23 +253,23 @@ private struct Importer {
                 seconds: secondsOfClock() - start))
     }
 
-    private mutating func countRenamed(_ fields: [(from: String, to: String, values: Int)]) {
-        for field in fields {
-            let known = renamedFields.firstIndex {
-                $0.from.utf8.elementsEqual(field.from.utf8)
+    private mutating func count(_ more: [AppliedRename]) {
+        for rename in more {
+            let known = renames.firstIndex {
+                $0.isTag == rename.isTag && $0.from.utf8.elementsEqual(rename.from.utf8)
             }
             if let known {
-                renamedFields[known].values += field.values
+                renames[known].renamed += rename.renamed
+                renames[known].kept += rename.kept
             } else {
-                renamedFields.append(
-                    RenamedField(from: field.from, to: field.to, values: field.values))
+                renames.append(rename)
             }
         }
     }
 
     func complete(_ report: inout ImportReport) {
         for name in readers.keys.sorted() { readers[name]?.complete(&report) }
-        report.renamedFields = renamedFields
+        report.renames = renames
         report.bytes = doneBytes
         report.decodedBytes = decodedBytes
         report.seconds = secondsOfClock() - start

@@ -3,8 +3,10 @@
 public import CozDB
 internal import Glibc
 
-/// A file or standard input opened for reading. gzip is recognised by its magic and decoded on the
-/// way. Not for use by several threads at once.
+/// A file or standard input to be read. gzip is recognised by its magic and decoded on the way.
+///
+/// A regular file is open only while it is being read, so that an import can know of thousands of
+/// them; others stay open from the beginning. Not for use by several threads at once.
 public final class InputFile {
     /// The path as given; `standard input` for `-`.
     public let name: String
@@ -15,10 +17,15 @@ public final class InputFile {
     /// Bytes that `read` handed out so far, decoded.
     public private(set) var decodedBytes = 0
 
-    private let descriptor: Int32
-    private let ownsDescriptor: Bool
+    /// The folder it was found in, as that was given; nil for a file that was named itself.
+    public let folder: String?
+
+    /// -1 while the file is not open.
+    private var descriptor: Int32
+    private let isStandardInput: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
     private let origin: off_t?
+    private var isClosed = false
     /// The first bytes as stored, until they were used; they decide about gzip.
     private var head: [UInt8] = []
     private var headUsed = 0
@@ -27,21 +34,23 @@ public final class InputFile {
     private var decoder: GzipDecoder?
     private var isStarted = false
 
-    /// Opens a file; `-` is standard input.
+    /// Opens a file to see that it can be read; `-` is standard input.
     ///
+    /// - Parameter folder: that it was found in.
     /// - Throws: `notFound` when it does not exist or is a directory, `io` for everything else
     ///   that keeps it from being opened.
-    public init(path: String) throws(DatabaseError) {
-        let isStandardInput = path == "-"
+    public convenience init(path: String) throws(DatabaseError) {
+        try self.init(path: path, folder: nil)
+    }
+
+    init(path: String, folder: String?) throws(DatabaseError) {
+        self.folder = folder
+        isStandardInput = path == "-" && folder == nil
         name = isStandardInput ? "standard input" : path
-        ownsDescriptor = !isStandardInput
-        descriptor = isStandardInput ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        descriptor = isStandardInput ? 0 : try InputFile.open(path)
         var status = stat()
-        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
-            let code = errno
-            throw DatabaseError(
-                code == ENOENT || code == ENOTDIR ? .notFound : .io,
-                "cannot be opened: \(InputFile.message(code))", file: path)
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw InputFile.failure(errno, path)
         }
         let kind = status.st_mode & S_IFMT
         let start = lseek(descriptor, 0, SEEK_CUR)
@@ -50,6 +59,7 @@ public final class InputFile {
         if kind == S_IFDIR {
             throw DatabaseError(.notFound, "is a directory, expected a file", file: path)
         }
+        if kind == S_IFREG && !isStandardInput { closeDescriptor() }
     }
 
     /// A file that somebody opened, at its first byte; it belongs to the new object.
@@ -62,7 +72,30 @@ public final class InputFile {
     }
 
     deinit {
-        if ownsDescriptor && descriptor >= 0 { close(descriptor) }
+        if !isStandardInput { closeDescriptor() }
+    }
+
+    /// The file will not be read any more.
+    public func close() {
+        isClosed = true
+        if !isStandardInput { closeDescriptor() }
+    }
+
+    private func closeDescriptor() {
+        if descriptor >= 0 { _ = Glibc.close(descriptor) }
+        descriptor = -1
+    }
+
+    private static func open(_ path: String) throws(DatabaseError) -> Int32 {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw failure(errno, path) }
+        return descriptor
+    }
+
+    private static func failure(_ code: Int32, _ path: String) -> DatabaseError {
+        DatabaseError(
+            code == ENOENT || code == ENOTDIR ? .notFound : .io,
+            "cannot be opened: \(message(code))", file: path)
     }
 
     /// Whether the file can be read a second time.
@@ -72,7 +105,12 @@ public final class InputFile {
     ///
     /// - Throws: `io`.
     public func rewind() throws(DatabaseError) {
-        guard let origin, lseek(descriptor, origin, SEEK_SET) == origin else {
+        guard let origin, !isClosed else {
+            throw DatabaseError(.io, "cannot be read a second time", file: name)
+        }
+        if !isStandardInput {
+            closeDescriptor()
+        } else if lseek(descriptor, origin, SEEK_SET) != origin {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
         readBytes = 0
@@ -157,6 +195,8 @@ public final class InputFile {
     private func readDescriptor(
         into target: UnsafeMutableRawBufferPointer
     ) throws(DatabaseError) -> Int {
+        if isClosed { return 0 }
+        if descriptor < 0 { descriptor = try InputFile.open(name) }
         while true {
             // Sound: the buffer is writable for its count.
             let count = unsafe Glibc.read(descriptor, target.baseAddress, target.count)

@@ -59,6 +59,13 @@ public struct InputFormat: Sendable {
     public var preset: SchemaPreset?
     /// Whether a file is of this format, by its first decoded bytes (up to 4096) and its name.
     public let recognizes: @Sendable (_ head: [UInt8], _ fileName: String) -> Bool
+    /// Whether a file that lies in a folder is to be read; files that are not are counted in the
+    /// report. nil: the format reads no folders. Throws `usage` for a file that needs an option to
+    /// be understood: nothing is stored then.
+    ///
+    /// Files of one folder share batches, so that thousands of small ones do not cost a commit
+    /// each.
+    public var reads: (@Sendable (InputFile, ImportOptions) throws(DatabaseError) -> Bool)?
     /// Makes a reader for one import.
     public let makeReader: @Sendable (ImportOptions) throws(DatabaseError) -> any PointReader
 

@@ -9,7 +9,7 @@ internal import Testing
 @testable internal import CozImport
 
 @Suite struct JSONScannerTests {
-    private func parse(_ text: String, lenient: Bool = false) throws -> JSONNode.Value {
+    private func parse(_ text: String, lenient: Bool = false) throws -> JSONNode.Contents {
         try JSONNode.parse(text, acceptsTrailingCommas: lenient).value
     }
 

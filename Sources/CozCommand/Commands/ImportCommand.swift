@@ -39,6 +39,8 @@ struct ImportCommand: ParsableCommand {
             "Experiment of points whose format names none, such as CSV.", valueName: "name"))
     var experiment: String?
 
+    @OptionGroup var renaming: RenameOptions
+
     @Option(
         name: .customLong("database"),
         help: ArgumentHelp("The database to take from an export of several.", valueName: "name"))
@@ -73,6 +75,7 @@ struct ImportCommand: ParsableCommand {
         // Nothing is created for files that are not there.
         for file in files where file != "-" { try ImportCommand.checkReadable(file) }
         var summary = ImportSummary(path: database.path)
+        summary.asksForRenames = !renaming.words.isEmpty
         let display = SharedProgress(progress)
         defer { display.end() }
         var start = ContinuousClock.now
@@ -104,6 +107,7 @@ struct ImportCommand: ParsableCommand {
         result.format = formats[format]
         result.formats = ImportFormat.allCases.compactMap { formats[$0] }
         result.experiment = experiment
+        result.renames = renaming.names
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag

@@ -6,6 +6,8 @@ internal import CozImport
 /// What an import did, in words.
 struct ImportSummary {
     var report = ImportReport()
+    /// Whether it says also that nothing was renamed.
+    var asksForRenames = false
     private let path: String
     private var before = (rows: 0, counters: WriteCounters())
     private var after = (rows: 0, counters: WriteCounters())
@@ -56,6 +58,7 @@ struct ImportSummary {
             let count = PlainText.grouped(report.droppedTimeFields)
             text += "dropped  \(count) fields named time, as InfluxDB does\n"
         }
+        if asksForRenames { text += RenameOptions.text(report.renames) }
         text += refusals
         text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "
         text += "\(PlainText.fixed(speed, digits: 1)) MB/s\n"

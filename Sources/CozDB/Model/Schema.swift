@@ -212,3 +212,14 @@ extension Identity: CustomStringConvertible {
         }
     }
 }
+
+extension Identity {
+    /// Whether a tag is part of the series key.
+    func contains(_ tag: String) -> Bool {
+        switch self {
+        case .participant(let name): Name(name) == Name(tag)
+        case .allTags: true
+        case .tags(let names): names.contains { Name($0) == Name(tag) }
+        }
+    }
+}

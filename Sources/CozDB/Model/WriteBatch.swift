@@ -51,6 +51,21 @@ public struct WriteBatch: Sendable {
         public var name: String
         /// Type of the values.
         public var type: FieldType
+        /// Whether the input said that they have this type; false: they only look like it.
+        public var isTyped: Bool
+
+        /// The type of a field of which nothing is known before.
+        var newFieldType: FieldType { !isTyped && type == .integer ? .float : type }
+
+        /// Whether an empty string is no value where the field is something else.
+        var dropsBlanks: Bool { !isTyped && type == .string }
+
+        /// Whether InfluxDB's rule for types lets a value into a field of a type.
+        func mayBecome(_ locked: FieldType) -> Bool {
+            let numbers: Set<FieldType> = [.float, .integer]
+            return type == locked
+                || !isTyped && numbers.contains(type) && numbers.contains(locked)
+        }
     }
 
     /// The tags of points, as received.
@@ -61,19 +76,39 @@ public struct WriteBatch: Sendable {
         public var tags: [(name: String, value: String)]
     }
 
-    /// Name of the file or stream the points come from; used in reports and the rejects journal.
-    public var source = ""
+    /// Name of the file or stream that points come from which are added from now on; used in
+    /// reports and the rejects journal.
+    public var source: String {
+        get { sources.last?.name ?? "" }
+        set {
+            guard !source.utf8.elementsEqual(newValue.utf8) else { return }
+            if sources.last?.firstRow == rows.count { sources.removeLast() }
+            sources.append((rows.count, newValue))
+        }
+    }
     /// Settings for experiments that this batch creates, and a check for those that exist.
     public var settings = ExperimentSettings()
     /// Preset of experiments that this batch creates where `settings` names none; unlike that it
     /// is no check of those that exist. nil: no preset.
     public var suggestedPreset: SchemaPreset?
-    /// Fields to store under another name, by the name that `column` is asked for.
-    public var renames: [String: String] = [:]
+    /// The same for single experiments, which it counts for before `suggestedPreset`; by number.
+    private(set) var suggestedPresets: [Int: SchemaPreset] = [:]
+    /// Fields and tags to store under another name, by the name they come with; compared byte by
+    /// byte. A point that has both names keeps both as they came. To be set while the batch is
+    /// empty.
+    public var renames: [String: String] = [:] {
+        didSet { renaming = BatchRenames(renames) }
+    }
     /// What the commit declares of fields, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
-    /// Lines that the importer could not read; stored in the journal with this commit.
+    /// Whether the commit is refused, with nothing stored, where a point or value of it is.
+    public var isAllOrNothing = false
+    /// Where points come from: each source from one row to the next one's.
+    private(set) var sources: [(firstRow: Int, name: String)] = []
+    /// Lines and values that the importer could not read; stored in the journal with this commit.
     public private(set) var refusals: [Refusal] = []
+    /// Lines among the refusals.
+    public private(set) var refusedLineCount = 0
 
     @usableFromInline var rows: [Row] = []
     @usableFromInline var cells: [Cell] = []
@@ -82,7 +117,9 @@ public struct WriteBatch: Sendable {
     var columns = BytePool()
     var strings = BytePool()
     private var scratch: [UInt8] = []
-    private var renamedColumns: [UInt32: (from: String, to: String)] = [:]
+    private var renaming = BatchRenames()
+    /// Whether rows may have values under both names of a field.
+    @usableFromInline var hasRenamedColumns = false
 
     /// An empty batch.
     public init() {}
@@ -105,26 +142,28 @@ public struct WriteBatch: Sendable {
         rows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         refusals.removeAll(keepingCapacity: true)
+        refusedLineCount = 0
         declarations.removeAll()
+        suggestedPresets.removeAll()
+        sources = [(0, source)]
         experiments.removeAll()
         tagSets.removeAll()
         columns.removeAll()
         strings.removeAll()
-        renamedColumns.removeAll()
+        renaming.removeAll()
+        hasRenamedColumns = false
     }
 
-    /// The fields that `renames` gave another name, with the number of their values. Where a field
-    /// comes under both names, all its values count. Cost: one pass over the values, only where
-    /// something was renamed.
-    public var renamedFields: [(from: String, to: String, values: Int)] {
-        if renamedColumns.isEmpty { return [] }
-        var counts: [UInt32: Int] = [:]
-        for cell in cells where renamedColumns[cell.column] != nil {
-            counts[cell.column, default: 0] += 1
-        }
-        return renamedColumns.sorted { $0.key < $1.key }.compactMap { column, names in
-            counts[column].map { (names.from, names.to, $0) }
-        }
+    /// What `renames` did in the points added so far. Cost: one pass over them where tags were
+    /// renamed.
+    public var appliedRenames: [AppliedRename] { renaming.report(rows) }
+
+    /// Suggests a preset for one experiment, should this batch create it, as `suggestedPreset` does
+    /// for all.
+    ///
+    /// - Parameter experiment: its number in the batch.
+    public mutating func suggest(_ preset: SchemaPreset, experiment: Int) {
+        suggestedPresets[experiment] = preset
     }
 
     // MARK: Numbers
@@ -135,28 +174,69 @@ public struct WriteBatch: Sendable {
     }
 
     /// The number of a field with this type. The same field with another type has another number.
+    ///
+    /// - Parameter isTyped: false for input that has no types, such as JSON and CSV, where a type
+    ///   is only what a value looks like. Then an integer locks a field that nothing is known of
+    ///   as float; a number is no type conflict whatever the type rule, as long as it stays the
+    ///   same number; and a string that is empty or blank is no value where the field is declared
+    ///   or stored as something else.
     public mutating func column(
-        experiment: Int, name: Span<UInt8>, type: FieldType
+        experiment: Int, name: Span<UInt8>, type: FieldType, isTyped: Bool = true
     ) -> UInt32 {
-        if !renames.isEmpty {
-            let asked = String(decoding: [UInt8](copying: name), as: UTF8.self)
-            if let other = renames[asked] {
-                let column = storedColumn(experiment: experiment, name: other.utf8.span, type: type)
-                renamedColumns[column] = (asked, other)
-                return column
-            }
+        let kind = type.rawValue | (isTyped ? 0 : WriteBatch.untypedMark)
+        guard !renaming.isEmpty else {
+            return storedColumn(experiment: experiment, name: name, kind)
         }
-        return storedColumn(experiment: experiment, name: name, type: type)
+        let asked = Name(String(decoding: [UInt8](copying: name), as: UTF8.self))
+        let number: UInt32
+        if let other = renaming.newName(of: asked) {
+            number = storedColumn(
+                experiment: experiment, name: other.utf8.span, kind, formerly: name)
+            hasRenamedColumns = true
+        } else {
+            number = storedColumn(experiment: experiment, name: name, kind)
+        }
+        renaming.note(column: number, named: asked, experiment: experiment, kind: kind)
+        return number
     }
 
+    private static var untypedMark: UInt8 { 0x80 }
+    private static var typeMask: UInt8 { 0x3F }
+
     private mutating func storedColumn(
-        experiment: Int, name: Span<UInt8>, type: FieldType
+        experiment: Int, name: Span<UInt8>, _ kind: UInt8
     ) -> UInt32 {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(type.rawValue)
+        scratch.append(kind)
         appendNumber(experiment)
         scratch.append(copying: name)
         return UInt32(truncatingIfNeeded: columns.intern(scratch))
+    }
+
+    /// A renamed column has a number of its own, which tells its values from those that came
+    /// under the new name.
+    private mutating func storedColumn(
+        experiment: Int, name: Span<UInt8>, _ kind: UInt8, formerly: Span<UInt8>
+    ) -> UInt32 {
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(kind | WriteBatch.renamedMark)
+        appendNumber(experiment)
+        appendWord(name)
+        scratch.append(copying: formerly)
+        return UInt32(truncatingIfNeeded: columns.intern(scratch))
+    }
+
+    private static var renamedMark: UInt8 { 0x40 }
+
+    /// Gives values of the row that `endRow` finishes their old names again where the row has
+    /// the new ones as well.
+    @usableFromInline
+    mutating func settleRenames() {
+        let start = Int(rows.last?.cellEnd ?? 0)
+        for (cell, experiment, name, kind) in renaming.settle(cells[start...]) {
+            cells[cell].column = storedColumn(
+                experiment: experiment, name: name.utf8.span, kind)
+        }
     }
 
     /// The number of a tag set. Tags with an empty value count as missing.
@@ -192,7 +272,18 @@ public struct WriteBatch: Sendable {
     ///
     /// - Returns: its number, the same for equal sets of one experiment.
     public mutating func endTagSet() -> UInt32 {
-        UInt32(truncatingIfNeeded: tagSets.intern(scratch))
+        guard !renaming.isEmpty else {
+            return UInt32(truncatingIfNeeded: tagSets.intern(scratch))
+        }
+        let came = WriteBatch.tagSet(scratch)
+        guard let (tags, notes) = renaming.renamed(came.tags) else {
+            return UInt32(truncatingIfNeeded: tagSets.intern(scratch))
+        }
+        beginTagSet(experiment: came.experiment)
+        for (name, value) in tags { addTag(name: name.utf8.span, value: value.utf8.span) }
+        let number = UInt32(truncatingIfNeeded: tagSets.intern(scratch))
+        renaming.note(tagSet: number, notes)
+        return number
     }
 
     /// The cell bits for a string value. Valid UTF-8; equal strings get equal numbers.
@@ -211,6 +302,7 @@ public struct WriteBatch: Sendable {
     /// Finishes a row: the cells appended since the last one belong to it.
     @inlinable
     public mutating func endRow(tagSet: UInt32, time: Int64, line: Int) {
+        if hasRenamedColumns { settleRenames() }
         rows.append(
             Row(
                 time: time, line: line, tagSet: tagSet,
@@ -225,8 +317,10 @@ public struct WriteBatch: Sendable {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
     }
 
-    /// Adds a refused line to what the commit stores in the rejects journal.
+    /// Adds a refused line or value to what the commit stores in the rejects journal. The key of
+    /// a value may have all tags of its point: those of the identity are kept.
     public mutating func refuse(_ refusal: Refusal) {
+        if case .line = refusal.subject { refusedLineCount += 1 }
         refusals.append(refusal)
     }
 
@@ -315,14 +409,25 @@ public struct WriteBatch: Sendable {
 
     func receivedColumn(_ index: Int) -> ReceivedColumn {
         let bytes = columns.copy(index)
+        var name = bytes[5...]
+        if bytes[0] & WriteBatch.renamedMark != 0 {
+            name = bytes[9..<(9 + WriteBatch.number(bytes, at: 5))]
+        }
         return ReceivedColumn(
             experiment: WriteBatch.number(bytes, at: 1),
-            name: String(decoding: bytes[5...], as: UTF8.self),
-            type: FieldType(rawValue: bytes[0]) ?? .string)
+            name: String(decoding: name, as: UTF8.self),
+            type: FieldType(rawValue: bytes[0] & WriteBatch.typeMask) ?? .string,
+            isTyped: bytes[0] & WriteBatch.untypedMark == 0)
     }
 
-    func receivedTagSet(_ index: Int) -> TagSet {
-        let bytes = tagSets.copy(index)
+    /// Whether a cell of a string column has nothing but blanks.
+    func isBlank(_ cell: Cell) -> Bool {
+        strings.copy(Int(truncatingIfNeeded: cell.bits)).allSatisfy { $0 == 0x20 || $0 == 0x09 }
+    }
+
+    func receivedTagSet(_ index: Int) -> TagSet { WriteBatch.tagSet(tagSets.copy(index)) }
+
+    private static func tagSet(_ bytes: [UInt8]) -> TagSet {
         var words: [String] = []
         var offset = 4
         while offset < bytes.count {

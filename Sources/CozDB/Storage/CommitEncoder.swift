@@ -18,6 +18,8 @@ struct CommitEncoder {
     private var columns: [ColumnPlan?]
     private var tables: [Table] = []
     private var tableOfExperiment: [Int: Int] = [:]
+    /// Where the row comes from that is being encoded.
+    private var source = ""
 
     /// What becomes of points with a tag set.
     private enum TagSetPlan {
@@ -32,6 +34,10 @@ struct CommitEncoder {
         var number: Int
         var conversion: Conversion
         var locked: FieldType
+        /// Whether an empty string is no value here, rather than one of the wrong type.
+        var dropsBlanks = false
+        /// Whether a conversion is worth counting: not where the input has no types.
+        var isTyped = true
     }
 
     private enum Conversion {
@@ -78,15 +84,18 @@ struct CommitEncoder {
         try checkNames(batch)
         try checkStrings(batch)
         try checkSettings(batch)
-        report.points = batch.rowCount + batch.refusals.count
-        for refusal in batch.refusals { refuse(refusal, wholePoint: true) }
+        report.points = batch.rowCount + batch.refusedLineCount
+        for refusal in batch.refusals { refuse(refusal, of: batch) }
         declare(batch)
         var cellStart = 0
-        for row in batch.rows {
+        var sources = batch.sources[...]
+        for (index, row) in batch.rows.enumerated() {
+            if sources.first?.firstRow == index { source = sources.removeFirst().name }
             let cellEnd = Int(row.cellEnd)
             encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
         }
+        try checkWhole(batch)
         let isEmpty = report.values == 0 && refusals.isEmpty && changes.isEmpty && marks.isEmpty
         if isEmpty { return nil }
         return record(of: batch)
@@ -138,7 +147,7 @@ struct CommitEncoder {
                 try schema.check(batch.settings)
             } else if let name = batch.settings.preset {
                 _ = try preset(name)
-            } else if let preset = batch.suggestedPreset {
+            } else if let preset = batch.suggestedPresets[index] ?? batch.suggestedPreset {
                 try check(preset)
             }
         }
@@ -200,7 +209,8 @@ struct CommitEncoder {
         // Known to be sound: `checkSettings` came before.
         let preset =
             settings.preset == nil
-            ? batch.suggestedPreset.flatMap { schemas.preset($0.name) ?? $0 }
+            ? (batch.suggestedPresets[index] ?? batch.suggestedPreset)
+                .flatMap { schemas.preset($0.name) ?? $0 }
             : (try? preset(settings.preset ?? SchemaPreset.none)).flatMap(\.self)
         if let preset, schemas.preset(preset.name) == nil { add(.preset(preset)) }
         let schema = ExperimentSchema(
@@ -305,11 +315,12 @@ struct CommitEncoder {
         _ received: WriteBatch.ReceivedColumn, in schema: ExperimentSchema?
     ) -> (conversion: Conversion, locked: FieldType, id: ColumnID?) {
         let column = schema?.field(received.name)
-        let locked = column?.type ?? schema?.declaration(of: received.name)?.type ?? received.type
+        let locked =
+            column?.type ?? schema?.declaration(of: received.name)?.type ?? received.newFieldType
         let conversion: Conversion
         if locked == received.type {
             conversion = .none
-        } else if schema?.typeRule == .strict {
+        } else if schema?.typeRule == .strict, received.isTyped {
             conversion = .refused
         } else if locked == .float, received.type == .integer {
             conversion = .integerToFloat
@@ -333,7 +344,9 @@ struct CommitEncoder {
         }
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates nothing; the next value may be one that can be stored.
-            return ColumnPlan(id: 0, number: 0, conversion: .refused, locked: locked)
+            return ColumnPlan(
+                id: 0, number: 0, conversion: .refused, locked: locked,
+                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
@@ -353,7 +366,9 @@ struct CommitEncoder {
                 tables[table].columns.append(locked.rawValue)
             }
         }
-        let plan = ColumnPlan(id: id ?? 0, number: number, conversion: conversion, locked: locked)
+        let plan = ColumnPlan(
+            id: id ?? 0, number: number, conversion: conversion, locked: locked,
+            dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
         columns[index] = plan
         return plan
     }
@@ -410,10 +425,11 @@ struct CommitEncoder {
         var bits = cell.bits
         if plan.conversion != .none {
             guard let stored = CommitEncoder.storedBits(bits, plan.conversion) else {
+                if plan.dropsBlanks, batch.isBlank(cell) { return }
                 return refuseValue(cell, plan, row, of: batch)
             }
             bits = stored
-            report.convertedValues += 1
+            if plan.isTyped { report.convertedValues += 1 }
         }
         report.values += 1
         writer.appendVarint(plan.number + 1)
@@ -458,17 +474,49 @@ struct CommitEncoder {
         var seen: [Name: FieldType] = [:]
         for index in cells {
             let received = batch.receivedColumn(Int(batch.cells[index].column))
+            if received.dropsBlanks, batch.isBlank(batch.cells[index]) { continue }
             let locked =
                 schema?.field(received.name)?.type ?? schema?.declaration(of: received.name)?.type
                 ?? seen[Name(received.name)]
-            if let locked, locked != received.type {
+            if let locked, !received.mayBecome(locked) {
                 return "partial write: field type conflict: input field \"\(received.name)\" on "
                     + "measurement \"\(name)\" is type \(received.type.name), already exists as "
                     + "type \(locked.name)"
             }
-            seen[Name(received.name)] = received.type
+            seen[Name(received.name)] = locked ?? received.newFieldType
         }
         return nil
+    }
+
+    /// Refuses all of a batch that asks for it, where a part of it was refused.
+    private func checkWhole(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        let refused = report.refusedPoints + report.refusedValues
+        guard batch.isAllOrNothing, refused > 0 else { return }
+        let example = report.examples.first.map { refusal in
+            refusal.line > 0 ? "line \(refusal.line): \(refusal.reason)" : refusal.reason
+        }
+        throw DatabaseError(
+            .usage,
+            "nothing was stored, as asked for: of \(report.points) points "
+                + "\(report.refusedPoints), and \(report.refusedValues) values of the others, "
+                + "cannot be, such as \(example ?? "")",
+            file: batch.source.isEmpty ? nil : batch.source)
+    }
+
+    /// Takes over what the importer refused. It knows a value's tags, the schema its identity.
+    private mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
+        guard
+            case .value(let experiment, let key, let time, let field, let value, let locked) =
+                refusal.subject
+        else { return refuse(refusal, wholePoint: true) }
+        let identity =
+            schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
+        var refusal = refusal
+        refusal.subject = .value(
+            experiment: experiment,
+            key: SeriesKey(tags: key.tags.filter { identity.contains($0.name) }), time: time,
+            field: field, value: value, locked: locked)
+        refuse(refusal, wholePoint: false)
     }
 
     private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
@@ -483,7 +531,7 @@ struct CommitEncoder {
         let line = LineText.point(row, cells, of: batch)
         refuse(
             Refusal(
-                subject: .line(Array(line.utf8)), reason: reason, source: batch.source,
+                subject: .line(Array(line.utf8)), reason: reason, source: source,
                 line: row.line), wholePoint: true)
     }
 
@@ -503,7 +551,7 @@ struct CommitEncoder {
                     field: received.name, value: batch.value(cell, received.type),
                     locked: plan.locked),
                 reason: "\(received.type.name) for a field that is locked as \(plan.locked.name)",
-                source: batch.source, line: row.line), wholePoint: false)
+                source: source, line: row.line), wholePoint: false)
         let conflict = TypeConflict(
             experiment: name, field: received.name, locked: plan.locked, received: received.type)
         if !report.conflicts.contains(conflict) { report.conflicts.append(conflict) }
@@ -538,16 +586,5 @@ struct CommitEncoder {
             writer.append(table.rows.bytes)
         }
         return writer.bytes
-    }
-}
-
-extension Identity {
-    /// Whether a tag is part of the series key.
-    func contains(_ tag: String) -> Bool {
-        switch self {
-        case .participant(let name): Name(name) == Name(tag)
-        case .allTags: true
-        case .tags(let names): names.contains { Name($0) == Name(tag) }
-        }
     }
 }

@@ -5,7 +5,7 @@ package import CozDB
 
 /// A value of a JSON document and where it stands.
 package struct JSONNode: Equatable, Sendable {
-    package enum Value: Equatable, Sendable {
+    package enum Contents: Equatable, Sendable {
         case null
         case boolean(Bool)
         /// A number without fraction and exponent that fits.
@@ -17,7 +17,7 @@ package struct JSONNode: Equatable, Sendable {
         case object([JSONMember])
     }
 
-    package var value: Value
+    package var value: Contents
     package var place: JSONPlace
 
     /// Reads one document; strict, as `JSONScanner`.
@@ -130,7 +130,7 @@ private struct JSONTreeParser: ~Copyable {
 
     private mutating func node(_ token: JSONToken) throws(DatabaseError) -> JSONNode {
         let place = placeOfToken()
-        let value: JSONNode.Value
+        let value: JSONNode.Contents
         switch token {
         case .null: value = .null
         case .yes: value = .boolean(true)

@@ -377,32 +377,3 @@ extension PlannedSource {
             origin: origin, number: number, bindings: [], dimensions: [], condition: nil)
     }
 }
-
-/// "did you mean" for names.
-enum NameSuggestion {
-    static func text(_ name: String, among names: [String]) -> String {
-        let limit = max(2, name.utf8.count / 3)
-        let best = names.map { ($0, distance(Array(name.utf8), Array($0.utf8))) }
-            .filter { $0.1 <= limit }.min { $0.1 < $1.1 }
-        if let best { return "; did you mean \"\(best.0)\"?" }
-        return ""
-    }
-
-    /// Edits that turn one name into the other; letters of another case cost little.
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        guard left.count < 200, right.count < 200 else { return .max }
-        var row = Array(0...right.count)
-        for (index, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in right.indices {
-                let isSame = byte | 0x20 == right[column] | 0x20
-                let cost = min(row[column], row[column + 1]) + 1
-                let replaced = diagonal + (isSame ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(cost, replaced)
-            }
-        }
-        return row[right.count]
-    }
-}

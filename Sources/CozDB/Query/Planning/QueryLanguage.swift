@@ -23,6 +23,17 @@ public enum QueryLanguage {
         Reference(name: name).text.utf8.elementsEqual(name.utf8)
     }
 
+    /// A name of anything (experiment, field, tag) as statements take it: in double quotes where it
+    /// needs them.
+    public static func nameText(_ name: String) -> String {
+        Reference(name: name).text
+    }
+
+    /// A text as statements take it: in single quotes, with what would end it escaped.
+    public static func stringText(_ text: String) -> String {
+        Expression.quoted(text, with: "'")
+    }
+
     /// Whether a text is all there: false where only more text could make it right, because it
     /// ends inside a statement or a comment. True for a text that is wrong before its end.
     ///

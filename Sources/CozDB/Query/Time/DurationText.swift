@@ -1,14 +1,14 @@
 // Spans of time as a statement writes them.
 
 /// Durations as InfluxQL writes them: `1w`, `90m`, `10u`.
-enum DurationText {
+package enum DurationText {
     static let units: [(letters: String, nanoseconds: Int64)] = [
         ("w", 604_800_000_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000),
         ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("u", 1_000), ("ns", 1),
     ]
 
     /// The duration in the largest unit that divides it.
-    static func text(_ nanoseconds: Int64) -> String {
+    package static func text(_ nanoseconds: Int64) -> String {
         guard nanoseconds != 0,
             let unit = units.first(where: { nanoseconds % $0.nanoseconds == 0 })
         else { return "0s" }
@@ -16,7 +16,7 @@ enum DurationText {
     }
 
     /// Nanoseconds of `1h30m`; nil where it is no duration or goes beyond 292 years.
-    static func nanoseconds(_ text: String) -> Int64? {
+    package static func nanoseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         var index = 0
         let isNegative = bytes.first == UInt8(ascii: "-")

@@ -1,0 +1,134 @@
+// `cozdb catalogue`: what the fields of Cozie data are.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozStudy
+internal import Glibc
+
+struct CatalogueCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case table, csv, json
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "catalogue",
+        abstract: "Show the fields of Cozie data: type, unit, when sent, meaning, old names.",
+        discussion: """
+            A pattern is a name, a name of Cozie 2, a part of a name, or a name with * and ?. One \
+            field is shown with all that is known of it. The same catalogue is the preset \
+            cozie-v3 of cozdb import, and --rename cozie-v2 there. See docs/catalogue.md.
+
+            Groups: api, app, id, pss, q, si, ts, ws, wss, notification, action, and row for what \
+            has none of these prefixes.
+
+            Examples:
+              cozdb catalogue
+              cozdb catalogue ts_heart_rate
+              cozdb catalogue 'ws_sleep_*'
+              cozdb catalogue --group wss --format csv > settings.csv
+            """)
+
+    @Option(help: "A table for people, CSV or JSON for programs.")
+    var format = Format.table
+
+    @Option(
+        help: ArgumentHelp("Only fields of this prefix, such as ts or q.", valueName: "prefix"))
+    var group: String?
+
+    @Argument(help: "Name, part of a name, or a name with * and ?; without it, all fields.")
+    var pattern: String?
+
+    func run() throws {
+        let fields = try found()
+        let output = OutputWriter()
+        switch format {
+        case .json:
+            output.append(JSONValue.array(fields.map(CatalogueCommand.json)).text() + "\n")
+        case .csv: output.append(CatalogueCommand.csv(fields))
+        case .table:
+            if pattern != nil, fields.count == 1 {
+                output.append(CatalogueText.details(fields[0], askedFor: pattern))
+            } else {
+                let width = Terminal.columns(STDOUT_FILENO)
+                output.append(CatalogueText.table(fields, widthMax: width))
+            }
+        }
+        try output.flush()
+    }
+
+    private func found() throws(DatabaseError) -> [CozieField] {
+        let catalogue = CozieCatalogue.v3
+        var fields = catalogue.fields
+        if let group {
+            let prefix = group.utf8.last == UInt8(ascii: "_") ? String(group.dropLast()) : group
+            fields = fields.filter { $0.group == prefix }
+            if fields.isEmpty {
+                throw DatabaseError(
+                    .notFound,
+                    "--group: found no fields of group \"\(group)\", expected one of "
+                        + CozieField.allGroups.joined(separator: ", "))
+            }
+        }
+        guard let pattern else { return fields }
+        let matching = catalogue.fields(matching: pattern).filter { field in
+            group == nil || field.group == fields[0].group
+        }
+        if matching.isEmpty { throw notFound(pattern, in: fields) }
+        return matching
+    }
+
+    private func notFound(_ pattern: String, in fields: [CozieField]) -> DatabaseError {
+        let names = fields.flatMap { [$0.name] + $0.namesInV2 + $0.formerNames }
+        let near = NameSuggestion.nearest(pattern, among: names, count: 3)
+        let hint =
+            near.isEmpty
+            ? "cozdb catalogue lists all fields" : "near it: \(near.joined(separator: ", "))"
+        let place = group.map { " of group \($0)" } ?? ""
+        return DatabaseError(
+            .notFound,
+            "found no field\(place) for \"\(pattern)\", expected a name, a part of one, or a "
+                + "pattern with * and ?; \(hint)")
+    }
+
+    private static func json(_ field: CozieField) -> JSONValue {
+        func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
+        return .object([
+            "name": .string(field.name),
+            "group": .string(field.group),
+            "type": field.type.map { .string($0.name) } ?? .null,
+            "unit": .string(field.unit),
+            "rate": .string(field.rate.rawValue),
+            "interval": .string(field.interval),
+            "device": .string(field.device.rawValue),
+            "description": .string(field.meaning),
+            "v2_names": list(field.namesInV2),
+            "former_names": list(field.formerNames),
+            "documented_as": list(field.documentedAs),
+            "companions": list(field.companions.map(\.name)),
+        ])
+    }
+
+    private static func csv(_ fields: [CozieField]) -> String {
+        let titles = [
+            "name", "group", "type", "unit", "rate", "interval", "device", "description",
+            "v2_names", "former_names", "documented_as", "companions",
+        ]
+        var bytes: [UInt8] = Array(titles.joined(separator: ",").utf8)
+        for field in fields {
+            bytes.append(UInt8(ascii: "\n"))
+            let cells = [
+                field.name, field.group, field.type?.name ?? "", field.unit, field.rate.rawValue,
+                field.interval, field.device.rawValue, field.meaning,
+                field.namesInV2.joined(separator: " "), field.formerNames.joined(separator: " "),
+                field.documentedAs.joined(separator: "; "),
+                field.companions.map(\.name).joined(separator: " "),
+            ]
+            for (index, cell) in cells.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                // An empty cell says that there is nothing, as null does in an answer.
+                if !cell.isEmpty { CSVFormat.append(cell, to: &bytes) }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self) + "\n"
+    }
+}

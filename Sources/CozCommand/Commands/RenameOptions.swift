@@ -1,0 +1,76 @@
+// Options of `import` that give fields and tags other names, and what its summary says of that.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozStudy
+
+struct RenameOptions: ParsableArguments {
+    private static let table = "cozie-v2"
+
+    @Option(
+        name: .customLong("rename"),
+        help: ArgumentHelp(
+            """
+            Store fields and tags under other names: cozie-v2 gives those of Cozie 2 and misspelt \
+            ones the names of Cozie 3 (see cozdb catalogue); old=new gives one name, and goes \
+            before cozie-v2. May be repeated. A point that has both names keeps both.
+            """,
+            valueName: "cozie-v2|old=new"))
+    var words: [String] = []
+
+    func validate() throws {
+        var known: [String] = []
+        for word in words where word != RenameOptions.table {
+            guard let (old, new) = RenameOptions.pair(word) else {
+                throw ValidationError(
+                    "--rename: found \(word), expected cozie-v2, or old=new with two names")
+            }
+            guard new != "time" else {
+                throw ValidationError(
+                    "--rename: found the new name time, which is the time of a row and no field")
+            }
+            guard !known.contains(where: { $0.utf8.elementsEqual(old.utf8) }) else {
+                throw ValidationError("--rename: found two new names for \(old), expected one")
+            }
+            known.append(old)
+        }
+    }
+
+    private static func pair(_ word: String) -> (old: String, new: String)? {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        return (String(parts[0]), String(parts[1]))
+    }
+
+    /// New names by old ones.
+    var names: [String: String] {
+        var names = words.contains(RenameOptions.table) ? CozieCatalogue.v3.renamesFromV2 : [:]
+        for word in words {
+            if let (old, new) = RenameOptions.pair(word) { names[old] = new }
+        }
+        return names
+    }
+
+    /// What was renamed, a line for each name.
+    static func text(_ renames: [AppliedRename]) -> String {
+        let fields = renames.filter { !$0.isTag }
+        let tags = renames.filter(\.isTag)
+        if renames.isEmpty { return "renamed  nothing\n" }
+        let values = fields.reduce(0) { $0 + $1.renamed }
+        var text = "renamed  \(PlainText.grouped(values)) values of \(fields.count) fields"
+        text += tags.isEmpty ? "\n" : ", and \(tags.count) tags\n"
+        for rename in fields + tags {
+            let from = PlainText.escaped(rename.from)
+            let unit = rename.isTag ? "points" : "values"
+            text += "         \(rename.isTag ? "tag " : "")\(from) to "
+            text += "\(PlainText.escaped(rename.to)): "
+            text += "\(PlainText.grouped(rename.renamed)) \(unit)"
+            if rename.kept > 0 {
+                text += "; \(PlainText.grouped(rename.kept)) more kept \(from), "
+                text += "as their points have both"
+            }
+            text += "\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,218 @@
+// `cozdb study`: the questions that coordinators ask of a running study.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozStudy
+internal import Glibc
+
+struct StudyCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case table, csv, json
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "study",
+        abstract: "Show how a study goes: responses, goal, silence, delays, gaps.",
+        discussion: """
+            Without a question it answers all of them, as a report to read. Each is one statement \
+            of the query language; --show-statements prints them instead of asking, ready for \
+            cozdb query --file. docs/study.md explains the questions.
+
+              overview      who takes part, since when, with how much data
+              responses     survey responses per participant and local day
+              votes         valid votes: more than 55 minutes after the last valid one
+              goal          cumulative responses against the goal
+              silence       time since the last entry
+              delay         logging delay (_lambda minus time) by trigger
+              interval      sampling interval per field
+              availability  which data is there, per participant, field and day
+
+            csv takes one question, json and table any number.
+
+            Examples:
+              cozdb study --db study.cozdb dev --tz Asia/Singapore
+              cozdb study --db study.cozdb dev silence
+              cozdb study --db study.cozdb dev responses --days 14 --tz Europe/Helsinki
+              cozdb study --db study.cozdb dev votes --format csv > votes.csv
+              cozdb study --db study.cozdb dev delay --modality ts_heart_rate
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Argument(help: "The experiment.")
+    var experiment: String
+
+    @Argument(help: "What to ask; all of it without.")
+    var questions: [QuestionName] = []
+
+    @Option(
+        name: .customLong("tz"),
+        help: ArgumentHelp("Whose days are counted, such as Asia/Singapore.", valueName: "zone"))
+    var zone = "UTC"
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this participant; can be given several times.", valueName: "id"))
+    var participant: [String] = []
+
+    @Option(
+        help: ArgumentHelp("From this day or time on: 2024-03-01.", valueName: "time"))
+    var from: DayOrTime?
+
+    @Option(
+        help: ArgumentHelp(
+            "Up to the end of this day, or before this time.", valueName: "time"))
+    var to: DayOrTime?
+
+    @Option(
+        help: ArgumentHelp("The last days up to now, today included.", valueName: "n"))
+    var days: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Responses wanted of each participant, instead of their last wss_goal.",
+            valueName: "n"))
+    var goal: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Time between two valid votes, such as 1h or 90s.", valueName: "duration"))
+    var gap = SpanOfTime(nanoseconds: 3_300_000_000_000)
+
+    @Option(
+        help: ArgumentHelp(
+            "Field that silence, delay, interval and availability are about; can be given "
+                + "several times.", valueName: "field"))
+    var modality: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The field that makes a row a response.", valueName: "field"))
+    var survey = StudyOptions(now: Timestamp(nanoseconds: 0)).surveyField
+
+    @Option(help: ArgumentHelp("The tag that names participants.", valueName: "tag"))
+    var participantTag: String?
+
+    @Flag(help: "delay and interval for each participant, not for all together.")
+    var byParticipant = false
+
+    @Option(help: ArgumentHelp("What now is, instead of the clock's time.", valueName: "time"))
+    var now: ClockTime?
+
+    @Option(help: "A report for people; csv or json for programs.")
+    var format = Format.table
+
+    @Option(
+        help: ArgumentHelp(
+            "Columns of the report, instead of the terminal's (100 without one).",
+            valueName: "n"))
+    var width: Int?
+
+    @Flag(help: "Draw with ASCII, as on terminals whose locale is not UTF-8.")
+    var ascii = false
+
+    @Flag(help: "Print the statements instead of asking them.")
+    var showStatements = false
+
+    func validate() throws {
+        if days != nil, from != nil {
+            throw ValidationError("found --days and --from, expected one of them")
+        }
+        if let days, !(1...100_000).contains(days) {
+            throw ValidationError("--days: found \(days), expected 1 to 100000")
+        }
+        if let goal, goal < 1 {
+            throw ValidationError("--goal: found \(goal), expected 1 or more")
+        }
+        if let width, !(40...10_000).contains(width) {
+            throw ValidationError("--width: found \(width), expected 40 to 10000")
+        }
+        if format == .csv, questions.count != 1, !showStatements {
+            let names = QuestionName.allValueStrings.joined(separator: ", ")
+            throw ValidationError("--format csv takes one question: \(names)")
+        }
+    }
+
+    func run() throws {
+        let output = OutputWriter()
+        try Database.withReader(database.path) { database throws(DatabaseError) in
+            let study = try Study(
+                try database.snapshot(), experiment: experiment, options: try options())
+            if showStatements {
+                printStatements(study, output)
+            } else {
+                try answer(study, output)
+            }
+        }
+        try output.flush()
+    }
+
+    private func options() throws(DatabaseError) -> StudyOptions {
+        var options = StudyOptions(now: now?.time ?? ClockTime.current)
+        options.query.isCancelled = { Signals.isInterrupted }
+        options.zone = zone
+        options.participants = participant
+        options.modalities = modality
+        options.surveyField = survey
+        options.goal = goal
+        options.minGap = .nanoseconds(gap.nanoseconds)
+        options.isByParticipant = byParticipant
+        options.participantTag = participantTag
+        let calendar = LocalCalendar(zone: try TimeZoneRules(named: zone))
+        options.from = from?.start(calendar)
+        options.until = to?.end(calendar)
+        if let days {
+            let today = calendar.day(of: options.query.now)
+            options.from = calendar.start(of: today.advanced(by: 1 - days))
+        }
+        if let from = options.from, let until = options.until, from >= until {
+            throw DatabaseError(
+                .usage,
+                "the range of time is empty: found \(calendar.text(from)) for its beginning and "
+                    + "\(calendar.text(until)) for its end")
+        }
+        return options
+    }
+
+    /// Each question once, in the order of the report.
+    private var asked: [StudyQuestion] {
+        questions.isEmpty
+            ? StudyQuestion.allCases
+            : StudyQuestion.allCases.filter { one in
+                questions.contains { $0.question == one }
+            }
+    }
+
+    private func printStatements(_ study: Study, _ output: OutputWriter) {
+        for question in asked {
+            output.append("-- \(question.rawValue)\n")
+            let statement = study.statement(of: question).map { "\($0);" }
+            output.append((statement ?? "-- nothing to ask for") + "\n")
+        }
+    }
+
+    private func answer(_ study: Study, _ output: OutputWriter) throws(DatabaseError) {
+        let style = ReportStyle(
+            glyphs: Glyphs.forOutput(isASCII: ascii) { name in
+                // The text lives until the environment is changed, which nobody does.
+                guard let text = unsafe getenv(name) else { return nil }
+                return unsafe String(cString: text)
+            },
+            width: width ?? Terminal.columns(STDOUT_FILENO) ?? 100, calendar: study.calendar)
+        var sections: [StudySection] = []
+        for question in asked {
+            try DatabaseError.checkInterrupt()
+            sections.append(try StudySection.answer(question, study, style))
+        }
+        switch format {
+        case .csv:
+            for section in sections {
+                section.appendCSV(to: output)
+                if let note = section.note {
+                    StandardError.writeLine("cozdb: \(PlainText.escaped(note))")
+                }
+            }
+        case .json: StudyReport.appendJSON(sections, study, to: output)
+        case .table: StudyReport.appendText(sections, study, to: output)
+        }
+    }
+}

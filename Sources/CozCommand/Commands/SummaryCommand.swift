@@ -1,0 +1,127 @@
+// `cozdb summary`: the nine daily summaries of the bracelet's app.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozStudy
+
+struct SummaryCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case json, table, csv
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "summary",
+        abstract: "Compute daily summaries: heart rate zones, steps, sleep and others.",
+        discussion: """
+            The summaries of the bracelet's app, from its raw metrics or from what Cozie sends; \
+            docs/bracelet.md has the formulas. JSON has the app's own names: an object for one \
+            day, an array for --days, --to, several participants, and for sleep, which has an \
+            object for each session that ends on the day. A day begins at local midnight.
+
+            Examples:
+              cozdb summary bpm --db study.cozdb --participant p01 --day 2025-10-15 \\
+                --tz Asia/Singapore --age 34
+              cozdb summary sleep --db study.cozdb --participant p01 --day 2025-10-15 --days 7 \\
+                --format table
+              cozdb summary steps --db study.cozdb --all-participants --day 2025-10-01 \\
+                --to 2025-10-31 --height 170 --format csv > steps.csv
+              cozdb summary spo2 --db study.cozdb --participant p01 --day 2025-10-15 \\
+                --field my_saturation
+            """)
+
+    @Argument(help: ArgumentHelp("What is summed up.", valueName: "kind"))
+    private var choice: Choice<SummaryKind>
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: ArgumentHelp("The experiment (default: the only one).", valueName: "name"))
+    var experiment: String?
+
+    @Option(help: ArgumentHelp("Whose; can be given several times.", valueName: "id"))
+    var participant: [String] = []
+
+    @Flag(help: "Of all participants that have data.")
+    var allParticipants = false
+
+    @Option(help: ArgumentHelp("The local day, or the first of several.", valueName: "2025-10-15"))
+    var day: DayArgument
+
+    @Option(help: ArgumentHelp("How many days.", valueName: "n"))
+    var days: Int?
+
+    @Option(help: ArgumentHelp("The last day.", valueName: "2025-10-31"))
+    var to: DayArgument?
+
+    @Option(help: ArgumentHelp("The zone of local days (default: UTC).", valueName: "zone"))
+    var tz = "UTC"
+
+    @OptionGroup(title: "Where numbers come from") var source: SummarySourceOptions
+    @OptionGroup(title: "Rules") var rules: SummaryRuleOptions
+
+    @Option(help: "JSON with all there is; a table for people; csv.")
+    var format = Format.json
+
+    @Flag(help: "Print the slots in tables and csv, instead of days or sessions.")
+    var slots = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The clock that decides whether a day is over.", valueName: "time"))
+    var now: ClockTime?
+
+    func validate() throws {
+        guard participant.isEmpty == allParticipants else {
+            throw ValidationError("expected --participant, or --all-participants")
+        }
+        guard days == nil || to == nil else {
+            throw ValidationError("expected one of --days and --to")
+        }
+        if let to, to.day < day.day {
+            throw ValidationError("--to: found \(to.day), expected \(day.day) or later")
+        }
+        if slots, format == .json {
+            throw ValidationError("--slots: JSON has them anyway; expected --format table or csv")
+        }
+    }
+
+    func run() throws {
+        let summaries = try Database.withReader(database.path) {
+            database throws(DatabaseError) in
+            let snapshot = try database.snapshot()
+            return try SummaryAnswer(kind, BraceletSummaries(snapshot, request(snapshot)))
+        }
+        try summaries.print(format, showsSlots: slots, isList: isList)
+    }
+
+    private var kind: SummaryKind { choice.value }
+
+    /// Whether there can be more than one summary.
+    private var isList: Bool {
+        kind == .sleep || days != nil || to != nil || allParticipants || participant.count > 1
+    }
+
+    private func request(_ snapshot: DatabaseSnapshot) throws(DatabaseError) -> SummaryRequest {
+        let schema = try SummaryCommand.experiment(experiment, snapshot)
+        var request = SummaryRequest(
+            experiment: schema, participants: participant, firstDay: day.day,
+            zone: try TimeZoneRules(named: tz), now: now?.time ?? ClockTime.current)
+        request.dayCount = days ?? to.map { $0.day.dayNumber - day.day.dayNumber + 1 } ?? 1
+        request.isCancelled = { Signals.isInterrupted }
+        try source.apply(to: &request, kind)
+        try rules.apply(to: &request)
+        if let note = rules.assumption(kind, request) { StandardError.writeLine("cozdb: \(note)") }
+        return request
+    }
+
+    private static func experiment(
+        _ name: String?, _ snapshot: DatabaseSnapshot
+    ) throws(DatabaseError) -> String {
+        if let name { return name }
+        let names = snapshot.schemas.map(\.name)
+        if names.count == 1 { return names[0] }
+        if names.isEmpty { throw DatabaseError(.notFound, "the database has no experiment") }
+        let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+        throw DatabaseError(
+            .usage, "found \(names.count) experiments (\(shown)), expected --experiment")
+    }
+}

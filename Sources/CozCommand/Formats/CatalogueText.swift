@@ -1,0 +1,91 @@
+// Fields of the catalogue as text for people: a table of many, all that is known of one.
+
+internal import CozDB
+internal import CozStudy
+
+enum CatalogueText {
+    /// Columns of the terminal that the meaning of a field should have at least.
+    private static let meaningWidthMin = 24
+
+    /// What stands left of the meaning, in the order in which a narrow terminal has room for it.
+    private static let columns: [(title: String, cell: @Sendable (CozieField) -> String)] = [
+        ("name", { $0.name }),
+        ("type", { $0.type?.name ?? "time" }),
+        ("unit", { $0.unit }),
+        ("sent", { $0.rate.rawValue }),
+        ("measured", { $0.interval }),
+        ("device", { $0.device.rawValue }),
+        ("in Cozie 2", { $0.namesInV2.joined(separator: ", ") }),
+    ]
+
+    /// - Parameter widthMax: columns of the terminal; nil where there is none.
+    static func table(_ fields: [CozieField], widthMax: Int?) -> String {
+        var columns = columns.filter { column in fields.contains { !column.cell($0).isEmpty } }
+        var meaningWidth = Int.max
+        if let widthMax {
+            let widths = columns.map { column in
+                fields.reduce(PlainText.width(column.title)) { width, field in
+                    max(width, PlainText.width(column.cell(field)))
+                }
+            }
+            func rest() -> Int {
+                widthMax - widths.prefix(columns.count).reduce(0) { $0 + $1 + 2 }
+            }
+            while columns.count > 2, rest() < meaningWidthMin { columns.removeLast() }
+            meaningWidth = max(meaningWidthMin, rest())
+        }
+        var table = TextTable(
+            columns.map { .init($0.title) } + [.init("meaning")], cellWidthMax: .max)
+        for field in fields {
+            let meaning = PlainText.cut(field.meaning, width: meaningWidth)
+            table.append(columns.map { $0.cell(field) } + [meaning])
+        }
+        return table.takeText() + legend(fields)
+    }
+
+    /// What the stars and words of the column `sent` stand for.
+    private static func legend(_ fields: [CozieField]) -> String {
+        let rates = CozieField.LoggingRate.allCases.filter { rate in
+            fields.contains { $0.rate == rate }
+        }
+        return "\n"
+            + rates.map { "\(PlainText.padded($0.rawValue, to: 5)) \($0.meaning)\n" }
+            .joined()
+    }
+
+    /// - Parameter askedFor: a name that is not the field's own is said to be an old one.
+    static func details(_ field: CozieField, askedFor name: String?) -> String {
+        var text = "\(PlainText.escaped(field.name))\n"
+        if let name, (field.namesInV2 + field.formerNames).contains(name), name != field.name {
+            let when = field.namesInV2.contains(name) ? "in Cozie 2" : "earlier"
+            text = "\(name), as it was called \(when), is now \(text)"
+        }
+        text += "  \(field.meaning)\n\n"
+        var lines = [
+            ("type", field.type?.name ?? "the time of the row, not a field"),
+            ("unit", field.unit),
+            ("sent", sent(field)),
+            ("measured", field.interval.isEmpty ? "" : "every \(field.interval)"),
+            ("device", field.device.meaning),
+            ("in Cozie 2", field.namesInV2.joined(separator: ", ")),
+            ("earlier", field.formerNames.joined(separator: ", ")),
+            ("documented", field.documentedAs.joined(separator: ", ")),
+        ]
+        lines += field.companions.enumerated().map { index, companion in
+            let unit = companion.unit.isEmpty ? "" : ", \(companion.unit)"
+            return (
+                index == 0 ? "beside it" : " ",
+                "\(companion.name) (\(companion.type?.name ?? "")\(unit))"
+            )
+        }
+        for (title, value) in lines where !value.isEmpty {
+            text += "  \(PlainText.padded(title, to: 12))\(PlainText.escaped(value))\n"
+        }
+        return text
+    }
+
+    private static func sent(_ field: CozieField) -> String {
+        let sign = field.rate.rawValue
+        return sign.hasPrefix("*") ? "\(sign) \(field.rate.meaning)" : field.rate.meaning
+    }
+}

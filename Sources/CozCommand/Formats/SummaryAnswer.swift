@@ -1,0 +1,151 @@
+// Summaries as JSON, as a table and as csv. Columns of the latter two are the keys of the first.
+
+internal import CozDB
+internal import CozStudy
+internal import Glibc
+
+/// Summaries of one kind, of any number of participants.
+struct SummaryAnswer {
+    private let kind: SummaryKind
+    /// Participants with their summaries, as objects.
+    private var parts: [(participant: String, summaries: [JSONValue])] = []
+
+    init(_ kind: SummaryKind, _ summaries: BraceletSummaries) throws(DatabaseError) {
+        self.kind = kind
+        switch kind {
+        case .bpm: add(try summaries.bpm())
+        case .breath: add(try summaries.breath())
+        case .steps: add(try summaries.steps())
+        case .activity: add(try summaries.activity())
+        case .skinTemperature: add(try summaries.skinTemperature())
+        case .coreTemperature: add(try summaries.coreTemperature())
+        case .spo2: add(try summaries.spo2())
+        case .eda: add(try summaries.eda())
+        case .sleep: add(try summaries.sleep())
+        }
+    }
+
+    private mutating func add(_ all: [ParticipantSummaries<some Encodable & Sendable>]) {
+        for one in all {
+            // Texts and numbers are all there is in a summary: encoding them cannot fail.
+            let objects = one.summaries.map { (try? JSONValue(encoding: $0)) ?? .null }
+            parts.append((one.participant, objects))
+        }
+    }
+
+    func print(
+        _ format: SummaryCommand.Format, showsSlots: Bool, isList: Bool
+    ) throws(DatabaseError) {
+        let output = OutputWriter()
+        switch format {
+        case .json: printJSON(isList, to: output)
+        case .table: printTable(showsSlots, to: output)
+        case .csv: printCSV(showsSlots, to: output)
+        }
+        try output.flush()
+    }
+
+    // MARK: JSON
+
+    private func printJSON(_ isList: Bool, to output: OutputWriter) {
+        if !isList {
+            output.append((parts.first?.summaries.first ?? .null).text() + "\n")
+            return
+        }
+        var separator = "[\n  "
+        for (participant, summaries) in parts {
+            for summary in summaries {
+                let object = parts.count > 1 ? named(participant, summary) : summary
+                output.append(separator + object.text(indent: 2))
+                separator = ",\n  "
+            }
+        }
+        output.append(separator.hasPrefix("[") ? "[]\n" : "\n]\n")
+    }
+
+    private func named(_ participant: String, _ summary: JSONValue) -> JSONValue {
+        guard case .object(let members) = summary else { return summary }
+        let name = JSONValue.JSONMember(key: SummaryAnswer.who, value: .string(participant))
+        return .object([name] + members)
+    }
+
+    private static let who = "id_participant"
+
+    // MARK: Rows
+
+    private struct Row {
+        var participant: String
+        var members: [JSONValue.JSONMember]
+    }
+
+    /// A row for each summary without its slots, or for each slot with the day it is of.
+    private func rows(_ showsSlots: Bool) -> [Row] {
+        var rows: [Row] = []
+        for (participant, summaries) in parts {
+            for case .object(let members) in summaries {
+                guard showsSlots else {
+                    let shown = members.filter { $0.key != "slots" }
+                    rows.append(Row(participant: participant, members: shown))
+                    continue
+                }
+                guard case .array(let slots)? = members.first(where: { $0.key == "slots" })?.value
+                else { continue }
+                for case .object(let slot) in slots {
+                    rows.append(Row(participant: participant, members: slot))
+                }
+            }
+        }
+        return rows
+    }
+
+    private func printTable(_ showsSlots: Bool, to output: OutputWriter) {
+        let rows = rows(showsSlots)
+        guard let first = rows.first else {
+            output.append(kind == .sleep ? "(no sleep)\n" : "(no data)\n")
+            return
+        }
+        if rows.count == 1 {
+            // One summary has more columns than a terminal: a line for each.
+            var table = TextTable([.init("name"), .init("value")])
+            table.append([SummaryAnswer.who, first.participant])
+            for member in first.members { table.append([member.key, text(member.value)]) }
+            output.append(table.takeText())
+            return
+        }
+        var table = TextTable(
+            [.init(SummaryAnswer.who)]
+                + first.members.map { member in
+                    if case .string = member.value { return .init(member.key) }
+                    return .init(member.key, right: true)
+                })
+        for row in rows {
+            table.append([row.participant] + row.members.map { text($0.value) })
+        }
+        output.append(
+            table.takeText(
+                widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format csv"))
+    }
+
+    private func printCSV(_ showsSlots: Bool, to output: OutputWriter) {
+        var bytes: [UInt8] = []
+        for (index, row) in rows(showsSlots).enumerated() {
+            if index == 0 { append([SummaryAnswer.who] + row.members.map(\.key), to: &bytes) }
+            append([row.participant] + row.members.map { text($0.value) }, to: &bytes)
+            output.append(bytes)
+            bytes.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private func append(_ cells: [String], to bytes: inout [UInt8]) {
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            CSVFormat.append(cell, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private func text(_ value: JSONValue) -> String {
+        if case .string(let text) = value { return text }
+        return value.line
+    }
+}

@@ -1,0 +1,147 @@
+// The days of a study along a line of the terminal.
+
+internal import CozStudy
+
+/// Columns of characters, each for one local day, or for several where there is no room for all.
+struct DayAxis {
+    let days: ClosedRange<LocalDay>
+    let daysPerColumn: Int
+
+    /// - Parameter width: columns that there are at most; at least one is made.
+    init(_ days: ClosedRange<LocalDay>, width: Int) {
+        self.days = days
+        let count = days.count
+        daysPerColumn = (count + max(1, width) - 1) / max(1, width)
+    }
+
+    var columnCount: Int { column(of: days.upperBound) + 1 }
+
+    /// The width of a line with its ruler.
+    var width: Int { max(columnCount, DayAxis.labelWidth) }
+
+    func column(of day: LocalDay) -> Int {
+        days.lowerBound.distance(to: day) / daysPerColumn
+    }
+
+    private static let labelWidth = 5
+
+    /// Month and day above each seventh column.
+    var ruler: String {
+        var text = ""
+        for column in stride(from: 0, to: columnCount, by: 7) {
+            // A label that would reach beyond the last column says nothing that is needed.
+            if column > 0, column + DayAxis.labelWidth > columnCount { break }
+            let day = days.lowerBound.advanced(by: column * daysPerColumn)
+            text = PlainText.padded(text, to: column) + day.description.suffix(5)
+        }
+        return text
+    }
+
+    /// What a column is, where it is not a day.
+    var note: String? {
+        daysPerColumn > 1 ? "a column is \(daysPerColumn) days" : nil
+    }
+
+    /// One line: for each column the mean of its days, or nothing outside of `span`.
+    ///
+    /// - Parameters:
+    ///   - counts: the numbers of consecutive days.
+    ///   - first: the day of the first of them.
+    func strip(_ counts: [Int], from first: LocalDay, _ scale: ShadeScale) -> String {
+        line(counts, from: first) { values in
+            scale.character(values.reduce(0) { $0 + Double($1) } / Double(values.count))
+        }
+    }
+
+    /// The same as bars: for each column its last value, of a whole. The lowest is nothing, the
+    /// highest the whole and no less.
+    func bars(_ values: [Int], from first: LocalDay, of whole: Int, _ glyphs: Glyphs) -> String {
+        line(values, from: first) { values in
+            let value = values.last ?? 0
+            let highest = glyphs.bars.count - 1
+            if value <= 0 { return glyphs.bars[0] }
+            if value >= whole { return glyphs.bars[highest] }
+            let share = Double(value) / Double(whole)
+            return glyphs.bars[1 + min(highest - 2, Int(share * Double(highest - 1)))]
+        }
+    }
+
+    private func line(
+        _ values: [Int], from first: LocalDay, _ character: (ArraySlice<Int>) -> Character
+    ) -> String {
+        var text = ""
+        var start = 0
+        while start < values.count {
+            let column = column(of: first.advanced(by: start))
+            let next = days.lowerBound.number + (column + 1) * daysPerColumn
+            let end = min(values.count, next - first.number)
+            if text.isEmpty { text = String(repeating: " ", count: column) }
+            text.append(character(values[start..<end]))
+            start = end
+        }
+        return text
+    }
+}
+
+/// Lines of a name, days and numbers, below a ruler.
+struct StripTable {
+    /// What is wider is cut.
+    private static let nameWidthMax = 24
+
+    private let titles: [String]
+    private let numberTitles: [String]
+    private let nameWidths: [Int]
+    private let numberWidths: [Int]
+    private let names: [[String]]
+    private let numbers: [[String]]
+
+    /// - Parameters:
+    ///   - names: what stands before each strip.
+    ///   - numbers: what stands behind it.
+    init(
+        _ titles: [String], _ numberTitles: [String], names: [[String]], numbers: [[String]]
+    ) {
+        self.titles = titles
+        self.numberTitles = numberTitles
+        let shown = names.map { row in
+            row.map { PlainText.cut(PlainText.escaped($0), width: StripTable.nameWidthMax) }
+        }
+        self.names = shown
+        self.numbers = numbers
+        nameWidths = titles.indices.map { index in
+            (shown.map { $0[index] } + [titles[index]]).map(PlainText.width).max() ?? 0
+        }
+        numberWidths = numberTitles.indices.map { index in
+            (numbers.map { $0[index] } + [numberTitles[index]]).map(PlainText.width).max() ?? 0
+        }
+    }
+
+    /// Columns that are left for the days.
+    func room(_ width: Int) -> Int {
+        max(10, width - (nameWidths + numberWidths).reduce(0) { $0 + $1 + 2 })
+    }
+
+    /// The lines, with the ruler above.
+    func text(_ axis: DayAxis, strips: [String]) -> String {
+        var text = line(titles, axis.ruler, numberTitles, axis)
+        for index in strips.indices {
+            text += line(names[index], strips[index], numbers[index], axis)
+        }
+        return text
+    }
+
+    private func line(
+        _ names: [String], _ strip: String, _ numbers: [String], _ axis: DayAxis
+    ) -> String {
+        var text = ""
+        for (name, width) in zip(names, nameWidths) {
+            text += PlainText.padded(name, to: width) + "  "
+        }
+        text += PlainText.padded(strip, to: axis.width)
+        for (number, width) in zip(numbers, numberWidths) {
+            text += "  " + PlainText.padded(number, to: width, right: true)
+        }
+        while text.last == " " { text.removeLast() }
+        return text + "\n"
+    }
+}

@@ -1,0 +1,66 @@
+// The answers to several questions of a study, as one text.
+
+internal import CozDB
+internal import CozStudy
+
+enum StudyReport {
+    static func appendText(
+        _ sections: [StudySection], _ study: Study, to output: OutputWriter
+    ) {
+        output.append("study: " + heading(study) + "\n")
+        for section in sections {
+            output.append("\n\(title(section.question, study))\n\n")
+            output.append(section.report)
+        }
+    }
+
+    private static func heading(_ study: Study) -> String {
+        let count = study.participants.count
+        let participants = "\(count) participant" + (count == 1 ? "" : "s")
+        let spans = study.participants.compactMap { study.days(of: $0) }
+        var parts = [PlainText.escaped(study.experiment), participants]
+        if let first = spans.map(\.lowerBound).min(), let last = spans.map(\.upperBound).max() {
+            parts.append(first == last ? "\(first)" : "\(first) to \(last)")
+        }
+        let zone = study.calendar.zone.name
+        parts.append("days of \(zone)" + (zone == "UTC" ? " (--tz chooses others)" : ""))
+        return parts.joined(separator: ", ")
+    }
+
+    private static func title(_ question: StudyQuestion, _ study: Study) -> String {
+        let about =
+            switch question {
+            case .overview: "who takes part"
+            case .responses: "survey responses per local day"
+            case .votes: "responses that come long enough after the last valid one"
+            case .goal: "cumulative responses against the goal"
+            case .silence:
+                "time since the last entry, at "
+                    + StudySection.clock(study.options.query.now, study.calendar)
+            case .delay: "from measuring to arriving, by what sent it"
+            case .interval: "from one value to the next"
+            case .availability: "which data is there"
+            }
+        return "\(question.rawValue): \(about)"
+    }
+
+    static func appendJSON(
+        _ sections: [StudySection], _ study: Study, to output: OutputWriter
+    ) {
+        let calendar = study.calendar
+        let head: [(String, JSONValue)] = [
+            ("experiment", .string(study.experiment)), ("tz", .string(calendar.zone.name)),
+            ("now", StudySection.time(study.options.query.now, calendar)),
+            ("from", StudySection.time(study.options.from, calendar)),
+            ("until", StudySection.time(study.options.until, calendar)),
+        ]
+        output.append("{\n")
+        for (key, value) in head { output.append("  \"\(key)\": \(value.line),\n") }
+        for (index, section) in sections.enumerated() {
+            output.append("  \"\(section.question.rawValue)\": ")
+            section.appendJSON(to: output)
+            output.append(index < sections.count - 1 ? ",\n" : "\n")
+        }
+        output.append("}\n")
+    }
+}

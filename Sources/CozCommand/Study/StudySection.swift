@@ -1,0 +1,121 @@
+// The answer to one question of a study, for all output formats: records for programs, a piece of
+// a report for people.
+
+internal import CozDB
+internal import CozStudy
+
+/// What a report may use.
+struct ReportStyle {
+    var glyphs: Glyphs
+    /// Columns of the terminal.
+    var width: Int
+    var calendar: LocalCalendar
+}
+
+/// One question, answered.
+struct StudySection {
+    var question: StudyQuestion
+    var statement: String?
+    /// Why there is nothing.
+    var note: String?
+    /// Names of the records' columns. Scripts rely on them.
+    var columns: [String]
+    var records: [[JSONValue]]
+    /// The same for people: lines with their ends.
+    var report: String
+
+    /// Asks a question.
+    static func answer(
+        _ question: StudyQuestion, _ study: Study, _ style: ReportStyle
+    ) throws(DatabaseError) -> StudySection {
+        switch question {
+        case .overview: try overview(study, style)
+        case .responses: try responses(study, style)
+        case .votes: try votes(study, style)
+        case .goal: try goal(study, style)
+        case .silence: try silence(study, style)
+        case .delay: try delay(study, style)
+        case .interval: try interval(study, style)
+        case .availability: try availability(study, style)
+        }
+    }
+
+    init(
+        _ question: StudyQuestion, _ statement: String?, _ note: String?, _ columns: [String],
+        _ records: [[JSONValue]], report: () -> String
+    ) {
+        self.question = question
+        self.statement = statement
+        self.note = note
+        self.columns = columns
+        self.records = records
+        let body = records.isEmpty ? "" : report()
+        let remark = note.map { "(\(PlainText.escaped($0)))\n" } ?? ""
+        self.report = body + remark
+    }
+
+    // MARK: For programs
+
+    /// Comma-separated, as `cozdb query` writes it.
+    func appendCSV(to output: OutputWriter) {
+        output.append(columns.joined(separator: ",") + "\n")
+        var bytes: [UInt8] = []
+        for record in records {
+            bytes.removeAll(keepingCapacity: true)
+            for (index, cell) in record.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                switch cell {
+                case .null: break
+                case .string(let text): CSVFormat.append(text, to: &bytes)
+                default: bytes.append(contentsOf: cell.line.utf8)
+                }
+            }
+            bytes.append(UInt8(ascii: "\n"))
+            output.append(bytes)
+        }
+    }
+
+    /// Statement, note and records, each record an object on a line of its own.
+    func appendJSON(to output: OutputWriter) {
+        output.append("{\"statement\": " + (statement.map(JSONText.quoted) ?? "null"))
+        if let note { output.append(", \"note\": " + JSONText.quoted(note)) }
+        output.append(", \"rows\": [")
+        for (index, record) in records.enumerated() {
+            let members = zip(columns, record).map {
+                JSONValue.JSONMember(key: $0, value: $1)
+            }
+            output.append((index > 0 ? ",\n    " : "\n    ") + JSONValue.object(members).line)
+        }
+        output.append("]}")
+    }
+
+    // MARK: Words
+
+    static func day(_ day: LocalDay) -> JSONValue { .string(day.description) }
+
+    static func time(_ time: Timestamp?, _ calendar: LocalCalendar) -> JSONValue {
+        guard let time else { return .null }
+        return .string(calendar.text(time, fractionDigits: .nine))
+    }
+
+    /// Date and minute on the participants' clocks.
+    static func clock(_ time: Timestamp?, _ calendar: LocalCalendar) -> String {
+        guard let time else { return "never" }
+        let text = calendar.text(time)
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(5)
+    }
+
+    /// Seconds in the unit that leaves few digits: `3.9 s`, `11.2 min`, `6.8 h`, `2.3 d`.
+    static func duration(_ seconds: Double) -> String {
+        let magnitude = seconds.magnitude
+        let (unit, size): (String, Double) =
+            if magnitude < 60 { ("s", 1) } else if magnitude < 3_600 { ("min", 60) } else if
+                magnitude < 172_800
+            { ("h", 3_600) } else { ("d", 86_400) }
+        return "\(PlainText.fixed(seconds / size, digits: 1)) \(unit)"
+    }
+
+    static func percent(_ part: Int, of whole: Int) -> String {
+        whole > 0 ? PlainText.fixed(Double(part) * 100 / Double(whole), digits: 0) + "%" : ""
+    }
+}

@@ -1,0 +1,61 @@
+// Days of the calendar. When a day begins in which zone is in Query/Time/LocalDays.swift.
+
+/// A day of the proleptic Gregorian calendar, years 0000 to 9999, in no zone yet.
+public struct LocalDate: Hashable, Comparable, Sendable {
+    private static let dayNumbers = -719_528...2_932_896
+
+    /// Days since 1970-01-01; negative before.
+    public let dayNumber: Int
+
+    /// - Parameter dayNumber: days since 1970-01-01. What lies outside of the years 0000 to 9999
+    ///   is the first or the last day of them.
+    public init(dayNumber: Int) {
+        let range = LocalDate.dayNumbers
+        self.dayNumber = Swift.min(Swift.max(dayNumber, range.lowerBound), range.upperBound)
+    }
+
+    /// Reads `2025-10-15`, exactly so; nil for everything else, also for days no calendar has.
+    public init?(_ text: String) {
+        guard text.utf8.count == 10, let civil = CivilTime(text) else { return nil }
+        dayNumber = Int(civil.day)
+    }
+
+    /// The day so many days later, or earlier, as far as the calendar goes.
+    public func adding(days: Int) -> LocalDate {
+        let (sum, isOver) = dayNumber.addingReportingOverflow(days)
+        return LocalDate(dayNumber: isOver ? (days < 0 ? .min : .max) : sum)
+    }
+
+    /// Whether the left is earlier.
+    public static func < (left: LocalDate, right: LocalDate) -> Bool {
+        left.dayNumber < right.dayNumber
+    }
+}
+
+extension LocalDate: CustomStringConvertible {
+    /// `2025-10-15`.
+    public var description: String {
+        let date = CivilTime.date(day: Int64(dayNumber))
+        func padded(_ number: Int64, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+        }
+        return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
+    }
+}
+
+extension LocalDate: Encodable {
+    /// As text, `2025-10-15`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension CivilTime {
+    /// Midnight of a day, by its number since 1970-01-01.
+    init(midnightOf day: Int64) {
+        self.day = day
+        (seconds, nanoseconds, offsetSeconds) = (0, 0, nil)
+    }
+}

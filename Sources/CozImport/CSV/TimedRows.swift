@@ -1,0 +1,351 @@
+// Rows of sensor streams to points: a time in milliseconds, and cells whose meaning is that of their
+// column. The inner loop of an import of such files; which rows may share a moment is not decided
+// here.
+
+package import CozDB
+
+/// A column of timed rows: what its cells are, and the numbers that its field has in the batch.
+package struct TimedColumn {
+    package enum Kind: Sendable {
+        /// Milliseconds since 1970 UTC. The first column of this kind gives the time of the row.
+        case milliseconds
+        /// The same moment in words. Not stored where it says what the milliseconds say.
+        case moment
+        case float
+        case integer
+        case text
+    }
+
+    package var kind: Kind
+    package var name: String
+    fileprivate var float: UInt32 = 0
+    fileprivate var integer: UInt32 = 0
+    fileprivate var text: UInt32 = 0
+    /// The last text and its number in the batch; of use while bytes and batch are the same.
+    fileprivate var lastText: Range<Int>?
+    fileprivate var lastBits: UInt64 = 0
+
+    package init(_ name: String, _ kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+}
+
+/// Makes points of the rows of a tokenizer's blocks.
+package struct TimedRows {
+    /// Why `add` returned.
+    package enum Pause: Equatable {
+        /// All rows were read.
+        case end
+        /// The batch has as many points as it may have.
+        case full
+        /// The row is not later than the last one, or not before `limit`: the caller decides where
+        /// in the millisecond it goes, and hands it in with `addRow`.
+        case moment(milliseconds: Int64)
+    }
+
+    /// Rows with other numbers of cells are refused.
+    package private(set) var columns: [TimedColumn]
+    /// Milliseconds of the latest row so far; nil: none.
+    package var latest: Int64?
+    /// Milliseconds from which on rows are the caller's to place.
+    package var limit = Int64.min
+    /// Index in the block of the row that was added last; nil: none of this block.
+    package private(set) var lastAdded: Int?
+
+    private let timeColumn: Int
+    private var tagSet: UInt32 = 0
+    private var second = SecondText()
+
+    /// - Parameter columns: at least one of them with milliseconds.
+    package init(_ columns: [TimedColumn]) {
+        guard let time = columns.firstIndex(where: { $0.kind == .milliseconds }) else {
+            preconditionFailure("no column with the time")
+        }
+        self.columns = columns
+        timeColumn = time
+    }
+
+    /// Times that can be stored, with room for the ordinals of rows of one millisecond.
+    package static let range =
+        (Timestamp.min.nanoseconds / 1_000_000 + 1)...(Timestamp.max.nanoseconds / 1_000_000 - 1)
+
+    /// Gets numbers from a batch that was emptied, or is another one.
+    package mutating func bind(to batch: inout WriteBatch, experiment: Int, tagSet: UInt32) {
+        self.tagSet = tagSet
+        for index in columns.indices {
+            let name = columns[index].name.utf8.span
+            columns[index].float = batch.column(experiment: experiment, name: name, type: .float)
+            columns[index].integer = batch.column(
+                experiment: experiment, name: name, type: .integer)
+            columns[index].text = batch.column(experiment: experiment, name: name, type: .string)
+            columns[index].lastText = nil
+        }
+    }
+
+    /// A block begins: its bytes are others than those of the one before.
+    package mutating func beginBlock() {
+        lastAdded = nil
+        for index in columns.indices { columns[index].lastText = nil }
+    }
+
+    /// Adds rows until one of them needs a decision.
+    ///
+    /// - Parameters:
+    ///   - next: index of the row to begin with; afterwards that of the first row not read.
+    ///   - points: of the batch, stored or refused, at which it is full.
+    package mutating func add(
+        _ block: CSVBlock, from next: inout Int, into batch: inout WriteBatch, points: Int
+    ) -> Pause {
+        var count = batch.rowCount + batch.refusals.count
+        while next < block.rows.count {
+            if count >= points { return .full }
+            let row = block.rows[next]
+            guard let milliseconds = time(of: row, in: block, &batch) else {
+                count = batch.rowCount + batch.refusals.count
+                next += 1
+                continue
+            }
+            if milliseconds >= limit || milliseconds <= latest ?? .min {
+                return .moment(milliseconds: milliseconds)
+            }
+            addRow(next, of: block, milliseconds, ordinal: 0, into: &batch)
+            latest = milliseconds
+            next += 1
+            count += 1
+        }
+        return .end
+    }
+
+    /// The time of a row with the right number of cells. A row that is none is refused; an empty
+    /// line is nothing.
+    private func time(
+        of row: CSVRow, in block: CSVBlock, _ batch: inout WriteBatch
+    ) -> Int64? {
+        if row.cells.count == columns.count {
+            let cell = block.cells[row.cells.lowerBound + timeColumn].range
+            if let milliseconds = TimedRows.milliseconds(block.bytes, cell),
+                TimedRows.range.contains(milliseconds)
+            {
+                return milliseconds
+            }
+        }
+        refuse(row, of: block, into: &batch)
+        return nil
+    }
+
+    /// Adds a row at a place in its millisecond. Its time was handed out by `add`.
+    ///
+    /// - Parameter ordinal: nanoseconds to add, below a million.
+    package mutating func addRow(
+        _ index: Int, of block: CSVBlock, _ milliseconds: Int64, ordinal: Int,
+        into batch: inout WriteBatch
+    ) {
+        let row = block.rows[index]
+        var number = row.cells.lowerBound
+        for column in columns.indices {
+            let cell = block.cells[number].range
+            number += 1
+            if cell.isEmpty || column == timeColumn { continue }
+            guard addCell(cell, column, block.bytes, milliseconds, into: &batch) else {
+                batch.abandonRow()
+                let place = cell.lowerBound - row.text.lowerBound + 1
+                refuse(
+                    row, of: block, into: &batch, column: place,
+                    reason: "\"\(columns[column].name)\" is not valid UTF-8; expected UTF-8")
+                return
+            }
+        }
+        guard batch.hasOpenRow else {
+            refuse(
+                row, of: block, into: &batch, column: 0,
+                reason: "no values beside the time; expected at least one")
+            return
+        }
+        batch.endRow(
+            tagSet: tagSet, time: milliseconds * 1_000_000 + Int64(ordinal), line: row.line)
+        lastAdded = index
+    }
+
+    /// Adds the value of a cell that is not empty; false for bytes that are no text.
+    @inline(__always) private mutating func addCell(
+        _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, _ milliseconds: Int64,
+        into batch: inout WriteBatch
+    ) -> Bool {
+        switch columns[index].kind {
+        case .float:
+            let number = NumberParsing.scan(bytes, at: cell.lowerBound)
+            if number.kind == .float && number.end == cell.upperBound {
+                batch.append(column: columns[index].float, bits: number.bits)
+                return true
+            }
+            return addOddNumber(cell, index, bytes, into: &batch)
+        case .text:
+            return addText(cell, index, bytes, into: &batch)
+        case .moment:
+            if second.agrees(bytes, cell, milliseconds) { return true }
+            return addText(cell, index, bytes, into: &batch)
+        case .integer, .milliseconds:
+            return addOddNumber(cell, index, bytes, into: &batch)
+        }
+    }
+
+    /// A text, found without hashing where it is the same as in the row before.
+    @inline(__always) private mutating func addText(
+        _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, into batch: inout WriteBatch
+    ) -> Bool {
+        if let last = columns[index].lastText, last.count == cell.count,
+            bytes.equals(at: cell.lowerBound, bytes, at: last.lowerBound, size: cell.count)
+        {
+            batch.append(column: columns[index].text, bits: columns[index].lastBits)
+            return true
+        }
+        if bytes.firstInvalidUTF8(in: cell) != nil { return false }
+        let bits = bytes.withSpan(cell) { batch.string($0) }
+        columns[index].lastText = cell
+        columns[index].lastBits = bits
+        batch.append(column: columns[index].text, bits: bits)
+        return true
+    }
+
+    /// An integer, a number with blanks or a plus sign, or something that is no number: that goes
+    /// on as text, and is refused as a value of its field.
+    @inline(never) private mutating func addOddNumber(
+        _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, into batch: inout WriteBatch
+    ) -> Bool {
+        let trimmed = TimedRows.trimmed(bytes, cell)
+        if trimmed.isEmpty { return true }
+        if columns[index].kind != .float, let value = TimedRows.integer(bytes, trimmed) {
+            batch.append(column: columns[index].integer, bits: UInt64(bitPattern: value))
+            return true
+        }
+        let start = trimmed.lowerBound + (bytes[trimmed.lowerBound] == UInt8(ascii: "+") ? 1 : 0)
+        let number = NumberParsing.scan(bytes, at: start)
+        if number.kind == .float && number.end == trimmed.upperBound {
+            batch.append(column: columns[index].float, bits: number.bits)
+            return true
+        }
+        return addText(cell, index, bytes, into: &batch)
+    }
+
+    // MARK: Refusals
+
+    /// Why a row is none: it cannot be split, it has too many or too few cells, or no time.
+    @inline(never) private func refuse(
+        _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch
+    ) {
+        if let fault = block.fault(of: row) {
+            refuse(row, of: block, into: &batch, column: fault.column, reason: fault.reason)
+        } else if row.cells.count != columns.count {
+            if block.isBlank(row) { return }
+            let names = columns.map(\.name).joined(separator: ",")
+            refuse(
+                row, of: block, into: &batch, column: 0,
+                reason: "\(row.cells.count) cells; expected the \(columns.count) of the header: "
+                    + names)
+        } else {
+            let cell = block.cells[row.cells.lowerBound + timeColumn].range
+            let found = String(
+                decoding: block.bytes.copy(cell.prefix(40).startIndex..<cell.prefix(40).endIndex),
+                as: UTF8.self)
+            refuse(
+                row, of: block, into: &batch, column: cell.lowerBound - row.text.lowerBound + 1,
+                reason: "\"\(columns[timeColumn].name)\" is \"\(found)\"; expected milliseconds "
+                    + "since 1970, from \(TimedRows.range.lowerBound) to "
+                    + "\(TimedRows.range.upperBound)")
+        }
+    }
+
+    private func refuse(
+        _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch, column: Int,
+        reason: String
+    ) {
+        let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
+        let text = row.text.lowerBound..<(row.text.lowerBound + size)
+        batch.refuse(
+            Refusal(
+                subject: .line(block.bytes.copy(text)), reason: reason, source: batch.source,
+                line: row.line, column: column))
+    }
+
+    // MARK: Cells
+
+    /// Digits, perhaps with a sign or blanks around; nil for anything else.
+    @inline(__always) package static func milliseconds(
+        _ bytes: PaddedBytes, _ cell: Range<Int>
+    ) -> Int64? {
+        // Thirteen digits are the rule from 2001 to 2286.
+        let start = cell.lowerBound
+        if cell.count == 13, NumberParsing.isEightDigits(bytes.word(start)) {
+            var value: UInt64 = 0
+            let end = NumberParsing.digits(bytes, start, into: &value)
+            if end == cell.upperBound { return Int64(truncatingIfNeeded: value) }
+        }
+        return integer(bytes, trimmed(bytes, cell))
+    }
+
+    /// A whole number that fits; nil for anything else.
+    private static func integer(_ bytes: PaddedBytes, _ cell: Range<Int>) -> Int64? {
+        guard let first = cell.first else { return nil }
+        let isNegative = bytes[first] == UInt8(ascii: "-")
+        let hasSign = isNegative || bytes[first] == UInt8(ascii: "+")
+        let digits = (hasSign ? first + 1 : first)..<cell.upperBound
+        guard !digits.isEmpty, digits.allSatisfy({ bytes[$0] &- 0x30 < 10 }) else { return nil }
+        return NumberParsing.integer(bytes, digits, isNegative: isNegative)
+    }
+
+    private static func trimmed(_ bytes: PaddedBytes, _ cell: Range<Int>) -> Range<Int> {
+        var (start, end) = (cell.lowerBound, cell.upperBound)
+        while start < end, bytes[start] == space || bytes[start] == tab { start += 1 }
+        while end > start, bytes[end - 1] == space || bytes[end - 1] == tab { end -= 1 }
+        return start..<end
+    }
+}
+
+/// The text of a moment, `2020-02-25T18:18:31.262`, compared without making it for each row.
+struct SecondText {
+    /// Seconds since 1970 that the words are of; nil: none yet.
+    private var second: Int64?
+    /// The twenty bytes up to and including the point, eight a word.
+    private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+
+    /// Whether a cell says the same as the milliseconds. Old exports wrote the fraction without
+    /// zeros in front: `.12` is twelve milliseconds.
+    @inline(__always) mutating func agrees(
+        _ bytes: PaddedBytes, _ cell: Range<Int>, _ milliseconds: Int64
+    ) -> Bool {
+        guard cell.count >= 21 && cell.count <= 23 else { return false }
+        let second = milliseconds.flooredQuotient(by: 1000)
+        if self.second != second { prepare(second) }
+        let start = cell.lowerBound
+        guard bytes.word(start) == words.0, bytes.word(start + 8) == words.1,
+            bytes.word(start + 16) & 0xFFFF_FFFF == words.2
+        else { return false }
+        var fraction: Int64 = 0
+        for index in (start + 20)..<cell.upperBound {
+            let digit = bytes[index] &- 0x30
+            if digit > 9 { return false }
+            fraction = fraction * 10 + Int64(digit)
+        }
+        guard fraction == milliseconds - second * 1000 else { return false }
+        return cell.count == 23 || bytes[start + 20] != UInt8(ascii: "0") || cell.count == 21
+    }
+
+    private mutating func prepare(_ second: Int64) {
+        self.second = second
+        var bytes = Array("\(Timestamp(nanoseconds: second * 1_000_000_000))".utf8.prefix(19))
+        bytes.append(UInt8(ascii: "."))
+        let parts = [0..<8, 8..<16, 16..<20].map { range in
+            bytes[range].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        words = (parts[0], parts[1], parts[2])
+    }
+}
+
+extension Int64 {
+    /// The quotient, rounded down; `divisor` above 0.
+    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
+        let quotient = self / divisor
+        return self % divisor < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,72 @@
+// The files below a folder, in an order that does not depend on the file system.
+
+internal import CozDB
+internal import Glibc
+
+/// What lies below a folder: regular files in byte order of their paths, and what is none.
+///
+/// Symbolic links are not followed, so that a walk ends and stays inside. What is hidden (its name
+/// begins with a dot) or was left by a Mac in an archive (`__MACOSX`) is not even counted.
+struct FolderWalk {
+    /// Paths that begin with that of the folder.
+    private(set) var files: [String] = []
+    /// Links and special files.
+    private(set) var others: [String] = []
+
+    /// - Throws: `notFound` or `io` for a folder that cannot be read.
+    init(_ folder: String) throws(DatabaseError) {
+        try walk(folder.hasSuffix("/") ? folder : folder + "/")
+        files.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        others.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// Whether there is a folder of this name.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private mutating func walk(_ folder: String) throws(DatabaseError) {
+        // A list instead of recursion: folders can be nested deeper than the stack is large.
+        var waiting = [folder]
+        while let folder = waiting.popLast() {
+            for name in try FolderWalk.names(in: folder)
+            where !name.hasPrefix(".") && name != "__MACOSX" {
+                let path = folder + name
+                var status = stat()
+                guard unsafe lstat(path, &status) == 0 else {
+                    others.append(path)
+                    continue
+                }
+                switch status.st_mode & S_IFMT {
+                case S_IFREG: files.append(path)
+                case S_IFDIR: waiting.append(path + "/")
+                default: others.append(path)
+                }
+            }
+        }
+    }
+
+    /// Names that are not UTF-8 are repaired: such a file is not found again, and reported so.
+    private static func names(in folder: String) throws(DatabaseError) -> [String] {
+        guard let directory = unsafe opendir(folder) else {
+            let code = errno
+            let text = unsafe strerror(code).map { unsafe String(cString: $0) }
+            throw DatabaseError(
+                code == ENOENT || code == ENOTDIR ? .notFound : .io,
+                "cannot be read as a folder: \(text ?? "error \(code)")", file: folder)
+        }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            // Sound: the name is a field of the entry and ends with a zero byte.
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe String(cString: $0)
+                }
+            }
+            names.append(name)
+        }
+        return names
+    }
+}

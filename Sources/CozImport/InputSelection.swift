@@ -1,0 +1,91 @@
+// What an import reads: the files that were named and those of folders, each with its format.
+
+internal import CozDB
+
+/// The files of an import in the order in which they are read.
+struct InputSelection {
+    struct Input {
+        var file: InputFile
+        var format: InputFormat
+        /// Whether its batches may also hold points of its neighbours.
+        var sharesBatches: Bool { file.folder != nil }
+    }
+
+    private(set) var inputs: [Input] = []
+    /// Files of folders that are not read, and how many of them there are.
+    private(set) var passedOver = 0
+    private(set) var passedOverExamples: [String] = []
+
+    /// - Throws: `notFound` and `io` for what cannot be opened, `usage` for what is no input.
+    init(_ paths: [String], _ options: ImportOptions) throws(DatabaseError) {
+        // Everything is opened once before any of it is read.
+        var files: [InputFile] = []
+        for path in paths {
+            guard FolderWalk.isFolder(path) else {
+                files.append(try InputFile(path: path))
+                continue
+            }
+            guard options.format?.reads != nil else {
+                throw InputSelection.noFolders(path, options)
+            }
+            let walk = try FolderWalk(path)
+            for other in walk.others { passOver(other) }
+            for file in walk.files { files.append(try InputFile(path: file, folder: path)) }
+        }
+        for file in files {
+            let format = try InputSelection.format(of: file, options)
+            if let reads = format.reads, try !reads(file, options) {
+                if file.folder == nil {
+                    throw DatabaseError(
+                        .usage, "is no file of the format \(format.name); leave it out, or name "
+                            + "its format with --format", file: file.name)
+                }
+                passOver(file.name)
+                continue
+            }
+            // Looking at thousands of files must not leave them open.
+            if file.isRepeatable { try file.rewind() }
+            inputs.append(Input(file: file, format: format))
+        }
+    }
+
+    private mutating func passOver(_ path: String) {
+        passedOver += 1
+        if passedOverExamples.count < WriteReport.exampleCountMax {
+            passedOverExamples.append(path)
+        }
+    }
+
+    private static func noFolders(_ path: String, _ options: ImportOptions) -> DatabaseError {
+        let names = options.formats.filter { $0.reads != nil }.map { "--format \($0.name)" }
+        let advice = names.isEmpty ? "" : "; \(names.joined(separator: ", ")) reads folders"
+        return DatabaseError(
+            .notFound, "is a directory, expected a file\(advice)", file: path)
+    }
+
+    /// The format of a file: the one asked for, or the first that recognises it.
+    private static func format(
+        of file: InputFile, _ options: ImportOptions
+    ) throws(DatabaseError) -> InputFormat {
+        if let format = options.format { return format }
+        let head = try file.peek()
+        if let format = options.formats.first(where: { $0.recognizes(head, file.name) }) {
+            return format
+        }
+        let fallback = options.formats.last ?? .lineProtocol
+        let foreign: [(magic: String, name: String)] = [
+            ("PAR1", "Parquet"), ("{\"", "JSON"), ("[{", "JSON"), ("[\n", "JSON"),
+            ("#datatype", "annotated CSV"), ("#group", "annotated CSV"),
+            ("#default", "annotated CSV"), ("#constant", "annotated CSV"),
+            ("SQLite format 3", "SQLite"), ("PK\u{3}\u{4}", "zip"),
+        ]
+        for (magic, name) in foreign where head.starts(with: magic.utf8) {
+            throw DatabaseError(
+                .usage,
+                "looks like \(name), expected line protocol; --format \(fallback.name) imports it "
+                    + "as that anyway",
+                file: file.name)
+        }
+        return fallback
+    }
+}

@@ -1,0 +1,208 @@
+// The face of this folder: summaries of one snapshot. One statement computes all days of all
+// participants asked for; a second one only where averages are asked of values.
+
+public import CozDB
+
+/// Summaries of one participant, in the order of time.
+public struct ParticipantSummaries<Summary: Sendable & Encodable>: Sendable {
+    /// Whose.
+    public var participant: String
+    /// A summary for each day asked for, also those without data; of sleep one for each session.
+    public var summaries: [Summary]
+}
+
+/// Computes the nine summaries of the bracelet's app from time series in a database: from the
+/// bracelet's own raw metrics, or from what Cozie sends.
+///
+/// Each call runs one statement of the query language over the snapshot, whatever number of days
+/// is asked for (two with `SummaryRequest.Basis.values`); memory is that of its slots.
+///
+/// All throw `notFound` for an unknown experiment, participant or field, with a suggestion;
+/// `usage` for a request that cannot be, and for fields that hold no numbers; `limitExceeded`,
+/// `cancelled` and `damaged` as queries do.
+public struct BraceletSummaries: Sendable {
+    private let snapshot: DatabaseSnapshot
+    private let request: SummaryRequest
+
+    /// - Parameters:
+    ///   - snapshot: what is summed up; all summaries see the same moment.
+    ///   - request: whose, of which days, by which rules.
+    public init(_ snapshot: DatabaseSnapshot, _ request: SummaryRequest) {
+        self.snapshot = snapshot
+        self.request = request
+    }
+
+    /// Heart rate and its zones.
+    public func bpm() throws(DatabaseError) -> [ParticipantSummaries<BPMSummary>] {
+        let seconds = request.slotSeconds(of: .bpm)
+        return try vital(.bpm) { day, vital, _ in
+            BPMSummary(day, vital, request.zones, slotSeconds: seconds)
+        }
+    }
+
+    /// Respiration rate with its quality.
+    public func breath() throws(DatabaseError) -> [ParticipantSummaries<BreathSummary>] {
+        try vital(.breath) { BreathSummary($0, $1, hasQuality: $2) }
+    }
+
+    /// Temperature of the skin.
+    public func skinTemperature() throws(DatabaseError)
+        -> [ParticipantSummaries<SkinTemperatureSummary>]
+    {
+        try vital(.skinTemperature) { day, vital, _ in SkinTemperatureSummary(day, vital) }
+    }
+
+    /// Temperature of the body.
+    public func coreTemperature() throws(DatabaseError)
+        -> [ParticipantSummaries<CoreTemperatureSummary>]
+    {
+        try vital(.coreTemperature) { day, vital, _ in CoreTemperatureSummary(day, vital) }
+    }
+
+    /// Oxygen saturation.
+    public func spo2() throws(DatabaseError) -> [ParticipantSummaries<SpO2Summary>] {
+        try vital(.spo2) { day, vital, _ in SpO2Summary(day, vital) }
+    }
+
+    /// Steps with distance, energy, goal and activity.
+    public func steps() throws(DatabaseError) -> [ParticipantSummaries<StepsSummary>] {
+        try stepDays(.steps) { StepsSummary($0, $1, request) }
+    }
+
+    /// Steps, distance and energy in short.
+    public func activity() throws(DatabaseError) -> [ParticipantSummaries<ActivitySummary>] {
+        try stepDays(.activity) { ActivitySummary($0, $1, request) }
+    }
+
+    /// Electrodermal activity.
+    public func eda() throws(DatabaseError) -> [ParticipantSummaries<EDASummary>] {
+        let reader = try SummaryReader(snapshot, request)
+        let fields = try SummaryFields(.eda, of: request, in: reader.schema)
+        var columns: [SummaryColumn] = []
+        var places: [SummaryMetric: Int] = [:]
+        for metric in SummaryMetric.emography {
+            guard let names = fields[metric]?.groups.first else { continue }
+            places[metric] = columns.count
+            columns.append(SummaryColumn(function: EDASummary.function(metric), fields: names))
+        }
+        let rows = try reader.slots(
+            columns, where: conditions(.eda, fields), seconds: request.slotSeconds(of: .eda))
+        return rows.map { one in
+            ParticipantSummaries(
+                participant: one.participant,
+                summaries: reader.days(of: one).map { EDASummary($0, places) })
+        }
+    }
+
+    /// Sessions of sleep that end in the days asked for. Those that are longer than a day and a
+    /// half are cut.
+    public func sleep() throws(DatabaseError) -> [ParticipantSummaries<SleepSummary>] {
+        let reader = try SummaryReader(snapshot, request)
+        let fields = try SummaryFields(.sleep, of: request, in: reader.schema)
+        let gap = Int64(request.sleepGapSeconds) * 1_000_000_000
+        return try SleepSource(fields, reader).spans().map { one in
+            let sessions = SleepTimeline(one.spans).sessions(gap: gap)
+            return ParticipantSummaries(
+                participant: one.participant,
+                summaries: sessions.compactMap { session in
+                    guard let date = reader.date(of: session.sleepEnd) else { return nil }
+                    return SleepSummary(session, request, recordDate: date)
+                })
+        }
+    }
+}
+
+extension BraceletSummaries {
+    /// What is known of the main measurement, before it is called heart rate or temperature.
+    private func vital<Summary>(
+        _ kind: SummaryKind, _ build: (SummaryDay, VitalSign, Bool) -> Summary
+    ) throws(DatabaseError) -> [ParticipantSummaries<Summary>] {
+        let reader = try SummaryReader(snapshot, request)
+        let fields = try SummaryFields(kind, of: request, in: reader.schema)
+        let names = fields[kind.metric]?.groups.first ?? []
+        let quality = kind.qualityMetric.flatMap { fields[$0]?.groups.first }
+        var columns = [SummaryColumn(function: "mean", fields: names)]
+        if let quality { columns.append(SummaryColumn(function: "mean", fields: quality)) }
+        let conditions = try conditions(kind, fields)
+        let slots = try reader.slots(
+            columns, where: conditions, seconds: request.slotSeconds(of: kind))
+        var ofValues: [SummaryRows] = []
+        if request.basis == .values {
+            ofValues = try reader.slots(
+                ["mean", "last", "max"].map { SummaryColumn(function: $0, fields: names) },
+                where: conditions, seconds: 86_400)
+        }
+        return slots.enumerated().map { index, rows in
+            let days = reader.days(of: rows)
+            let byDay = ofValues.isEmpty ? [] : reader.days(of: ofValues[index])
+            return ParticipantSummaries(
+                participant: rows.participant,
+                summaries: days.enumerated().map { number, day in
+                    let vital =
+                        byDay.isEmpty
+                        ? VitalSign(day.values(0).map(\.value)) : VitalSign(ofDay: byDay[number])
+                    return build(day, vital, quality != nil)
+                })
+        }
+    }
+
+    private func stepDays<Summary>(
+        _ kind: SummaryKind, _ build: (SummaryDay, [StepRow]) -> Summary
+    ) throws(DatabaseError) -> [ParticipantSummaries<Summary>] {
+        let reader = try SummaryReader(snapshot, request)
+        let fields = try SummaryFields(kind, of: request, in: reader.schema)
+        let columns = StepColumns(kind, fields)
+        let rows = try reader.slots(
+            columns.columns, where: [], seconds: request.slotSeconds(of: kind))
+        return rows.map { one in
+            ParticipantSummaries(
+                participant: one.participant,
+                summaries: reader.days(of: one).map { day in
+                    build(day, day.range.map { columns.row($0, of: day) })
+                })
+        }
+    }
+
+    private func conditions(
+        _ kind: SummaryKind, _ fields: SummaryFields
+    ) throws(DatabaseError) -> [SummaryCondition] {
+        var conditions: [SummaryCondition] = []
+        if let least = request.qualityMin {
+            guard let metric = kind.qualityMetric else {
+                throw DatabaseError(
+                    .usage,
+                    "the summary \(kind.rawValue) knows no quality; expected no lowest quality")
+            }
+            guard let names = fields[metric]?.groups.first else {
+                throw DatabaseError(
+                    .notFound,
+                    "no field tells the quality of \(kind.rawValue); name one with the "
+                        + "measurement \(metric.rawValue), or ask for no lowest quality")
+            }
+            let column = SummaryColumn(fields: names)
+            conditions.append(SummaryCondition(column: column, comparison: ">=", number: least))
+        }
+        if request.keepsPossibleValuesOnly, let possible = kind.possibleValues,
+            let names = fields[kind.metric]?.groups.first
+        {
+            let column = SummaryColumn(fields: names)
+            for (comparison, number) in [
+                (">=", possible.lowerBound), ("<=", possible.upperBound),
+            ] {
+                conditions.append(
+                    SummaryCondition(column: column, comparison: comparison, number: number))
+            }
+        }
+        return conditions
+    }
+}
+
+extension VitalSign {
+    /// Of a day with one row of mean, last and largest value.
+    init(ofDay day: SummaryDay) {
+        guard let row = day.range.first else { return }
+        average = day.rows.columns[0][row] ?? 0
+        last = day.rows.columns[1][row] ?? 0
+        maximum = day.rows.columns[2][row] ?? 0
+    }
+}

@@ -1,0 +1,92 @@
+// Spans of sleep from a database: one for each slot with a type of sleep, or one for each row with
+// minutes of a stage.
+
+internal import CozDB
+
+/// Reads what somebody did in bed, around the days asked for.
+struct SleepSource {
+    private static let second: Int64 = 1_000_000_000
+    /// A session that ends on a day began at most so long before it.
+    private static let before: Int64 = 36 * 3_600 * second
+    /// A session that goes on after a day is seen to do so.
+    private static let after: Int64 = 24 * 3_600 * second
+    /// No stage lasts longer; what does is no measurement.
+    private static let minutesMax = 1_440.0
+
+    private static let stages: [(metric: SummaryMetric, stage: SleepStage)] = [
+        (.sleepLight, .light), (.sleepDeep, .deep), (.sleepREM, .rem), (.sleepAwake, .awake),
+        (.sleepUnspecified, .unspecified), (.sleepInBed, .inBed),
+    ]
+
+    private let fields: SummaryFields
+    private let reader: SummaryReader
+
+    init(_ fields: SummaryFields, _ reader: SummaryReader) {
+        self.fields = fields
+        self.reader = reader
+    }
+
+    func spans() throws(DatabaseError) -> [(participant: String, spans: [SleepSpan])] {
+        // Some days from the ends of time, so that neither minutes nor offsets reach beyond them.
+        let margin = 4 * SleepSource.after
+        let lower = max(reader.dayStarts[0], Timestamp.min.nanoseconds + margin)
+        let upper = min(
+            reader.dayStarts[reader.request.dayCount], Timestamp.max.nanoseconds - margin)
+        let range = TimeRange(lower: lower - SleepSource.before, upper: upper + SleepSource.after)
+        if let names = fields[.sleepType]?.groups.first { return try slots(names, range) }
+        return try rows(range)
+    }
+
+    private func slots(
+        _ names: [String], _ range: TimeRange
+    ) throws(DatabaseError) -> [(participant: String, spans: [SleepSpan])] {
+        let seconds = reader.request.slotSeconds(of: .sleep)
+        let rows = try reader.slots(
+            [SummaryColumn(function: "mode", fields: names)], seconds: seconds,
+            from: range.lower, to: range.upper)
+        let length = Int64(seconds) * SleepSource.second
+        return rows.map { one in
+            let spans = zip(one.times, one.columns[0]).compactMap { time, type in
+                type.flatMap { SleepStage(sleepType: $0) }
+                    .map { SleepSpan(start: time, end: time + length, stage: $0) }
+            }
+            return (one.participant, spans)
+        }
+    }
+
+    private func rows(
+        _ range: TimeRange
+    ) throws(DatabaseError) -> [(participant: String, spans: [SleepSpan])] {
+        var columns: [SummaryColumn] = []
+        var stages: [SleepStage] = []
+        for (metric, stage) in SleepSource.stages {
+            guard let names = fields[metric]?.groups.first else { continue }
+            columns.append(SummaryColumn(fields: names))
+            stages.append(stage)
+        }
+        let rows = try reader.values(columns, from: range.lower, to: range.upper)
+        return rows.map { one in
+            var spans: [SleepSpan] = []
+            for (column, stage) in zip(one.columns, stages) {
+                for (time, minutes) in zip(one.times, column) {
+                    guard let minutes, minutes > 0, minutes <= SleepSource.minutesMax else {
+                        continue
+                    }
+                    let length = Int64(minutes * 60 * Double(SleepSource.second))
+                    spans.append(SleepSpan(start: time, end: time + length, stage: stage))
+                }
+            }
+            return (one.participant, spans)
+        }
+    }
+}
+
+extension SummaryReader {
+    /// The day asked for in which a time lies; nil where it lies in none.
+    func date(of nanoseconds: Int64) -> LocalDate? {
+        guard nanoseconds >= dayStarts[0], nanoseconds < dayStarts[request.dayCount] else {
+            return nil
+        }
+        return request.zone.date(at: Timestamp(nanoseconds: nanoseconds))
+    }
+}

@@ -1,0 +1,154 @@
+// Stages of sleep on a line of time: spans that may overlap become segments that do not, segments
+// become sessions.
+
+internal import CozDB
+
+/// What a sleeper does.
+enum SleepStage: Int, Comparable {
+    case inBed
+    case awake
+    /// Asleep, nobody knows how deep.
+    case unspecified
+    case light
+    case deep
+    case rem
+
+    /// The bracelet's number: 0 undefined, 1 awake, 2 light, 3 deep, 4 REM.
+    var sleepType: Int {
+        switch self {
+        case .inBed, .unspecified: 0
+        case .awake: 1
+        case .light: 2
+        case .deep: 3
+        case .rem: 4
+        }
+    }
+
+    /// nil for undefined and numbers that mean nothing.
+    init?(sleepType: Double) {
+        switch sleepType {
+        case 1: self = .awake
+        case 2: self = .light
+        case 3: self = .deep
+        case 4: self = .rem
+        default: return nil
+        }
+    }
+
+    var isSleep: Bool { self >= .unspecified }
+
+    static func < (left: SleepStage, right: SleepStage) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A stage from one moment up to, not including, another; nanoseconds since 1970.
+struct SleepSpan {
+    var start: Int64
+    var end: Int64
+    var stage: SleepStage
+
+    var length: Int64 { end - start }
+}
+
+/// One sleep, however often interrupted.
+struct SleepSession {
+    /// Segments without overlap in the order of time; the first and last of them that are sleep
+    /// are the sleep's begin and end.
+    var segments: [SleepSpan]
+    var start: Int64
+    var end: Int64
+    var sleepStart: Int64
+    var sleepEnd: Int64
+}
+
+/// Segments of one participant, and the sessions in them.
+struct SleepTimeline {
+    /// Neighbours touch or have a gap between them; never in bed.
+    private(set) var segments: [SleepSpan] = []
+    private var inBed: [SleepSpan] = []
+
+    /// - Parameter spans: in any order; where they overlap the one that began last counts, as a
+    ///   stage is part of the longer span in which somebody lay in bed or slept somehow.
+    init(_ spans: [SleepSpan]) {
+        let spans = spans.filter { $0.start < $0.end }
+            .sorted { ($0.start, $0.stage) < ($1.start, $1.stage) }
+        inBed = spans.filter { $0.stage == .inBed }
+        // Spans that have begun and may not have ended, the one that counts at the end.
+        var open: [SleepSpan] = []
+        var time = Int64.min
+        for span in spans where span.stage != .inBed {
+            advance(&open, from: time, to: span.start)
+            time = span.start
+            open.append(span)
+        }
+        advance(&open, from: time, to: .max)
+    }
+
+    private mutating func advance(_ open: inout [SleepSpan], from start: Int64, to end: Int64) {
+        var time = start
+        while time < end, let span = open.last {
+            let stop = min(span.end, end)
+            if stop > time {
+                append(SleepSpan(start: time, end: stop, stage: span.stage))
+                time = stop
+            }
+            if span.end > end { return }
+            open.removeLast()
+        }
+    }
+
+    private mutating func append(_ segment: SleepSpan) {
+        if let last = segments.last, last.end == segment.start, last.stage == segment.stage {
+            segments[segments.count - 1].end = segment.end
+        } else {
+            segments.append(segment)
+        }
+    }
+
+    /// Sleep with interruptions of at most `gap` nanoseconds, or longer ones spent in bed. A
+    /// session also has what lies around its sleep: time awake that touches it and lasts no longer
+    /// than `gap` (who is awake for longer has got up), and time in bed that overlaps it.
+    func sessions(gap: Int64) -> [SleepSession] {
+        var sessions: [SleepSession] = []
+        let sleeps = segments.indices.filter { segments[$0].stage.isSleep }
+        var first = 0
+        while first < sleeps.count {
+            var last = first
+            while last + 1 < sleeps.count,
+                isOneSleep(segments[sleeps[last]].end, segments[sleeps[last + 1]].start, gap)
+            {
+                last += 1
+            }
+            sessions.append(session(sleeps[first], sleeps[last], gap))
+            first = last + 1
+        }
+        return sessions
+    }
+
+    private func isOneSleep(_ end: Int64, _ start: Int64, _ gap: Int64) -> Bool {
+        start - end <= gap || inBed.contains { $0.start <= end && $0.end >= start }
+    }
+
+    private func session(_ firstSleep: Int, _ lastSleep: Int, _ gap: Int64) -> SleepSession {
+        var (first, last) = (firstSleep, lastSleep)
+        while first > 0, segments[first - 1].end == segments[first].start,
+            !segments[first - 1].stage.isSleep
+        {
+            first -= 1
+        }
+        while last + 1 < segments.count, segments[last + 1].start == segments[last].end,
+            !segments[last + 1].stage.isSleep
+        {
+            last += 1
+        }
+        let (sleepStart, sleepEnd) = (segments[firstSleep].start, segments[lastSleep].end)
+        if sleepStart - segments[first].start > gap { first = firstSleep }
+        if segments[last].end - sleepEnd > gap { last = lastSleep }
+        var (start, end) = (segments[first].start, segments[last].end)
+        for span in inBed where span.start < sleepEnd && span.end > sleepStart {
+            (start, end) = (min(start, span.start), max(end, span.end))
+        }
+        return SleepSession(
+            segments: Array(segments[first...last]), start: start, end: end,
+            sleepStart: sleepStart, sleepEnd: sleepEnd)
+    }
+}

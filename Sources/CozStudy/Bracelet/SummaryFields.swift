@@ -1,0 +1,89 @@
+// From measurements to the fields of one experiment: what the caller named, else the first
+// system of measurement whose fields the experiment has.
+
+internal import CozDB
+
+/// The fields that one kind of summary is computed from.
+struct SummaryFields {
+    private var sources: [SummaryMetric: MetricSource] = [:]
+
+    /// - Throws: `notFound` where a named field is unknown, or nothing holds the main
+    ///   measurement; `usage` where a field holds no numbers.
+    init(
+        _ kind: SummaryKind, of request: SummaryRequest, in schema: ExperimentSchema
+    ) throws(DatabaseError) {
+        let isKnown = { (name: String) in schema.field(name) != nil }
+        let system = request.sources.first { system in
+            SummaryFields.main(kind).contains { metric in
+                system.sources[metric].map { !$0.limited(to: isKnown).groups.isEmpty } ?? false
+            }
+        }
+        for metric in kind.metrics {
+            if let names = request.fields[metric] {
+                try SummaryFields.checkKnown(names, in: schema)
+                sources[metric] = MetricSource(groups: [names])
+            } else if let source = system?.sources[metric]?.limited(to: isKnown),
+                !source.groups.isEmpty
+            {
+                sources[metric] = source
+            }
+        }
+        if SummaryFields.main(kind).allSatisfy({ sources[$0] == nil }) {
+            throw SummaryFields.missing(kind, request, schema)
+        }
+        for (metric, source) in sources where metric != .workouts {
+            try SummaryFields.checkNumbers(source.groups.flatMap(\.self), in: schema)
+        }
+    }
+
+    subscript(_ metric: SummaryMetric) -> MetricSource? { sources[metric] }
+
+    /// The measurements of which one is enough.
+    private static func main(_ kind: SummaryKind) -> [SummaryMetric] {
+        switch kind {
+        case .sleep: [.sleepType] + SummaryMetric.sleepMinutes
+        case .eda: SummaryMetric.emography
+        default: [kind.metric]
+        }
+    }
+
+    private static func checkKnown(
+        _ names: [String], in schema: ExperimentSchema
+    ) throws(DatabaseError) {
+        for name in names where schema.field(name) == nil {
+            throw DatabaseError(
+                .notFound,
+                "experiment \"\(schema.name)\" has no field \"\(name)\""
+                    + NameSuggestion.text(name, among: schema.fields.map(\.name)))
+        }
+    }
+
+    private static func checkNumbers(
+        _ names: [String], in schema: ExperimentSchema
+    ) throws(DatabaseError) {
+        for name in names {
+            guard let type = schema.field(name)?.type, type != .float, type != .integer else {
+                continue
+            }
+            throw DatabaseError(
+                .usage,
+                "field \"\(name)\" of experiment \"\(schema.name)\": found values of type "
+                    + "\(type.name), expected numbers")
+        }
+    }
+
+    private static func missing(
+        _ kind: SummaryKind, _ request: SummaryRequest, _ schema: ExperimentSchema
+    ) -> DatabaseError {
+        let expected = request.sources.compactMap { system -> String? in
+            let names = main(kind).compactMap { system.sources[$0] }
+                .flatMap { $0.groups.flatMap(\.self) }
+            return names.isEmpty ? nil : "\(system.name): \(names.joined(separator: ", "))"
+        }
+        let looked = expected.isEmpty ? "" : " (\(expected.joined(separator: "; ")))"
+        return DatabaseError(
+            .notFound,
+            "experiment \"\(schema.name)\" has no field that the summary \(kind.rawValue) is "
+                + "computed from\(looked); name one with the measurement \(kind.metric.rawValue)")
+    }
+}

@@ -1,0 +1,174 @@
+// Questions about what phone and watch measure: how long ago, how late, how often, on which days.
+
+public import CozDB
+
+extension Study {
+    /// Time since the last entry of each participant, of responses and of each modality.
+    ///
+    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
+    public func silence() throws(DatabaseError) -> StudyAnswer<LastEntry> {
+        let fields = modalities
+        guard let statement = statement(of: .silence) else {
+            return StudyAnswer(note: nothingOfModalities)
+        }
+        var ages: [[UInt8]: [Int64?]] = [:]
+        for series in try ask(statement) {
+            guard series.rowCount > 0 else { continue }
+            ages[Array((series.header.tags.first?.value ?? "").utf8)] = series.columns.dropFirst()
+                .map { $0.integers[0] }
+        }
+        var rows: [LastEntry] = []
+        for participant in participants {
+            let known = ages[Array(participant.participant.utf8)]
+            for (index, field) in fields.enumerated() {
+                let age = known?[index]
+                let last = age.map { options.query.now.nanoseconds.subtractingReportingOverflow($0) }
+                rows.append(
+                    LastEntry(
+                        participant: participant.participant, field: field,
+                        last: last.map { Timestamp(nanoseconds: $0.partialValue) }, silence: age))
+            }
+        }
+        return StudyAnswer(
+            statement: statement, rows: rows, note: ages.isEmpty ? nothing : nil)
+    }
+
+    /// How many values of each modality each participant has on each local day.
+    ///
+    /// - Throws: as `silence`.
+    public func availability() throws(DatabaseError) -> StudyAnswer<DailyAvailability> {
+        let fields = modalities
+        guard let statement = statement(of: .availability) else {
+            return StudyAnswer(note: nothingOfModalities)
+        }
+        let counted = try daily(statement, fields)
+        var rows: [DailyAvailability] = []
+        for participant in participants {
+            guard let days = days(of: participant) else { continue }
+            let name = participant.participant
+            let counts = days.map { counted[name, $0] }
+            for (index, field) in fields.enumerated() {
+                for (day, count) in zip(days, counts) {
+                    rows.append(
+                        DailyAvailability(
+                            participant: name, field: field, day: day, count: count?[index] ?? 0))
+                }
+            }
+        }
+        return StudyAnswer(
+            statement: statement, rows: rows, note: rows.isEmpty ? nothing : nil)
+    }
+
+    /// Time between one value and the next of the same participant, for each modality; of all
+    /// participants together, or of each where `StudyOptions.isByParticipant` says so.
+    ///
+    /// - Throws: as `silence`.
+    public func intervals() throws(DatabaseError) -> StudyAnswer<IntervalStatistics> {
+        let fields = modalities
+        guard let statement = statement(of: .interval) else {
+            return StudyAnswer(note: nothingOfModalities)
+        }
+        var rows: [IntervalStatistics] = []
+        for (series, field, numbers) in try statistics(statement, fields, 4) {
+            rows.append(
+                IntervalStatistics(
+                    participant: options.isByParticipant ? series.header.tags.first?.value : nil,
+                    field: field, count: Int(numbers[0]), median: numbers[1] / 1_000,
+                    p90: numbers[2] / 1_000, max: numbers[3] / 1_000))
+        }
+        return StudyAnswer(
+            statement: statement, rows: rows,
+            note: rows.isEmpty ? "no two values of one field in this range of time" : nil)
+    }
+
+    /// How late data arrives, by what made the phone send it: of rows as a whole
+    /// (`timestamp_lambda`, `timestamp_lambda_ms`, `transmit_trigger`), or of the modalities that
+    /// `StudyOptions.modalities` names (`<field>_lambda`, `<field>_lambda_ms`,
+    /// `<field>_trigger`). Where rows have no such field, of the fields that have.
+    ///
+    /// - Throws: as `silence`.
+    public func delays() throws(DatabaseError) -> StudyAnswer<DelayStatistics> {
+        let arrivals = self.arrivals
+        guard let statement = statement(of: .delay) else {
+            return StudyAnswer(note: nothingOfArrival)
+        }
+        var rows: [DelayStatistics] = []
+        for (series, column, numbers) in try statistics(statement, arrivals.map(\.column), 6) {
+            let tag = series.header.tags.first { $0.name == participantTag }
+            rows.append(
+                DelayStatistics(
+                    participant: options.isByParticipant ? tag?.value : nil,
+                    field: arrivals.first { $0.column == column }?.field,
+                    trigger: series.tag("trigger") ?? "", count: Int(numbers[0]),
+                    min: numbers[1], median: numbers[2], p90: numbers[3], p99: numbers[4],
+                    max: numbers[5]))
+        }
+        var note: String?
+        if rows.isEmpty { note = nothing }
+        return StudyAnswer(statement: statement, rows: rows, note: note)
+    }
+
+    // MARK: Columns
+
+    private var nothingOfModalities: String {
+        participants.isEmpty ? nothing : "experiment \"\(experiment)\" has no numeric fields"
+    }
+
+    private var nothingOfArrival: String {
+        let columns =
+            options.modalities.isEmpty
+            ? "timestamp_lambda or timestamp_lambda_ms"
+            : options.modalities.map { "\($0)_lambda or \($0)_lambda_ms" }
+                .joined(separator: ", ")
+        return "experiment \"\(experiment)\" has no \(columns) columns, which say when data "
+            + "arrived: Cozie's backend adds them; import payloads with --enrich"
+    }
+
+    /// Where it is stored when data arrived.
+    var arrivals: [Arrival] {
+        guard options.modalities.isEmpty else {
+            return options.modalities.compactMap { arrival(of: $0) }
+        }
+        let row = Arrival(
+            field: nil, moments: moments("timestamp_lambda"),
+            trigger: text("transmit_trigger"))
+        if !row.moments.isEmpty { return [row] }
+        return modalities.compactMap { arrival(of: $0) }
+    }
+
+    private func arrival(of field: String) -> Arrival? {
+        let moments = moments(field + "_lambda")
+        guard !moments.isEmpty else { return nil }
+        return Arrival(
+            field: field, moments: moments,
+            trigger: text(field + "_trigger") ?? text("transmit_trigger"))
+    }
+
+    /// Fields with the moment of arrival: numbers of milliseconds before texts.
+    private func moments(_ name: String) -> [String] {
+        [name + "_ms", name].filter { name in
+            valueCounts[Array(name.utf8)] ?? 0 > 0 && schema.field(name)?.type != .boolean
+        }
+    }
+
+    /// A field of texts; nil where there is none.
+    private func text(_ name: String) -> String? {
+        schema.field(name)?.type == .string ? name : nil
+    }
+
+    /// The numbers of each field in each series of an answer, without fields that have none.
+    private func statistics(
+        _ statement: String, _ fields: [String], _ width: Int
+    ) throws(DatabaseError) -> [(series: QueryResult.Series, field: String, numbers: [Double])] {
+        var found: [(series: QueryResult.Series, field: String, numbers: [Double])] = []
+        for series in try ask(statement) where series.rowCount > 0 {
+            for (index, field) in fields.enumerated() {
+                // The first column is the time.
+                let first = 1 + index * width
+                let numbers = series.columns[first..<first + width].map { $0.doubles[0] ?? 0 }
+                if numbers[0] > 0 { found.append((series, field, numbers)) }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,167 @@
+// Questions about responses: per day, valid ones, and how they add up to the goal.
+
+public import CozDB
+
+extension Study {
+    /// Responses per participant and local day.
+    ///
+    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
+    public func responses() throws(DatabaseError) -> StudyAnswer<DailyResponses> {
+        guard let statement = statement(of: .responses) else {
+            return StudyAnswer(note: nothingOfSurveys)
+        }
+        let hasStart = startField != nil
+        let counted = try daily(statement, ["responses", "surveys"])
+        let rows = forEachDay { participant, day in
+            let counts = counted[participant, day]
+            return DailyResponses(
+                participant: participant, day: day, responses: counts?[0] ?? 0,
+                surveys: hasStart ? counts?[1] ?? 0 : nil)
+        }
+        return StudyAnswer(statement: statement, rows: rows, note: surveyNote(rows.isEmpty))
+    }
+
+    /// Valid votes per participant and local day. Which votes are valid does not depend on the
+    /// range that is asked about.
+    ///
+    /// - Throws: as `responses`.
+    public func votes() throws(DatabaseError) -> StudyAnswer<DailyVotes> {
+        guard let statement = statement(of: .votes) else {
+            return StudyAnswer(note: nothingOfSurveys)
+        }
+        let counted = try daily(statement, ["responses", "valid"])
+        let rows = forEachDay { participant, day in
+            let counts = counted[participant, day]
+            return DailyVotes(
+                participant: participant, day: day, responses: counts?[0] ?? 0,
+                valid: counts?[1] ?? 0)
+        }
+        return StudyAnswer(statement: statement, rows: rows, note: surveyNote(rows.isEmpty))
+    }
+
+    /// Responses and valid votes from the first one on, at the end of each local day of the
+    /// range, beside the goal.
+    ///
+    /// - Throws: as `responses`.
+    public func goal() throws(DatabaseError) -> StudyAnswer<GoalProgress> {
+        guard let statement = statement(of: .goal) else {
+            return StudyAnswer(note: nothingOfSurveys)
+        }
+        let counted = try daily(statement, ["responses", "valid", "goal"])
+        var rows: [GoalProgress] = []
+        for participant in participants {
+            let name = participant.participant
+            let days = counted.days(of: name)
+            let goal = options.goal ?? days.compactMap { $0.counts[2] }.last
+            guard let shown = self.days(of: participant) else { continue }
+            var progress = GoalProgress(
+                participant: name, day: shown.lowerBound, responses: 0, valid: 0, goal: goal)
+            var next = 0
+            for day in shown {
+                while next < days.count, days[next].day <= day {
+                    progress.responses += days[next].counts[0] ?? 0
+                    progress.valid += days[next].counts[1] ?? 0
+                    next += 1
+                }
+                progress.day = day
+                rows.append(progress)
+            }
+        }
+        var note = surveyNote(rows.isEmpty)
+        if note == nil, rows.allSatisfy({ $0.goal == nil }) {
+            note = "no goal: there is no value of \(StudyFields.goal)"
+        }
+        return StudyAnswer(statement: statement, rows: rows, note: note)
+    }
+
+    /// The field that says when a survey was begun; nil where there is none.
+    var startField: String? {
+        let isCozie = options.surveyField.utf8.elementsEqual(StudyFields.survey.utf8)
+        return isCozie ? schema.field(StudyFields.start)?.name : nil
+    }
+
+    /// The field with the goal; nil where there is none, or a number was given.
+    var goalField: String? {
+        guard options.goal == nil, let field = schema.field(StudyFields.goal) else { return nil }
+        return field.type.isNumber ? field.name : nil
+    }
+
+    private func surveyNote(_ isEmpty: Bool) -> String? {
+        nothingOfSurveys ?? (isEmpty ? nothing : nil)
+    }
+
+    // MARK: Days
+
+    /// A row for each day of each participant that the answer is about.
+    func forEachDay<Row>(_ row: (String, LocalDay) -> Row) -> [Row] {
+        var rows: [Row] = []
+        for participant in participants {
+            guard let days = days(of: participant) else { continue }
+            for day in days { rows.append(row(participant.participant, day)) }
+        }
+        return rows
+    }
+
+    /// Asks for numbers by participant and local day.
+    func daily(
+        _ statement: String, _ columns: [String]
+    ) throws(DatabaseError) -> DailyCounts {
+        var counts = DailyCounts()
+        for series in try ask(statement) {
+            let name = series.header.tags.first?.value ?? ""
+            let vectors = columns.map { series.column($0)?.doubles }
+            var days: [DailyCounts.Day] = []
+            for (row, time) in series.times.enumerated() {
+                let values = vectors.map { vector in
+                    vector.flatMap { $0[row] }.flatMap { Int(exactly: $0.rounded()) }
+                }
+                days.append(DailyCounts.Day(day: calendar.day(of: time), counts: values))
+            }
+            counts.append(name, days)
+        }
+        return counts
+    }
+}
+
+/// Numbers by participant and day, as a statement answers them. Names are compared by their bytes.
+struct DailyCounts {
+    struct Day {
+        var day: LocalDay
+        /// As many as columns were asked for.
+        var counts: [Int?]
+    }
+
+    private var days: [[UInt8]: [Day]] = [:]
+    private var places: [[UInt8]: [LocalDay: Int]] = [:]
+
+    mutating func append(_ participant: String, _ more: [Day]) {
+        let name = Array(participant.utf8)
+        for one in more {
+            if let place = places[name]?[one.day] {
+                // A date that comes twice, as a bucket on either side of a jump of the clocks.
+                for index in one.counts.indices {
+                    guard let count = one.counts[index] else { continue }
+                    let earlier = days[name]?[place].counts[index] ?? 0
+                    days[name]?[place].counts[index] = earlier &+ count
+                }
+            } else {
+                places[name, default: [:]][one.day] = days[name]?.count ?? 0
+                days[name, default: []].append(one)
+            }
+        }
+    }
+
+    /// Days with numbers, in order.
+    func days(of participant: String) -> [Day] { days[Array(participant.utf8)] ?? [] }
+
+    /// The numbers of one day; nil where the answer has none.
+    subscript(participant: String, day: LocalDay) -> [Int?]? {
+        let name = Array(participant.utf8)
+        guard let place = places[name]?[day] else { return nil }
+        return days[name]?[place].counts
+    }
+}
+
+extension FieldType {
+    var isNumber: Bool { self == .float || self == .integer }
+}

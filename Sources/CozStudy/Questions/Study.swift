@@ -1,0 +1,259 @@
+// A study as its coordinators see it: one experiment at one moment, and what it holds. The
+// questions are in extensions of this type.
+
+public import CozDB
+
+/// One experiment at one moment, ready to be asked the questions of a study.
+///
+/// Every question is one statement of the query language on the same snapshot; the answer has the
+/// statement along with typed rows. Safe from any thread; keeps the snapshot's files open. A
+/// question costs what its statement costs: it grows with the values of the fields concerned, and
+/// with participants times days.
+public struct Study: Sendable {
+    /// Name of the experiment.
+    public let experiment: String
+    /// The tag that names participants.
+    public let participantTag: String
+    /// Whose clocks make the days.
+    public let calendar: LocalCalendar
+    /// As they were given.
+    public let options: StudyOptions
+    /// Every participant that is asked about, in byte order, with all that the study has of them,
+    /// whatever the range of time.
+    public let participants: [ParticipantOverview]
+
+    let snapshot: DatabaseSnapshot
+    let schema: ExperimentSchema
+    let statements: StudyStatements
+    /// How many values of each field the participants asked about have.
+    let valueCounts: [[UInt8]: Int]
+
+    /// Looks the experiment up, and what it has of whom.
+    ///
+    /// Cost: reads directories, no values.
+    ///
+    /// - Throws: `notFound` for an experiment, participant or field that is not there, with the
+    ///   names that are; `usage` for a zone that the system does not know and a gap below 0;
+    ///   `io`, `damaged`, `cancelled`.
+    public init(
+        _ snapshot: DatabaseSnapshot, experiment: String, options: StudyOptions
+    ) throws(DatabaseError) {
+        let bytes = Array(experiment.utf8)
+        let found = snapshot.schemas.first { Array($0.name.utf8) == bytes }
+        guard let schema = found else {
+            throw Study.missing("experiment", experiment, among: snapshot.schemas.map(\.name))
+        }
+        guard options.minGap >= .zero else {
+            throw DatabaseError(.usage, "the gap between votes: found less than 0")
+        }
+        self.experiment = experiment
+        self.snapshot = snapshot
+        self.schema = schema
+        self.options = options
+        participantTag = options.participantTag ?? schema.identity.participantTag
+        calendar = LocalCalendar(zone: try TimeZoneRules(named: options.zone))
+        var statements = StudyStatements(
+            experiment: experiment, tag: participantTag, calendar: calendar, options: options)
+        let all = try Study.held(
+            by: try Study.ask(statements.everything, snapshot, options), options, calendar)
+        participants = try Study.chosen(options.participants, of: all.participants)
+        valueCounts = all.counts
+        statements.last = all.participants.map(\.last).max()
+        self.statements = statements
+        for field in options.modalities + [options.surveyField]
+        where schema.field(field) == nil && field != StudyFields.survey {
+            throw Study.missing(
+                "field", field, of: "experiment \"\(experiment)\"",
+                among: schema.fields.map(\.name))
+        }
+    }
+
+    /// The statement that a new `Study` asks, to know who and what is there.
+    public var contextStatement: String { statements.everything }
+
+    /// The statement that a question asks; nil where the study has nothing to ask for. It can be
+    /// asked again, or changed, with `DatabaseSnapshot.query`.
+    public func statement(of question: StudyQuestion) -> String? {
+        let hasSurveys = schema.field(options.surveyField) != nil
+        let fields = modalities
+        switch question {
+        case .overview: return statements.overview
+        case .responses: return hasSurveys ? statements.responses(start: startField) : nil
+        case .votes: return hasSurveys ? statements.votes : nil
+        case .goal: return hasSurveys ? statements.goal(field: goalField) : nil
+        case .silence: return fields.isEmpty ? nil : statements.silence(fields)
+        case .delay: return arrivals.isEmpty ? nil : statements.delays(arrivals)
+        case .interval: return fields.isEmpty ? nil : statements.intervals(fields)
+        case .availability: return fields.isEmpty ? nil : statements.availability(fields)
+        }
+    }
+
+    // MARK: Who and what is there
+
+    /// Who takes part, with the data of the range that is asked about.
+    ///
+    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
+    public func overview() throws(DatabaseError) -> StudyAnswer<ParticipantOverview> {
+        let statement = statements.overview
+        let series = try ask(statement)
+        let held = try Study.held(by: series, options, calendar)
+        let note = held.participants.isEmpty ? nothing : nil
+        return StudyAnswer(statement: statement, rows: held.participants, note: note)
+    }
+
+    /// Why an answer has no rows at all.
+    var nothing: String {
+        if participants.isEmpty { return "experiment \"\(experiment)\" has no rows" }
+        return "no rows in this range of time; the data goes from \(span)"
+    }
+
+    private var span: String {
+        let first = participants.map(\.first).min() ?? .min
+        let last = participants.map(\.last).max() ?? .max
+        return "\(calendar.text(first)) to \(calendar.text(last))"
+    }
+
+    /// Why there are no responses; nil where there are some.
+    var nothingOfSurveys: String? {
+        if participants.isEmpty { return nothing }
+        if valueCounts[Array(options.surveyField.utf8)] ?? 0 == 0 {
+            return "experiment \"\(experiment)\" has no survey rows: no value of "
+                + "\(options.surveyField)"
+        }
+        if participants.allSatisfy({ $0.responses == 0 }) {
+            return "no survey rows of these participants"
+        }
+        return nil
+    }
+
+    /// The local days of a participant that an answer is about: from the first with data of any
+    /// kind to the last, as far as they are in the range; nil where none is.
+    public func days(of participant: ParticipantOverview) -> ClosedRange<LocalDay>? {
+        var (first, last) = (participant.days.lowerBound, participant.days.upperBound)
+        if let from = options.from { first = max(first, calendar.day(of: from)) }
+        if let until = options.until {
+            // The bound itself is outside; the very first moment has none before it.
+            let end = Timestamp(nanoseconds: max(until, .min).nanoseconds - 1)
+            last = min(last, calendar.day(of: end))
+        }
+        return first <= last ? first...last : nil
+    }
+
+    /// Fields that `interval`, `availability` and `silence` are about where none are named: the
+    /// survey counter, then numbers that phone (`ts_`) or watch (`ws_`) measured, without what
+    /// only accompanies another value (longitude beside latitude, accuracy, time of arrival).
+    /// In a study without such fields all numbers. Fields without a value are left out.
+    public var modalities: [String] {
+        if !options.modalities.isEmpty { return options.modalities }
+        let stored = schema.fields.filter { valueCounts[Array($0.name.utf8)] ?? 0 > 0 }
+        let numbers = stored.filter { $0.type == .float || $0.type == .integer }.map(\.name)
+        let measured = numbers.filter { StudyFields.isMeasurement($0) }
+        let survey = stored.map(\.name).filter { $0.utf8.elementsEqual(options.surveyField.utf8) }
+        let others = measured.isEmpty && survey.isEmpty ? numbers : measured
+        return survey + others.filter { !survey.contains($0) }
+    }
+
+    // MARK: Asking
+
+    func ask(_ statement: String) throws(DatabaseError) -> [QueryResult.Series] {
+        try Study.ask(statement, snapshot, options)
+    }
+
+    private static func ask(
+        _ statement: String, _ snapshot: DatabaseSnapshot, _ options: StudyOptions
+    ) throws(DatabaseError) -> [QueryResult.Series] {
+        let result = try snapshot.query(statement, options: options.query)
+        if let error = result.statements.first?.error { throw error }
+        return result.series
+    }
+
+    /// What SHOW FIELDS says, for each participant and for each field.
+    private static func held(
+        by series: [QueryResult.Series], _ options: StudyOptions, _ calendar: LocalCalendar
+    ) throws(DatabaseError) -> (participants: [ParticipantOverview], counts: [[UInt8]: Int]) {
+        var participants: [ParticipantOverview] = []
+        var counts: [[UInt8]: Int] = [:]
+        for group in series {
+            guard let names = group.column("fieldKey")?.texts,
+                let values = group.column("count")?.integers,
+                let firsts = group.column("first")?.integers,
+                let lasts = group.column("last")?.integers
+            else { continue }
+            for (name, count) in zip(names, values) {
+                counts[Array((name ?? "").utf8), default: 0] += Int(count ?? 0)
+            }
+            guard let first = firsts.compactMap({ $0 }).min(),
+                let last = lasts.compactMap({ $0 }).max()
+            else { continue }
+            let (start, end) = (Timestamp(nanoseconds: first), Timestamp(nanoseconds: last))
+            let survey = names.firstIndex { name in
+                (name ?? "").utf8.elementsEqual(options.surveyField.utf8)
+            }
+            let firstDay = calendar.day(of: start)
+            participants.append(
+                ParticipantOverview(
+                    participant: group.header.tags.first?.value ?? "", first: start, last: end,
+                    // Clocks put back across midnight can show the earlier date later.
+                    days: firstDay...max(firstDay, calendar.day(of: end)),
+                    fields: values.count { $0 ?? 0 > 0 },
+                    values: values.reduce(0) { $0 + Int($1 ?? 0) },
+                    responses: survey.map { Int(values[$0] ?? 0) } ?? 0))
+        }
+        return (participants, counts)
+    }
+
+    private static func chosen(
+        _ names: [String], of all: [ParticipantOverview]
+    ) throws(DatabaseError) -> [ParticipantOverview] {
+        guard !names.isEmpty else { return all }
+        let known = Set(all.map { Array($0.participant.utf8) })
+        for name in names where !known.contains(Array(name.utf8)) {
+            throw missing("participant", name, among: all.map(\.participant))
+        }
+        let wanted = Set(names.map { Array($0.utf8) })
+        return all.filter { wanted.contains(Array($0.participant.utf8)) }
+    }
+
+    private static func missing(
+        _ what: String, _ name: String, of whole: String? = nil, among names: [String]
+    ) -> DatabaseError {
+        let suggestion = NameSuggestion.text(name, among: names)
+        let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+        let rest = names.count > 10 ? ", and \(names.count - 10) more" : ""
+        let known = names.isEmpty ? "there are none" : "there is \(shown)\(rest)"
+        return DatabaseError(
+            .notFound,
+            "there is no \(what) \"\(name)\"" + (whole.map { " in \($0)" } ?? "")
+                + (suggestion.isEmpty ? "; \(known)" : suggestion))
+    }
+}
+
+extension Identity {
+    /// The tag that names participants.
+    fileprivate var participantTag: String {
+        switch self {
+        case .participant(let tag): tag
+        case .tags(let names) where !names.contains("id_participant"):
+            names.first ?? "id_participant"
+        case .tags, .allTags: "id_participant"
+        }
+    }
+}
+
+/// Fields of Cozie studies that questions are about.
+enum StudyFields {
+    static let survey = "ws_survey_count"
+    static let start = "ws_timestamp_start"
+    static let goal = "wss_goal"
+
+    /// Whether the name is that of a measurement of its own. `_lambda_ms` are times of arrival;
+    /// longitude, altitude, floor and accuracy come with each latitude.
+    static func isMeasurement(_ name: String) -> Bool {
+        guard name.hasPrefix("ts_") || name.hasPrefix("ws_") else { return false }
+        let isCompanion =
+            name.hasSuffix("_lambda_ms") || name.hasSuffix("_longitude")
+            || name.hasSuffix("_altitude") || name.contains("_location_")
+            || name.contains("timestamp")
+        return !isCompanion
+    }
+}
