@@ -105,7 +105,7 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.beiwe: .beiwe(beiwe.options), .lp: .lineProtocol]
+        [.cozieCSV: .cozieCSV, .beiwe: .beiwe(beiwe.options), .lp: .lineProtocol]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {

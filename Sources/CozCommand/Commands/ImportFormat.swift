@@ -7,5 +7,6 @@ internal import ArgumentParser
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case auto
     case beiwe
+    case cozieCSV = "cozie-csv"
     case lp
 }
