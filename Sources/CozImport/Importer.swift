@@ -36,6 +36,7 @@ public func importFiles(
     var options = options
     options.schemas = try database.schemas()
     let start = secondsOfClock()
+    options.presets = database.presets
     var report = try importFiles(paths, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
         try database.write(batch)

@@ -122,6 +122,15 @@ public final class InputFile {
         isStarted = false
     }
 
+    /// The same file opened once more, at its first byte; nil where that cannot be had: pipes, and
+    /// standard input.
+    ///
+    /// - Throws: as `init`.
+    func reopened() throws(DatabaseError) -> InputFile? {
+        guard isRepeatable, !isStandardInput else { return nil }
+        return try InputFile(path: name)
+    }
+
     /// The first decoded bytes, as many as one read brings; they are still there for `read`.
     ///
     /// - Throws: as `read`.
