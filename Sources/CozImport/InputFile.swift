@@ -62,6 +62,15 @@ public final class InputFile {
         if kind == S_IFREG && !isStandardInput { closeDescriptor() }
     }
 
+    /// A file that somebody opened, at its first byte; it belongs to the new object.
+    init(name: String, descriptor: Int32, sizeBytes: Int) {
+        self.name = name
+        self.descriptor = descriptor
+        self.sizeBytes = sizeBytes
+        ownsDescriptor = true
+        origin = 0
+    }
+
     deinit {
         if !isStandardInput { closeDescriptor() }
     }
