@@ -108,7 +108,8 @@ struct ImportCommand: ParsableCommand {
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
         [
-            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
+            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .influxJSON: .influxJSON,
+            .ndjson: .ndjson, .cozieCSV: .cozieCSV,
             .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
         ]
     }

@@ -8,6 +8,8 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case auto
     case annotatedCSV = "annotated-csv"
     case influxCSV = "influx-csv"
+    case influxJSON = "influx-json"
+    case ndjson
     case cozieCSV = "cozie-csv"
     case beiwe
     case csv
