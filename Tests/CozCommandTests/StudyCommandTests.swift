@@ -121,7 +121,7 @@ struct StudyCommandTests {
         ["demo", "--format", "csv"], ["demo", "votes", "goal", "--format", "csv"],
         ["demo", "nonsense"], ["demo", "--days", "0"], ["demo", "--goal", "0"],
         ["demo", "--gap", "soon"], ["demo", "--gap", "-5m"], ["demo", "--from", "yesterday"],
-        ["demo", "--from", "2024-03-01T09:00:00"], ["demo", "--tz", "Mars/Olympus"],
+        ["demo", "--from", "2024-13-01"], ["demo", "--tz", "Mars/Olympus"],
         ["demo", "--from", "2024-03-05", "--to", "2024-03-04"], ["demo", "--width", "9"],
         ["demo", "--days", "3", "--from", "2024-03-05"],
     ])
@@ -146,13 +146,21 @@ struct StudyCommandTests {
     @Test func `days of the range are local`() throws {
         // 2024-03-31T00:30 in Helsinki, where that day has 23 hours.
         try write("dst,id_participant=p ws_survey_count=1i 1711837800000000000\n")
-        let day = try study(
-            "dst", "responses", "--tz", "Europe/Helsinki", "--from", "2024-03-31", "--to",
-            "2024-03-31", "--format", "csv")
-        #expect(day.lines == ["participant,day,responses,surveys", "p,2024-03-31,1,"])
-        let utc = try study("dst", "responses", "--format", "csv", "--to", "2024-03-30")
+        for (from, to) in [
+            ("2024-03-31", "2024-04-01"), ("2024-03-31T00:30", "2024-03-31T00:31"),
+            ("2024-03-30T22:30Z", "2024-03-31T00:30:01+02:00"),
+        ] {
+            let day = try study(
+                "dst", "responses", "--tz", "Europe/Helsinki", "--from", from, "--to", to,
+                "--format", "csv")
+            #expect(day.lines == ["participant,day,responses,surveys", "p,2024-03-31,1,"])
+        }
+        let utc = try study("dst", "responses", "--format", "csv", "--to", "2024-03-31")
         #expect(utc.lines == ["participant,day,responses,surveys", "p,2024-03-30,1,"])
-        let exact = try study("dst", "responses", "--from", "2024-03-30T22:30:00.000000001Z")
-        #expect(exact.output.contains("no rows in this range"))
+        for range in [["--from", "2024-03-30T22:30:01"], ["--to", "2024-03-30"]] {
+            let outside = try Command.cozdb(
+                ["study", "--db", "s", "dst", "responses"] + range, in: folder.url)
+            #expect(outside.output.contains("no rows in this range"), "\(range)")
+        }
     }
 }
