@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CozDB
 internal import CozImport
+internal import CozStudy
 internal import Glibc
 
 struct ImportCommand: ParsableCommand {
@@ -23,12 +24,17 @@ struct ImportCommand: ParsableCommand {
               cozdb import --db study.cozdb influx-export.txt.gz
               cozdb import --db study.cozdb --identity all --types strict metrics.lp
               cozdb import --db study.cozdb --database cozie-apple both-databases.txt
+              cozdb import --db study.cozdb --format cozie-json --enrich offline-log.txt
               zcat old/*.gz | cozdb import --db study.cozdb --precision ms -
             """)
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "auto decides by the first bytes of each file; lp is line protocol.")
+    @Option(
+        help: """
+            auto decides by the first bytes of each file; lp is line protocol, cozie-json what the \
+            Cozie app posts.
+            """)
     var format = ImportFormat.auto
 
     @OptionGroup var options: WriteOptions
@@ -39,6 +45,8 @@ struct ImportCommand: ParsableCommand {
     var experiment: String?
 
     @OptionGroup var renaming: RenameOptions
+
+    @OptionGroup var payloads: PayloadOptions
 
     @Option(
         name: .customLong("database"),
@@ -68,6 +76,7 @@ struct ImportCommand: ParsableCommand {
         guard files.filter({ $0 == "-" }).count <= 1 else {
             throw ValidationError("standard input (-) can be read only once")
         }
+        try payloads.validate(for: format)
     }
 
     func run() throws {
@@ -98,7 +107,7 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.lp: .lineProtocol]
+        [.cozieJSON: .cozieJSON(payloads.payload), .lp: .lineProtocol]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
