@@ -101,6 +101,15 @@ package struct JSONInput: ~Copyable {
         return "\(place(of: problem.index).description): \(problem.message(in: scanner.text))"
     }
 
+    /// The same for a scanner that was taken out, after it said `incomplete`.
+    package mutating func refill(
+        _ taken: inout JSONScanner, from file: InputFile?
+    ) throws(DatabaseError) {
+        scanner = taken
+        defer { taken = scanner }
+        try refill(from: file)
+    }
+
     /// Adds the next bytes of the file behind those that are still needed.
     ///
     /// - Throws: as `next`.
