@@ -33,8 +33,6 @@ public func importFiles(
     options.schemas = try database.schemas()
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
-    var options = options
-    options.schemas = try database.schemas()
     let start = secondsOfClock()
     options.presets = database.presets
     var report = try importFiles(paths, options: options, conflicts: conflicts) {

@@ -36,7 +36,7 @@ extension InputFile {
                 size += count
             }
         } catch {
-            close(copy)
+            _ = Glibc.close(copy)
             throw error
         }
         lseek(copy, 0, SEEK_SET)

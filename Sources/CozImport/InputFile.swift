@@ -23,6 +23,8 @@ public final class InputFile {
     /// -1 while the file is not open.
     private var descriptor: Int32
     private let isStandardInput: Bool
+    /// Whether it can be closed and opened again.
+    private let hasPath: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
     private let origin: off_t?
     private var isClosed = false
@@ -46,6 +48,7 @@ public final class InputFile {
     init(path: String, folder: String?) throws(DatabaseError) {
         self.folder = folder
         isStandardInput = path == "-" && folder == nil
+        hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
         descriptor = isStandardInput ? 0 : try InputFile.open(path)
         var status = stat()
@@ -67,7 +70,9 @@ public final class InputFile {
         self.name = name
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
-        ownsDescriptor = true
+        folder = nil
+        isStandardInput = false
+        hasPath = false
         origin = 0
     }
 
@@ -108,7 +113,7 @@ public final class InputFile {
         guard let origin, !isClosed else {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
-        if !isStandardInput {
+        if hasPath {
             closeDescriptor()
         } else if lseek(descriptor, origin, SEEK_SET) != origin {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
@@ -127,7 +132,7 @@ public final class InputFile {
     ///
     /// - Throws: as `init`.
     func reopened() throws(DatabaseError) -> InputFile? {
-        guard isRepeatable, !isStandardInput else { return nil }
+        guard isRepeatable, hasPath else { return nil }
         return try InputFile(path: name)
     }
 
