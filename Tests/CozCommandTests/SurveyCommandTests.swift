@@ -72,12 +72,12 @@ struct SurveyCommandTests {
         _ = try folder.write(survey(next: "q_b"), to: "flaw.json")
         let flaw = try Command.cozdb(["survey", "flaw.json"], in: folder.url)
         #expect(flaw.status == 64)
-        #expect(flaw.output.contains("flaw.json:4:72: flaw: \"yes\" of q_a leads to q_b"))
+        #expect(flaw.output.contains("flaw.json:4:71: flaw: \"yes\" of q_a leads to q_b"))
         _ = try folder.write(survey() + "]", to: "bad.json")
         let bad = try Command.cozdb(["survey", "bad.json", "flaw.json"], in: folder.url)
         #expect(bad.status == 64)
-        #expect(bad.output.contains("bad.json:5:3: error: no JSON"))
-        #expect(bad.output.contains("flaw.json:4:72: flaw"))
+        #expect(bad.output.contains("bad.json:6:3: error: no JSON"))
+        #expect(bad.output.contains("flaw.json:4:71: flaw"))
         let json = try Command.cozdb(
             ["survey", "--format", "json", "bad.json"], in: folder.url)
         #expect(json.status == 64)
@@ -85,16 +85,19 @@ struct SurveyCommandTests {
         let first = try #require((list as? [[String: Any]])?.first)
         #expect(first["errors"] as? Int == 1)
         let finding = try #require((first["findings"] as? [[String: Any]])?.first)
-        #expect(finding["line"] as? Int == 5)
+        #expect(finding["line"] as? Int == 6)
         #expect(finding["column"] as? Int == 3)
         #expect(finding["severity"] as? String == "error")
     }
 
-    @Test(arguments: [
+    private static let usages: [([String], Int32)] = [
         ([], 64), (["--db", "x", "a.json"], 64), (["--experiment", "x", "a.json"], 64),
         (["missing.json"], 5), (["--keep-options", "missing.json"], 64),
         (["--db", "missing", "--experiment", "x"], 5),
-    ]) func `wrong usage is told from what is missing`(_ words: [String], _ status: Int32) throws {
+    ]
+
+    @Test(arguments: usages)
+    func `wrong usage is told from what is missing`(_ words: [String], _ status: Int32) throws {
         let run = try Command.cozdb(["survey"] + words, in: folder.url)
         #expect(run.status == status)
         #expect(!run.errors.isEmpty)
