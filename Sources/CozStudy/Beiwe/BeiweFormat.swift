@@ -39,7 +39,11 @@ struct BeiweSource: Hashable {
         let place = BeiweFilePlace(path: file.name, folder: file.folder)
         survey = place.survey
         milliseconds = place.milliseconds
-        stream = try place.stream ?? BeiweSource.stream(of: file, header, options)
+        if let stream = place.stream {
+            self.stream = stream
+        } else {
+            stream = try BeiweSource.stream(of: file, header, options)
+        }
         guard let patient = place.patient ?? imports.participant, !patient.isEmpty else {
             throw DatabaseError(
                 .usage,
