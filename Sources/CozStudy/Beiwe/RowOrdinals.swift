@@ -134,10 +134,14 @@ struct RowOrdinals {
     }
 
     /// What was read of an hour: other files in their order, then this one.
-    private func index(
+    private mutating func index(
         _ hour: Int64, _ others: [String], _ line: Int?, _ replay: Replay
     ) throws(DatabaseError) -> MomentIndex {
-        if line == nil, let lastIndexed, lastIndexed.hour == hour { return lastIndexed.index }
+        if line == nil, let known = lastIndexed, known.hour == hour {
+            // Moved, not copied: many small files can have rows of one hour.
+            lastIndexed = nil
+            return known.index
+        }
         var index = lasting[hour] ?? MomentIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
             guard RowOrdinals.hour(of: milliseconds) == hour else { return }

@@ -129,8 +129,9 @@ struct BeiweFolderTests {
         let report = try export.load()
         #expect(report.points == 1200)
         #expect(commits.counts == [1000, 1200])
-        #expect(try export.ask("SELECT count(event) FROM reachability").last?
-            .hasSuffix("1200") == true)
+        #expect(
+            try export.ask("SELECT count(event) FROM reachability").last?
+                .hasSuffix("1200") == true)
     }
 
     @Test func `a value refused in a shared batch names its own file`() throws {

@@ -10,11 +10,11 @@ internal import Testing
 struct BeiweFuzzTests {
     private static let seeds = [
         "gps/a.csv": """
-            timestamp,UTC time, latitude,longitude,altitude,accuracy
-            1444362737012,2015-10-09T03:52:17.12,41.3149941,-72.9593582,0.0,79.5
-            1444362737012,2015-10-09T03:52:17.012,41.3149942,-72.9593582,0.0,79.5
-            1444362747691,2015-10-09T03:52:27.691,41.31526414,-72.95966934,9.0,49.0
-            """,
+        timestamp,UTC time, latitude,longitude,altitude,accuracy
+        1444362737012,2015-10-09T03:52:17.12,41.3149941,-72.9593582,0.0,79.5
+        1444362737012,2015-10-09T03:52:17.012,41.3149942,-72.9593582,0.0,79.5
+        1444362747691,2015-10-09T03:52:27.691,41.31526414,-72.95966934,9.0,49.0
+        """,
         "wifi/2022-03-10 13_00_00+00_00.csv":
             "timestamp,UTC time,hashed MAC,frequency,RSSI\n1,,a,2437,-72\n-1,,b,x,9e99\n",
         "unknown/x.csv": "a,timestamp,timestamp,b\n1,1000,2,ü\n,,,\n",

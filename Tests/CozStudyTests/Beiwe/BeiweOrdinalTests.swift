@@ -68,9 +68,10 @@ struct BeiweOrdinalTests {
         ])
         try export.load()
         let stored = try export.ask("SELECT event, level FROM power_state").dropFirst(2)
-        #expect(stored.map { $0.split(separator: " ").dropFirst().joined(separator: " ") } == [
-            "Locked 0.5", "Full -", "Locked -",
-        ])
+        #expect(
+            stored.map { $0.split(separator: " ").dropFirst().joined(separator: " ") } == [
+                "Locked 0.5", "Full -", "Locked -",
+            ])
     }
 
     /// What must be stored: in the order of files and lines, each different row of a millisecond.

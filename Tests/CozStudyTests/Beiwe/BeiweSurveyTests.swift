@@ -14,12 +14,13 @@ struct BeiweSurveyTests {
     private static let header =
         "question id,question type,question text,question answer options,answer\n"
 
-    private static let file = header + """
-        q1,info_text_box,Welcome,,
-        q2,slider,How \"warm\" is it?,min = 0; max = 10,4
-        q3,checkbox,Where are you?,[Boston; Brookline],NOT_PRESENTED
-        q4,free_response,Why?,Text-field input type = SINGLE_LINE_TEXT,it's "so";ßo
-        """
+    private static let file =
+        header + """
+            q1,info_text_box,Welcome,,
+            q2,slider,How \"warm\" is it?,min = 0; max = 10,4
+            q3,checkbox,Where are you?,[Boston; Brookline],NOT_PRESENTED
+            q4,free_response,Why?,Text-field input type = SINGLE_LINE_TEXT,it's "so";ßo
+            """
 
     @Test func `a survey is a row, with a field for each question`() throws {
         let export = try BeiweExport([
@@ -31,11 +32,12 @@ struct BeiweSurveyTests {
         ])
         #expect(try !export.load().hasRefusals)
         let answer = try export.ask("SELECT q2, q3, q4, \"survey id\" FROM survey_answers")
-        #expect(answer.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
-            "2015-03-14T16:32:56Z - - - \(Self.survey)",
-            "2022-03-14T16:32:56Z 4 NOT_PRESENTED it's \"so\";ßo \(Self.survey)",
-            "2022-03-14T16:32:57Z 7.5 - - \(Self.survey)",
-        ])
+        #expect(
+            answer.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
+                "2015-03-14T16:32:56Z - - - \(Self.survey)",
+                "2022-03-14T16:32:56Z 4 NOT_PRESENTED it's \"so\";ßo \(Self.survey)",
+                "2022-03-14T16:32:57Z 7.5 - - \(Self.survey)",
+            ])
         let schema = try export.with { database throws(DatabaseError) in
             try database.schemas().first { $0.name == "survey_answers" }
         }
@@ -57,12 +59,13 @@ struct BeiweSurveyTests {
             """
             SELECT "question id", "question type", answer FROM survey_questions LIMIT 4
             """)
-        #expect(asked.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
-            "2022-03-14T16:32:56Z q1 info_text_box -",
-            "2022-03-14T16:32:56.000000001Z q2 slider 4",
-            "2022-03-14T16:32:56.000000002Z q3 checkbox NOT_PRESENTED",
-            "2022-03-14T16:32:56.000000003Z q4 free_response it's \"so\";ßo",
-        ])
+        #expect(
+            asked.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
+                "2022-03-14T16:32:56Z q1 info_text_box -",
+                "2022-03-14T16:32:56.000000001Z q2 slider 4",
+                "2022-03-14T16:32:56.000000002Z q3 checkbox NOT_PRESENTED",
+                "2022-03-14T16:32:56.000000003Z q4 free_response it's \"so\";ßo",
+            ])
         let mean = try export.ask(
             "SELECT mean(number), count(number) FROM survey_questions WHERE \"question id\" = 'q2'")
         #expect(mean.last?.split(separator: " ").suffix(2) == ["4.0", "2"])
@@ -79,11 +82,12 @@ struct BeiweSurveyTests {
         for _ in 0..<2 {
             try export.load()
             let answer = try export.ask("SELECT q2, \"survey id\" FROM survey_answers")
-            #expect(answer.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
-                "2022-03-14T16:32:56Z 4 \(Self.survey)",
-                "2022-03-14T16:32:56.000000001Z 9 \(Self.survey)",
-                "2022-03-14T16:32:56.000000002Z 9 otherSurvey",
-            ])
+            #expect(
+                answer.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
+                    "2022-03-14T16:32:56Z 4 \(Self.survey)",
+                    "2022-03-14T16:32:56.000000001Z 9 \(Self.survey)",
+                    "2022-03-14T16:32:56.000000002Z 9 otherSurvey",
+                ])
             #expect(try export.ask("SELECT * FROM survey_questions").count == 2 + 4 + 1 + 1)
         }
     }
@@ -130,12 +134,13 @@ struct BeiweSurveyTests {
         #expect(try !export.load().hasRefusals)
         let answer = try export.ask(
             "SELECT event, answer, \"survey id\" FROM survey_timings")
-        #expect(answer.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
-            "2022-03-10T13:58:40.637Z present - \(Self.survey)",
-            "2022-03-10T13:58:43.463Z changed 4 \(Self.survey)",
-            "2022-03-10T13:58:43.463000001Z unpresent 4 \(Self.survey)",
-            "2022-03-10T13:58:51.445Z submitted - \(Self.survey)",
-            "2022-03-10T13:58:51.445000001Z expired - \(Self.survey)",
-        ])
+        #expect(
+            answer.dropFirst(2).map { $0.split(separator: " ").joined(separator: " ") } == [
+                "2022-03-10T13:58:40.637Z present - \(Self.survey)",
+                "2022-03-10T13:58:43.463Z changed 4 \(Self.survey)",
+                "2022-03-10T13:58:43.463000001Z unpresent 4 \(Self.survey)",
+                "2022-03-10T13:58:51.445Z submitted - \(Self.survey)",
+                "2022-03-10T13:58:51.445000001Z expired - \(Self.survey)",
+            ])
     }
 }
