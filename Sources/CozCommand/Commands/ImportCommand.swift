@@ -42,7 +42,9 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var renaming: RenameOptions
 
-    @OptionGroup(title: "Options for Beiwe") var beiwe: BeiweImportOptions
+    @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
+
+    @OptionGroup(title: "Beiwe") var beiwe: BeiweImportOptions
 
     @Option(
         name: .customLong("database"),
@@ -105,7 +107,10 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.beiwe: .beiwe(beiwe.options), .lp: .lineProtocol]
+        [
+            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
+            .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
+        ]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
@@ -114,6 +119,7 @@ struct ImportCommand: ParsableCommand {
         result.formats = ImportFormat.allCases.compactMap { formats[$0] }
         result.experiment = experiment
         result.renames = renaming.names
+        result.table = table.options
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag

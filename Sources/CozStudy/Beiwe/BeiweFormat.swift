@@ -39,8 +39,8 @@ struct BeiweSource: Hashable {
         let place = BeiweFilePlace(path: file.name, folder: file.folder)
         survey = place.survey
         milliseconds = place.milliseconds
-        if let stream = place.stream {
-            self.stream = stream
+        if let found = place.stream {
+            stream = found
         } else {
             stream = try BeiweSource.stream(of: file, header, options)
         }
