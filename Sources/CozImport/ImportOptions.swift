@@ -31,9 +31,6 @@ public struct ImportOptions: Sendable {
     /// Experiment of points whose format names none, such as a table of values; nil: such input
     /// is refused.
     public var experiment: String?
-    /// The experiments that are there when the import begins, for formats that do not say the
-    /// types of their values; `importFiles` fills it in.
-    public internal(set) var schemas: [ExperimentSchema] = []
     /// Tag that `participant` is added as; nil: the one `settings` names, or `id_participant`.
     public var participantTag: String?
     /// Participant of lines without that tag; nil: such lines stay as they are.

@@ -29,8 +29,6 @@ internal import Glibc
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {
-    var options = options
-    options.schemas = try database.schemas()
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
     var options = options

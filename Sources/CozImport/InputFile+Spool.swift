@@ -36,11 +36,11 @@ extension InputFile {
                 size += count
             }
         } catch {
-            close(copy)
+            _ = Glibc.close(copy)
             throw error
         }
         lseek(copy, 0, SEEK_SET)
-        return InputFile(name: name, descriptor: copy, sizeBytes: size)
+        return InputFile(nameless: copy, sizeBytes: size, calledFor: name)
     }
 
     /// Writes all bytes; 0 or the system's error number.

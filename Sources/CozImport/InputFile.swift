@@ -23,6 +23,8 @@ public final class InputFile {
     /// -1 while the file is not open.
     private var descriptor: Int32
     private let isStandardInput: Bool
+    /// Whether the file has no name any more, so that it cannot be opened again.
+    private let isNameless: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
     private let origin: off_t?
     private var isClosed = false
@@ -46,6 +48,7 @@ public final class InputFile {
     init(path: String, folder: String?) throws(DatabaseError) {
         self.folder = folder
         isStandardInput = path == "-" && folder == nil
+        isNameless = false
         name = isStandardInput ? "standard input" : path
         descriptor = isStandardInput ? 0 : try InputFile.open(path)
         var status = stat()
@@ -62,13 +65,13 @@ public final class InputFile {
         if kind == S_IFREG && !isStandardInput { closeDescriptor() }
     }
 
-    /// A file that somebody opened, at its first byte; it belongs to the new object.
-    init(name: String, descriptor: Int32, sizeBytes: Int) {
+    /// A file without a name that is open, at its first byte; it belongs to the new object.
+    init(nameless descriptor: Int32, sizeBytes: Int, calledFor name: String) {
         self.name = name
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
-        ownsDescriptor = true
-        origin = 0
+        (folder, origin) = (nil, 0)
+        (isStandardInput, isNameless) = (false, true)
     }
 
     deinit {
@@ -108,7 +111,7 @@ public final class InputFile {
         guard let origin, !isClosed else {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
-        if !isStandardInput {
+        if !isStandardInput && !isNameless {
             closeDescriptor()
         } else if lseek(descriptor, origin, SEEK_SET) != origin {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
