@@ -28,9 +28,9 @@ struct Cozdb: ParsableCommand {
         version: "cozdb \(Version.text)",
         subcommands: [
             ImportCommand.self, ExportCommand.self, QueryCommand.self, WriteCommand.self,
-            InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, StudyCommand.self,
-            SummaryCommand.self, CheckCommand.self, CompactCommand.self, RejectsCommand.self,
-            InspectCommand.self, SampleCommand.self,
+            InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, SurveyCommand.self,
+            StudyCommand.self, SummaryCommand.self, CheckCommand.self, CompactCommand.self,
+            RejectsCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

@@ -40,7 +40,7 @@ extension InputFile {
             throw error
         }
         lseek(copy, 0, SEEK_SET)
-        return InputFile(nameless: copy, sizeBytes: size, calledFor: name)
+        return InputFile(name: name, descriptor: copy, sizeBytes: size)
     }
 
     /// Writes all bytes; 0 or the system's error number.

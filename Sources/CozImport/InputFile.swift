@@ -23,8 +23,8 @@ public final class InputFile {
     /// -1 while the file is not open.
     private var descriptor: Int32
     private let isStandardInput: Bool
-    /// Whether the file has no name any more, so that it cannot be opened again.
-    private let isNameless: Bool
+    /// Whether it can be closed and opened again.
+    private let hasPath: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
     private let origin: off_t?
     private var isClosed = false
@@ -48,7 +48,7 @@ public final class InputFile {
     init(path: String, folder: String?) throws(DatabaseError) {
         self.folder = folder
         isStandardInput = path == "-" && folder == nil
-        isNameless = false
+        hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
         descriptor = isStandardInput ? 0 : try InputFile.open(path)
         var status = stat()
@@ -65,13 +65,15 @@ public final class InputFile {
         if kind == S_IFREG && !isStandardInput { closeDescriptor() }
     }
 
-    /// A file without a name that is open, at its first byte; it belongs to the new object.
-    init(nameless descriptor: Int32, sizeBytes: Int, calledFor name: String) {
+    /// A file that somebody opened, at its first byte; it belongs to the new object.
+    init(name: String, descriptor: Int32, sizeBytes: Int) {
         self.name = name
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
-        (folder, origin) = (nil, 0)
-        (isStandardInput, isNameless) = (false, true)
+        folder = nil
+        isStandardInput = false
+        hasPath = false
+        origin = 0
     }
 
     deinit {
@@ -111,7 +113,7 @@ public final class InputFile {
         guard let origin, !isClosed else {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
-        if !isStandardInput && !isNameless {
+        if hasPath {
             closeDescriptor()
         } else if lseek(descriptor, origin, SEEK_SET) != origin {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
@@ -123,6 +125,15 @@ public final class InputFile {
         peeked = []
         decoder = nil
         isStarted = false
+    }
+
+    /// The same file opened once more, at its first byte; nil where that cannot be had: pipes, and
+    /// standard input.
+    ///
+    /// - Throws: as `init`.
+    func reopened() throws(DatabaseError) -> InputFile? {
+        guard isRepeatable, hasPath else { return nil }
+        return try InputFile(path: name)
     }
 
     /// The first decoded bytes, as many as one read brings; they are still there for `read`.

@@ -2,41 +2,46 @@
 
 /// Raw keys of series or fields, numbered from 0 in the order they first came.
 ///
-/// Bounded by what one batch holds: the parser empties it with each new batch.
-struct KeyTable: ~Copyable {
-    struct Key {
-        var start: Int
-        var size: Int
-        var hash: UInt32
+/// Bounded by what one batch holds: its owner empties it with each new batch.
+package struct KeyTable: ~Copyable {
+    package struct Key {
+        package var start: Int
+        package var size: Int
+        package var hash: UInt32
         /// What the key belongs to (the experiment of a field), part of its identity.
-        var owner: Int
+        package var owner: Int
     }
 
-    private(set) var keys: [Key] = []
+    package private(set) var keys: [Key] = []
     private var heap = PaddedBuffer()
     /// Number + 1 in each slot, 0 where free; the size is a power of two.
     private var slots = [UInt32](repeating: 0, count: 64)
 
-    var bytes: PaddedBytes {
+    /// A table without keys.
+    package init() {}
+
+    package var bytes: PaddedBytes {
         @inline(__always) get { heap.bytes }
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         keys.removeAll(keepingCapacity: true)
         heap.removeAll()
         for index in slots.indices { slots[index] = 0 }
     }
 
     /// Whether the key with this number stands at a place of a text.
-    @inline(__always) func matches(_ number: Int, _ text: PaddedBytes, at index: Int) -> Bool {
+    @inline(__always) package func matches(_ number: Int, _ text: PaddedBytes, at index: Int)
+        -> Bool
+    {
         let key = keys[number]
         return text.equals(at: index, heap.bytes, at: key.start, size: key.size)
     }
 
-    @inline(__always) func size(_ number: Int) -> Int { keys[number].size }
+    @inline(__always) package func size(_ number: Int) -> Int { keys[number].size }
 
     /// The number of a key, or nil for a new one.
-    func find(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int? {
+    package func find(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int? {
         let hash = text.hash(range, seed: owner)
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
@@ -53,7 +58,7 @@ struct KeyTable: ~Copyable {
     }
 
     /// Adds a key that `find` did not find.
-    mutating func add(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int {
+    package mutating func add(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int {
         let number = keys.count
         let hash = text.hash(range, seed: owner)
         keys.append(Key(start: heap.count, size: range.count, hash: hash, owner: owner))

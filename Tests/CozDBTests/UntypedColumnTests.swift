@@ -32,7 +32,7 @@ struct UntypedColumnTests {
         return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.type) })
     }
 
-    @Test func `an untyped integer makes a float field, and stays exact in an integer one`() throws {
+    @Test func `an untyped integer makes a float field and stays exact in an integer one`() throws {
         let database = try Database.open(directory.path)
         var batch = WriteBatch()
         add("count", .integer(1), isTyped: true, at: 1, to: &batch)

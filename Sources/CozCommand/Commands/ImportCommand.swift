@@ -25,6 +25,7 @@ struct ImportCommand: ParsableCommand {
               cozdb import --db study.cozdb --identity all --types strict metrics.lp
               cozdb import --db study.cozdb --database cozie-apple both-databases.txt
               zcat old/*.gz | cozdb import --db study.cozdb --precision ms -
+              cozdb import --db study.cozdb --format beiwe --experiment STUDY export/
             """)
 
     @OptionGroup var database: DatabaseOption
@@ -40,6 +41,10 @@ struct ImportCommand: ParsableCommand {
     var experiment: String?
 
     @OptionGroup var renaming: RenameOptions
+
+    @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
+
+    @OptionGroup(title: "Beiwe") var beiwe: BeiweImportOptions
 
     @Option(
         name: .customLong("database"),
@@ -58,7 +63,10 @@ struct ImportCommand: ParsableCommand {
     var progress = ProgressDisplay.Mode.auto
 
     @Argument(
-        help: "Files, read in this order: later values win. - is standard input.",
+        help: """
+            Files, read in this order: later values win. - is standard input. Folders: of --format \
+            beiwe.
+            """,
         completion: .file())
     var files: [String]
 
@@ -99,7 +107,10 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.cozieCSV: .cozieCSV, .lp: .lineProtocol]
+        [
+            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
+            .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
+        ]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
@@ -108,6 +119,7 @@ struct ImportCommand: ParsableCommand {
         result.formats = ImportFormat.allCases.compactMap { formats[$0] }
         result.experiment = experiment
         result.renames = renaming.names
+        result.table = table.options
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag

@@ -6,6 +6,10 @@ internal import ArgumentParser
 /// it; line protocol, the last, recognises nothing and takes what is left.
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case auto
+    case annotatedCSV = "annotated-csv"
+    case influxCSV = "influx-csv"
     case cozieCSV = "cozie-csv"
+    case beiwe
+    case csv
     case lp
 }

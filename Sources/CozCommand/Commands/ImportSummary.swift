@@ -59,6 +59,7 @@ struct ImportSummary {
             text += "dropped  \(count) fields named time, as InfluxDB does\n"
         }
         if asksForRenames { text += RenameOptions.text(report.renames) }
+        text += passedOver
         text += refusals
         text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "
         text += "\(PlainText.fixed(speed, digits: 1)) MB/s\n"
@@ -88,6 +89,14 @@ struct ImportSummary {
                      a new database with --identity \(identity) would keep them apart
 
             """
+    }
+
+    /// Files of folders that are of no use to the format.
+    private var passedOver: String {
+        if report.passedOver == 0 { return "" }
+        var text = "passed   \(PlainText.grouped(report.passedOver)) files of another kind\n"
+        for path in report.passedOverExamples { text += "         \(PlainText.escaped(path))\n" }
+        return text
     }
 
     private var refusals: String {

@@ -14,8 +14,9 @@ package struct JSONInput: ~Copyable {
     package let keptSizeBytesMax: Int
 
     private var buffer = PaddedBuffer(capacity: 1 << 16)
-    /// The place of the first byte in the buffer.
-    private var origin = JSONPlace()
+    /// A place in the file that is known, and its index in the buffer.
+    private var known = JSONPlace()
+    private var knownIndex = 0
     /// From where on the bytes stay in the buffer; nil: from the token that is read.
     private var kept: Int?
     private var isFileStart = true
@@ -30,10 +31,26 @@ package struct JSONInput: ~Copyable {
             acceptsSeveralDocuments: true)
     }
 
+    /// Reads bytes in memory instead of a file.
+    ///
+    /// - Parameters: as of the other initializer.
+    package init(
+        bytes: Span<UInt8>, acceptsTrailingCommas: Bool = false,
+        acceptsSeveralDocuments: Bool = true
+    ) {
+        keptSizeBytesMax = .max
+        buffer = PaddedBuffer(capacity: bytes.count)
+        buffer.append(bytes)
+        scanner = JSONScanner(
+            buffer.bytes, isLast: true, acceptsTrailingCommas: acceptsTrailingCommas,
+            acceptsSeveralDocuments: acceptsSeveralDocuments)
+        skipByteOrderMark()
+    }
+
     /// A file begins; what was left of the one before is forgotten.
     package mutating func begin() {
         buffer.removeAll()
-        origin = JSONPlace()
+        (known, knownIndex) = (JSONPlace(), 0)
         kept = nil
         isFileStart = true
         scanner.text = buffer.bytes
@@ -43,10 +60,11 @@ package struct JSONInput: ~Copyable {
 
     /// Reads one token; never `incomplete`.
     ///
+    /// - Parameter file: nil where the bytes are in memory.
     /// - Throws: as `InputFile.read`; `limitExceeded` where a token, or what is kept, is longer
     ///   than `keptSizeBytesMax`.
     @inline(__always)
-    package mutating func next(from file: InputFile) throws(DatabaseError) -> JSONToken {
+    package mutating func next(from file: InputFile?) throws(DatabaseError) -> JSONToken {
         while true {
             let token = scanner.next()
             if token != .incomplete { return token }
@@ -68,13 +86,17 @@ package struct JSONInput: ~Copyable {
         kept = nil
     }
 
-    /// The place of an index of the buffer in the file.
-    package func place(of index: Int) -> JSONPlace {
-        origin.advanced(from: 0, to: index, of: scanner.text)
+    /// The place of an index of the buffer in the file. Each byte is looked at once while the
+    /// indices asked for rise.
+    package mutating func place(of index: Int) -> JSONPlace {
+        guard index >= knownIndex else { return known }
+        known.advance(over: knownIndex..<Swift.min(index, buffer.count), of: buffer.bytes)
+        knownIndex = Swift.min(index, buffer.count)
+        return known
     }
 
     /// `line 3, column 7: found "}", expected a value`: what is wrong after `invalid`.
-    package var problemMessage: String {
+    package mutating func problemMessage() -> String {
         let problem = scanner.problem
         return "\(place(of: problem.index).description): \(problem.message(in: scanner.text))"
     }
@@ -82,16 +104,21 @@ package struct JSONInput: ~Copyable {
     /// Adds the next bytes of the file behind those that are still needed.
     ///
     /// - Throws: as `next`.
-    package mutating func refill(from file: InputFile) throws(DatabaseError) {
+    package mutating func refill(from file: InputFile?) throws(DatabaseError) {
+        guard let file else {
+            scanner.isLast = true
+            return
+        }
         let needed = Swift.min(kept ?? scanner.index, scanner.index)
-        origin.advance(over: 0..<needed, of: scanner.text)
+        let place = place(of: needed)
         buffer.removeFirst(needed)
         scanner.index -= needed
-        if kept != nil { kept = kept.map { $0 - needed } }
+        knownIndex -= needed
+        kept = kept.map { $0 - needed }
         guard buffer.count <= keptSizeBytesMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "\(origin.description): JSON of more than \(keptSizeBytesMax) bytes without an "
+                "\(place.description): JSON of more than \(keptSizeBytesMax) bytes without an "
                     + "end to it; expected items of a few kilobytes",
                 file: file.name)
         }
@@ -104,6 +131,54 @@ package struct JSONInput: ~Copyable {
         scanner.isLast = buffer.count == before
         scanner.text = buffer.bytes
         if isFileStart { skipByteOrderMark() }
+    }
+
+    // MARK: Going on after a problem
+
+    /// Passes over what is no JSON, after `invalid`: from where keeping began, else from what is
+    /// wrong, to the next line that begins with a bracket or brace. A document begins there.
+    ///
+    /// - Returns: the first bytes of what was passed over, at most `sizeBytesMax`.
+    /// - Throws: as `InputFile.read`.
+    package mutating func recover(
+        from file: InputFile?, sizeBytesMax: Int
+    ) throws(DatabaseError) -> [UInt8] {
+        var passed: [UInt8] = []
+        var index = scanner.problem.index
+        scanner.index = Swift.min(kept ?? index, index)
+        kept = nil
+        while true {
+            let end = nextBeginning(from: index)
+            let whole = end ?? (scanner.isLast ? buffer.count : lastNewline(from: index))
+            let room = Swift.max(0, sizeBytesMax - passed.count)
+            let start = scanner.index
+            passed += buffer.bytes.copy(start..<Swift.max(start, Swift.min(whole, start + room)))
+            scanner.index = Swift.max(start, whole)
+            index = scanner.index
+            if end != nil || scanner.isLast { break }
+            try refill(from: file)
+            index = 0
+        }
+        scanner.restart(at: scanner.index)
+        return passed
+    }
+
+    /// Where a line begins, behind blanks, with a bracket or brace.
+    private func nextBeginning(from start: Int) -> Int? {
+        let bytes = buffer.bytes
+        var index = start
+        while let end = bytes.firstIndex(of: newline, in: index..<bytes.count) {
+            index = end + 1
+            while bytes[index] == space || bytes[index] == tab { index += 1 }
+            if bytes[index] == openingBrace || bytes[index] == openingBracket { return index }
+        }
+        return nil
+    }
+
+    /// The last newline, which may be the one before a beginning; else the end.
+    private func lastNewline(from start: Int) -> Int {
+        let bytes = buffer.bytes
+        return bytes.lastIndex(of: newline, in: start..<bytes.count) ?? bytes.count
     }
 
     private mutating func skipByteOrderMark() {

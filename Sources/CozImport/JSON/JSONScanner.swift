@@ -47,11 +47,13 @@ package struct JSONScanner {
     /// Whether `contents` has escapes.
     package internal(set) var hasEscapes = false
     package internal(set) var problem = JSONProblem(index: 0, expected: "")
+    /// Whether the problem is a comma before a closing bracket or brace.
+    package private(set) var isTrailingComma = false
     /// Objects and arrays that are open.
     package private(set) var depth = 0
 
-    /// Bits of the last number.
-    var bits: UInt64 = 0
+    /// Bits of the last number: of an Int64 after `integer`, of a Double after `float`.
+    package internal(set) var bits: UInt64 = 0
     /// A bit for each open object or array, the innermost lowest; 1: an object.
     private var objects: UInt64 = 0
     private var expected = Expected.document
@@ -93,7 +95,7 @@ package struct JSONScanner {
     /// Forgets what is open and begins a document at `index`, also after `invalid`.
     package mutating func restart(at index: Int) {
         self.index = index
-        (depth, objects, expected) = (0, 0, .document)
+        (depth, objects, expected, isTrailingComma) = (0, 0, .document, false)
     }
 
     /// Reads one token.
@@ -148,16 +150,12 @@ package struct JSONScanner {
         case UInt8(ascii: "n"): return word(.null, "null", index)
         case let byte where byte &- 0x30 < 10 || byte == NumberParsing.minus:
             return number(index)
-        case let byte where acceptsTrailingCommas == false && isClosing(byte):
-            return fail(index, "a value after the comma (lenient reading allows such a comma)")
+        case closingBracket where expected == .comma:
+            isTrailingComma = true
+            return fail(index, "a value after the comma")
         default:
             return fail(index, "a value")
         }
-    }
-
-    /// Whether a comma before it is what is wrong.
-    private func isClosing(_ byte: UInt8) -> Bool {
-        expected == .comma && byte == closingBracket
     }
 
     private mutating func word(
@@ -195,11 +193,8 @@ package struct JSONScanner {
     private mutating func key(_ index: Int) -> JSONToken {
         guard text[index] == quote else {
             let isAfterComma = expected == .comma && text[index] == closingBrace
-            return fail(
-                index,
-                isAfterComma
-                    ? "a name after the comma (lenient reading allows such a comma)"
-                    : "a name in quotes")
+            isTrailingComma = isAfterComma
+            return fail(index, isAfterComma ? "a name after the comma" : "a name in quotes")
         }
         let end = scanString(index)
         if end < 0 { return failString() }

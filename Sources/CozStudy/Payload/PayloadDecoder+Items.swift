@@ -1,0 +1,182 @@
+// An item of a payload to a row: what it must have, its time, experiment and tags.
+
+internal import CozDB
+internal import CozImport
+
+extension PayloadDecoder {
+    /// Stores the item that was read, or refuses it with everything that is wrong with it.
+    mutating func store(_ text: PaddedBytes, at base: Int, _ batch: inout WriteBatch) {
+        var faults = item.faults
+        let time = time(text, base, &faults)
+        let experiment = experiment(text, base, &batch, &faults)
+        var tagSet: UInt32?
+        if let experiment { tagSet = self.tagSet(text, base, experiment, &batch, &faults) }
+        if !item.hasFields { faults.append("missing fields") }
+        if faults.isEmpty, let time, let experiment, let tagSet {
+            let row = PayloadRow(
+                experiment: experiment, time: time.nanoseconds, offset: time.offsetMinutes,
+                text: text, base: base)
+            let refusedBefore = batch.refusals.count
+            if appendFields(row, &batch) {
+                batch.endRow(tagSet: tagSet, time: row.time, line: rowNumber)
+                return
+            }
+            batch.abandonRow()
+            // What it has was refused, value by value.
+            if batch.refusals.count > refusedBefore { return }
+            faults.append("no field has a value")
+        }
+        refuseItem(
+            text.copy(base..<(base + item.size)), faults.joined(separator: "; "), &batch)
+    }
+
+    private mutating func time(
+        _ text: PaddedBytes, _ base: Int, _ faults: inout [String]
+    ) -> PayloadTime.Reading? {
+        guard let member = item.time, member.token != .null else {
+            faults.append("missing time")
+            return nil
+        }
+        guard member.token == .string else {
+            faults.append(
+                "time is \(member.token.kindName), expected text such as "
+                    + "2022-09-01T07:02:51.578+0800")
+            return nil
+        }
+        var times = times
+        let reading: PayloadTime.Reading?
+        if member.value.hasEscapes {
+            let bytes = bytes(member.value, text, base)
+            reading = times.read(bytes.span)
+        } else {
+            reading = text.withSpan(range(member.value, base)) { times.read($0) }
+        }
+        self.times = times
+        if reading == nil {
+            faults.append(PayloadTime.reason(string(member.value, text, base)))
+        }
+        return reading
+    }
+
+    private mutating func experiment(
+        _ text: PaddedBytes, _ base: Int, _ batch: inout WriteBatch, _ faults: inout [String]
+    ) -> Int? {
+        guard let member = item.measurement, member.token != .null else {
+            faults.append("missing measurement")
+            return nil
+        }
+        let range = range(member.value, base)
+        let isText = member.token == .string
+        if isText, let known = caches.experimentKeys.find(text, range, owner: 0) {
+            return caches.experiments[known]
+        }
+        let name = bytes(member.value, text, base)
+        guard isText || member.isNumber, PayloadDecoder.isName(name) else {
+            faults.append(
+                isText || member.isNumber
+                    ? "measurement of \(name.count) bytes, expected 1 to "
+                        + "\(DatabaseOptions.nameSizeBytesMax)"
+                    : "measurement is \(member.token.kindName), expected a string")
+            return nil
+        }
+        let number = batch.experiment(name.span)
+        if isText {
+            _ = caches.experimentKeys.add(text, range, owner: 0)
+            caches.experiments.append(number)
+        }
+        return number
+    }
+
+    // MARK: Tags
+
+    private mutating func tagSet(
+        _ text: PaddedBytes, _ base: Int, _ experiment: Int, _ batch: inout WriteBatch,
+        _ faults: inout [String]
+    ) -> UInt32? {
+        // Items mostly repeat the tags of the one before, byte for byte.
+        let range = item.tags.map { ($0.lowerBound + base)..<($0.upperBound + base) } ?? 0..<0
+        if let known = caches.tagKeys.find(text, range, owner: experiment) {
+            return caches.tagSets[known]
+        }
+        let tags = tags(text, base, &faults)
+        guard faults.isEmpty else { return nil }
+        let number = batch.tagSet(experiment: experiment, tags: tags)
+        _ = caches.tagKeys.add(text, range, owner: experiment)
+        caches.tagSets.append(number)
+        return number
+    }
+
+    /// The tags of the item: numbers and booleans as they are written, those without text left
+    /// out.
+    mutating func tags(
+        _ text: PaddedBytes, _ base: Int, _ faults: inout [String]
+    ) -> [(name: String, value: String)] {
+        var tags: [(name: String, value: String)] = []
+        for member in item.members where member.part == .tags && member.token != .null {
+            let (name, value) = (string(member.name, text, base), string(member.value, text, base))
+            if member.isNested {
+                faults.append("tag \"\(name)\" is \(member.token.kindName), expected a string")
+            }
+            if value.isEmpty { continue }
+            if let reason = PayloadDecoder.reasonAgainstTag(name, value) { faults.append(reason) }
+            tags.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
+            tags.append((name, value))
+        }
+        func has(_ name: String) -> Bool {
+            tags.contains { $0.name.utf8.elementsEqual(name.utf8) }
+        }
+        if let participant = settings.participant, !has(settings.participantTag) {
+            tags.append((settings.participantTag, participant))
+        }
+        if let required = settings.requiredTag, !has(required) {
+            faults.append("missing tags.\(required)")
+        }
+        return tags
+    }
+
+    private static func reasonAgainstTag(_ name: String, _ value: String) -> String? {
+        let limit = DatabaseOptions.nameSizeBytesMax
+        if name.utf8.elementsEqual("time".utf8) { return "a tag cannot be named time" }
+        if name.isEmpty { return "a tag has no name" }
+        let size = Swift.max(name.utf8.count, value.utf8.count)
+        return size > limit ? "a tag of \(size) bytes, expected at most \(limit)" : nil
+    }
+
+    static func isName(_ bytes: [UInt8]) -> Bool {
+        (1...DatabaseOptions.nameSizeBytesMax).contains(bytes.count)
+    }
+
+    // MARK: Bytes of the item
+
+    func range(_ part: PayloadItem.Text, _ base: Int) -> Range<Int> {
+        (part.range.lowerBound + base)..<(part.range.upperBound + base)
+    }
+
+    func bytes(_ part: PayloadItem.Text, _ text: PaddedBytes, _ base: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        JSONScanner.append(
+            text, range(part, base), hasEscapes: part.hasEscapes, to: &bytes)
+        return bytes
+    }
+
+    func string(_ part: PayloadItem.Text, _ text: PaddedBytes, _ base: Int) -> String {
+        String(decoding: bytes(part, text, base), as: UTF8.self)
+    }
+}
+
+/// What the values of an item have in common.
+struct PayloadRow {
+    /// Number in the batch.
+    var experiment: Int
+    /// Nanoseconds since 1970 UTC.
+    var time: Int64
+    /// Minutes east of UTC; nil where the time has none.
+    var offset: Int?
+    var text: PaddedBytes
+    /// Where the item begins in it.
+    var base: Int
+}
+
+extension PayloadItem.Member {
+    var isNumber: Bool { token == .integer || token == .float || token == .hugeNumber }
+}

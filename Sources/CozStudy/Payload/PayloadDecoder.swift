@@ -1,0 +1,179 @@
+// Payloads to batches: documents, lists and strings around the items. What is in an item is read
+// in PayloadDecoder+Items.swift and +Fields.swift.
+
+internal import CozDB
+internal import CozImport
+
+/// Reads payloads item by item into batches. One decoder serves the files of one import.
+struct PayloadDecoder: ~Copyable {
+    /// What stays the same for all payloads.
+    struct Settings {
+        var options = CoziePayloadOptions()
+        /// The tag that an item must have; nil: that is for the identity to say.
+        var requiredTag: String?
+        /// Added as `participantTag` to items without it.
+        var participant: String?
+        var participantTag = "id_participant"
+        /// When payloads arrive.
+        var arrival = Timestamp(nanoseconds: 0)
+        /// Whether a document that is no JSON is refused and reading goes on behind it; false: it
+        /// is thrown.
+        var recovers = false
+        /// Whether rows are numbered by items; false: by lines.
+        var numbersRowsByItems = false
+        var stringSizeBytesMax = DatabaseOptions().stringSizeBytesMax
+    }
+
+    /// Strings of JSON inside strings of JSON.
+    static let stringDepthMax = 4
+
+    let settings: Settings
+    /// Items of the file so far.
+    var itemCount = 0
+    /// Where the item that is read begins.
+    var place = JSONPlace()
+    /// Where the string stands that the item is in; nil: in none.
+    var stringPlace: JSONPlace?
+    var item = PayloadItem()
+    var times = PayloadTime()
+    var caches = PayloadCaches()
+    var scratch: [UInt8] = []
+
+    private var isRecovering = false
+
+    init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    /// A file or payload begins.
+    mutating func begin() {
+        itemCount = 0
+        isRecovering = false
+    }
+
+    /// Reads items until the batch is full; true at the end.
+    ///
+    /// - Throws: `usage` for what is no JSON, where the settings say so; as `JSONInput.next`.
+    mutating func read(
+        _ input: inout JSONInput, from file: InputFile?, into batch: inout WriteBatch,
+        limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        if batch.isEmpty { caches.removeAll() }
+        return try readList(&input, file, &batch, limits, stringDepth: 0)
+    }
+
+    private mutating func readList(
+        _ input: inout JSONInput, _ file: InputFile?, _ batch: inout WriteBatch,
+        _ limits: BatchLimits, stringDepth: Int
+    ) throws(DatabaseError) -> Bool {
+        let start = file?.decodedBytes ?? 0
+        while true {
+            let points = batch.rowCount + batch.refusedLineCount
+            if points >= limits.points { return false }
+            if let file, file.decodedBytes - start >= limits.sizeBytes, points > 0 { return false }
+            let token = try input.next(from: file)
+            switch token {
+            case .arrayStart, .arrayEnd: break
+            case .end: return true
+            case .objectStart: try readItem(&input, file, &batch)
+            case .string: try readString(&input, &batch, stringDepth: stringDepth)
+            case .invalid: try recover(&input, file, &batch, isInItem: false)
+            default:
+                beginItem(&input)
+                refuseItem(
+                    input.scanner.text.copy(input.scanner.start..<input.scanner.index),
+                    "found \(token.kindName), expected an object", &batch)
+            }
+        }
+    }
+
+    /// Another item begins at the token read last.
+    private mutating func beginItem(_ input: inout JSONInput) {
+        itemCount += 1
+        if stringPlace == nil { place = input.place(of: input.scanner.start) }
+    }
+
+    private mutating func readItem(
+        _ input: inout JSONInput, _ file: InputFile?, _ batch: inout WriteBatch
+    ) throws(DatabaseError) {
+        beginItem(&input)
+        input.keep(from: input.scanner.start)
+        guard try item.read(&input, from: file) else {
+            return try recover(&input, file, &batch, isInItem: true)
+        }
+        store(input.scanner.text, at: input.keptStart, &batch)
+        input.release()
+    }
+
+    /// Reads a string that holds a payload.
+    private mutating func readString(
+        _ input: inout JSONInput, _ batch: inout WriteBatch, stringDepth: Int
+    ) throws(DatabaseError) {
+        var contents: [UInt8] = []
+        input.scanner.appendContents(to: &contents)
+        let opening = contents.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+        let isDocument = opening.map { "[{\"".utf8.contains($0) } ?? false
+        guard isDocument, stringDepth < PayloadDecoder.stringDepthMax else {
+            beginItem(&input)
+            let reason =
+                isDocument
+                ? "JSON in more than \(PayloadDecoder.stringDepthMax) strings of JSON"
+                : "found a string that holds no JSON, expected an object"
+            return refuseItem(contents, reason, &batch)
+        }
+        let outer = stringPlace
+        if outer == nil { stringPlace = input.place(of: input.scanner.start) }
+        place = stringPlace ?? place
+        var inner = JSONInput(
+            bytes: contents.span,
+            acceptsTrailingCommas: settings.options.acceptsTrailingCommas)
+        let all = BatchLimits(points: .max, sizeBytes: .max)
+        _ = try readList(&inner, nil, &batch, all, stringDepth: stringDepth + 1)
+        stringPlace = outer
+    }
+
+    // MARK: What is no JSON
+
+    /// Refuses what is no JSON, to the next line that may begin an item.
+    private mutating func recover(
+        _ input: inout JSONInput, _ file: InputFile?, _ batch: inout WriteBatch, isInItem: Bool
+    ) throws(DatabaseError) {
+        // Behind a recovery the list around the items is not known any more.
+        let problem = input.scanner.problem.index
+        let byte = problem < input.scanner.text.count ? input.scanner.text[problem] : 0
+        if isRecovering, input.scanner.depth == 0, byte == UInt8(ascii: ",") || byte == 0x5D {
+            return input.scanner.restart(at: problem + 1)
+        }
+        let hint =
+            input.scanner.isTrailingComma
+            ? "; the documentation's examples have such commas: read them with --lenient "
+                + "(acceptsTrailingCommas)" : ""
+        let inside = stringPlace.map { "in the string at \($0.description): " } ?? ""
+        let number = isInItem ? "item \(itemCount): " : ""
+        let message = "\(number)JSON, \(inside)\(input.problemMessage())\(hint)"
+        guard settings.recovers else { throw DatabaseError(.usage, message) }
+        if stringPlace == nil { place = input.place(of: problem) }
+        let limit = Refusal.lineSizeBytesMax
+        let passed = try input.recover(from: file, sizeBytesMax: limit)
+        isRecovering = true
+        let reason =
+            passed.count < limit ? message : "\(message). Only the first \(limit) bytes are kept"
+        batch.refuse(
+            Refusal(
+                subject: .line(passed), reason: reason, source: batch.source, line: place.line,
+                column: place.column))
+    }
+
+    /// Refuses one item.
+    mutating func refuseItem(_ bytes: [UInt8], _ reason: String, _ batch: inout WriteBatch) {
+        let kept = Array(bytes.prefix(Refusal.lineSizeBytesMax))
+        batch.refuse(
+            Refusal(
+                subject: .line(kept), reason: "item \(itemCount): \(reason)",
+                source: batch.source, line: rowNumber,
+                column: settings.numbersRowsByItems ? 0 : place.column))
+    }
+
+    /// What stands for the line of the item.
+    var rowNumber: Int { settings.numbersRowsByItems ? itemCount : place.line }
+}
