@@ -116,9 +116,9 @@ struct ImportCommand: ParsableCommand {
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
         [
-            .cozieJSON: .cozieJSON(payloads.payload), .annotatedCSV: .annotatedCSV,
-            .influxCSV: .influxCSV, .cozieCSV: .cozieCSV, .beiwe: .beiwe(beiwe.options),
-            .csv: .csv, .lp: .lineProtocol,
+            .cozieJSON: .cozieJSON(payloads.payload), .influxJSON: .influxJSON, .ndjson: .ndjson,
+            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
+            .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
         ]
     }
 
