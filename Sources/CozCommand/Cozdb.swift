@@ -27,10 +27,10 @@ struct Cozdb: ParsableCommand {
             """,
         version: "cozdb \(Version.text)",
         subcommands: [
-            ImportCommand.self, QueryCommand.self, WriteCommand.self, InfoCommand.self,
-            SchemaCommand.self, CatalogueCommand.self, StudyCommand.self, SummaryCommand.self,
-            CheckCommand.self, CompactCommand.self, RejectsCommand.self, InspectCommand.self,
-            SampleCommand.self,
+            ImportCommand.self, ExportCommand.self, QueryCommand.self, WriteCommand.self,
+            InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, SurveyCommand.self,
+            StudyCommand.self, SummaryCommand.self, CheckCommand.self, CompactCommand.self,
+            RejectsCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

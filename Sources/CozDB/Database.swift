@@ -19,6 +19,8 @@ public final class Database: Sendable {
     let store: Store
     /// What statements may take that do not say themselves.
     let queryLimits: QueryLimits
+    /// The presets it was opened with, for importers that must know types before they write.
+    package let presets: [SchemaPreset]
 
     /// What stands behind a database of each kind of access.
     enum Store: Sendable {
@@ -29,6 +31,7 @@ public final class Database: Sendable {
     private init(_ store: Store, _ options: DatabaseOptions) {
         self.store = store
         queryLimits = options.queryLimits
+        presets = options.presets
     }
 
     /// Opens a database; for writing also makes one where the directory is absent or empty

@@ -16,6 +16,14 @@ public struct DatabaseSnapshot: Sendable {
     /// The schemas of all experiments, in byte order of their names.
     public var schemas: [ExperimentSchema] { snapshot.experiments.map(\.schema) }
 
+    /// Distinct rows of an experiment; 0 where there is none of this name. Reads no value: counts
+    /// come from footers, and from the times of rows where segments overlap.
+    ///
+    /// - Throws: `io`, `damaged`.
+    public func rowCount(of experiment: String) throws(DatabaseError) -> Int {
+        try snapshot.experiment(experiment)?.rowCount() ?? 0
+    }
+
     /// Runs every statement of a text and collects the answer in memory; the first statement that
     /// fails ends the run.
     ///

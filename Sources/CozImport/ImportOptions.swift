@@ -56,6 +56,11 @@ public struct ImportOptions: Sendable {
     /// Asked before each batch; true ends the import, and what was committed stays.
     public var isCancelled: (@Sendable () -> Bool)?
 
+    /// What columns of tables, and keys of rows of JSON, mean where they do not say it.
+    public var table = TableOptions()
+    /// The presets that the database knows.
+    package var presets: [SchemaPreset] = []
+
     /// The defaults: line protocol with nanoseconds, settings as stored.
     public init() {}
 }

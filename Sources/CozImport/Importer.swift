@@ -29,11 +29,12 @@ internal import Glibc
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {
-    let conflicts = try settingsConflicts(options.settings, with: database)
-    let merged = database.tagSetMerges
     var options = options
     options.schemas = try database.schemas()
+    let conflicts = try settingsConflicts(options.settings, with: database)
+    let merged = database.tagSetMerges
     let start = secondsOfClock()
+    options.presets = database.presets
     var report = try importFiles(paths, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
         try database.write(batch)

@@ -23,6 +23,8 @@ public final class InputFile {
     /// -1 while the file is not open.
     private var descriptor: Int32
     private let isStandardInput: Bool
+    /// Whether it can be closed and opened again.
+    private let hasPath: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
     private let origin: off_t?
     private var isClosed = false
@@ -46,6 +48,7 @@ public final class InputFile {
     init(path: String, folder: String?) throws(DatabaseError) {
         self.folder = folder
         isStandardInput = path == "-" && folder == nil
+        hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
         descriptor = isStandardInput ? 0 : try InputFile.open(path)
         var status = stat()
@@ -60,6 +63,17 @@ public final class InputFile {
             throw DatabaseError(.notFound, "is a directory, expected a file", file: path)
         }
         if kind == S_IFREG && !isStandardInput { closeDescriptor() }
+    }
+
+    /// A file that somebody opened, at its first byte; it belongs to the new object.
+    init(name: String, descriptor: Int32, sizeBytes: Int) {
+        self.name = name
+        self.descriptor = descriptor
+        self.sizeBytes = sizeBytes
+        folder = nil
+        isStandardInput = false
+        hasPath = false
+        origin = 0
     }
 
     deinit {
@@ -99,7 +113,7 @@ public final class InputFile {
         guard let origin, !isClosed else {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
-        if !isStandardInput {
+        if hasPath {
             closeDescriptor()
         } else if lseek(descriptor, origin, SEEK_SET) != origin {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
@@ -111,6 +125,15 @@ public final class InputFile {
         peeked = []
         decoder = nil
         isStarted = false
+    }
+
+    /// The same file opened once more, at its first byte; nil where that cannot be had: pipes, and
+    /// standard input.
+    ///
+    /// - Throws: as `init`.
+    func reopened() throws(DatabaseError) -> InputFile? {
+        guard isRepeatable, hasPath else { return nil }
+        return try InputFile(path: name)
     }
 
     /// The first decoded bytes, as many as one read brings; they are still there for `read`.

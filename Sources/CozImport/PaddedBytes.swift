@@ -69,6 +69,15 @@ internal import Glibc
         }
     }
 
+    /// Appends a range to an array.
+    package func append(_ range: Range<Int>, to array: inout [UInt8]) {
+        assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
+        // Sound: the range was checked, and the bytes stay where they are during the call.
+        let buffer = unsafe UnsafeBufferPointer(
+            start: base + range.lowerBound, count: range.count)
+        unsafe array.append(contentsOf: buffer)
+    }
+
     /// Whether `size` bytes here and there are the same.
     @inline(__always) package func equals(
         at index: Int, _ other: PaddedBytes, at otherIndex: Int, size: Int

@@ -55,6 +55,14 @@ public struct ShortestDecimal: Sendable {
         return exponent < -4 || exponent >= 6 ? scientific(exponentDigitsMin: 2) : plain
     }
 
+    /// As Python's `repr`: `74.0`, `1e-05`, `1e+16`.
+    public var python: String {
+        let exponent = point - 1
+        if digits.isEmpty { return sign + "0.0" }
+        if exponent < -4 || exponent >= 16 { return scientific(exponentDigitsMin: 2) }
+        return point >= digits.count ? plain + ".0" : plain
+    }
+
     private var sign: String { isNegative ? "-" : "" }
 
     private var plain: String {

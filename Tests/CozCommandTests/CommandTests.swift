@@ -6,7 +6,7 @@ internal import Testing
 struct CommandTests {
     private static let subcommands = [
         "import", "query", "write", "info", "schema", "check", "compact", "rejects", "inspect",
-        "sample",
+        "sample", "study",
     ]
 
     @Test func `version is a word and a number`() throws {

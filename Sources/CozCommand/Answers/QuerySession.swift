@@ -10,6 +10,8 @@ struct QuerySession {
     /// Unit of printed times; nil prints RFC 3339.
     var epoch: TimeUnit?
     var options: QueryOptions
+    /// Whether answers come with the questions registered for their fields.
+    var showsQuestions = false
     var timing = false
     var repetitions: Int?
     /// The file that the statements come from, for errors.
@@ -53,6 +55,15 @@ struct QuerySession {
     }
 
     private func makeFormat(_ output: OutputWriter) -> any ResultFormat {
+        let plain = makePlainFormat(output)
+        switch (showsQuestions, format) {
+        case (true, .table): return QuestionFormat(plain, output, .below)
+        case (true, .csv): return QuestionFormat(plain, output, .titles)
+        default: return plain
+        }
+    }
+
+    private func makePlainFormat(_ output: OutputWriter) -> any ResultFormat {
         switch format {
         case .table: TableFormat(output, time, widthMax: Terminal.columns(STDOUT_FILENO))
         case .csv: CSVFormat(output, time)
@@ -80,6 +91,7 @@ struct QuerySession {
         var outcome = Outcome()
         var sink = FormatSink(format, output, schemas: [], needsIdentity: false)
         do throws(DatabaseError) {
+            if let format = format as? QuestionFormat { format.schemas = try database.schemas() }
             if isLineProtocol {
                 let schemas = try database.schemas()
                 sink = FormatSink(format, output, schemas: schemas, needsIdentity: true)

@@ -50,7 +50,7 @@ extension Database {
     private static func options(creates: Bool) -> DatabaseOptions {
         var options = DatabaseOptions()
         options.createsDatabase = creates
-        options.presets = [.cozieV3]
+        options.presets = [.cozieV3, .braceletRaw]
         return options
     }
 }

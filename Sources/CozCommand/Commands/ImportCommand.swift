@@ -26,6 +26,7 @@ struct ImportCommand: ParsableCommand {
               cozdb import --db study.cozdb --database cozie-apple both-databases.txt
               cozdb import --db study.cozdb --format cozie-json --enrich offline-log.txt
               zcat old/*.gz | cozdb import --db study.cozdb --precision ms -
+              cozdb import --db study.cozdb --format beiwe --experiment STUDY export/
             """)
 
     @OptionGroup var database: DatabaseOption
@@ -46,7 +47,11 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var renaming: RenameOptions
 
-    @OptionGroup var payloads: PayloadOptions
+    @OptionGroup(title: "Cozie payloads (JSON)") var payloads: PayloadOptions
+
+    @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
+
+    @OptionGroup(title: "Beiwe") var beiwe: BeiweImportOptions
 
     @Option(
         name: .customLong("database"),
@@ -65,7 +70,10 @@ struct ImportCommand: ParsableCommand {
     var progress = ProgressDisplay.Mode.auto
 
     @Argument(
-        help: "Files, read in this order: later values win. - is standard input.",
+        help: """
+            Files, read in this order: later values win. - is standard input. Folders: of --format \
+            beiwe.
+            """,
         completion: .file())
     var files: [String]
 
@@ -107,7 +115,11 @@ struct ImportCommand: ParsableCommand {
 
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
-        [.cozieJSON: .cozieJSON(payloads.payload), .lp: .lineProtocol]
+        [
+            .cozieJSON: .cozieJSON(payloads.payload),
+            .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
+            .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
+        ]
     }
 
     private func importOptions(_ display: SharedProgress) -> ImportOptions {
@@ -116,6 +128,7 @@ struct ImportCommand: ParsableCommand {
         result.formats = ImportFormat.allCases.compactMap { formats[$0] }
         result.experiment = experiment
         result.renames = renaming.names
+        result.table = table.options
         result.precision = options.precision.unit
         result.settings = options.settings
         result.participantTag = options.participantTag

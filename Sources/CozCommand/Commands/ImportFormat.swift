@@ -7,5 +7,10 @@ internal import ArgumentParser
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case auto
     case cozieJSON = "cozie-json"
+    case annotatedCSV = "annotated-csv"
+    case influxCSV = "influx-csv"
+    case cozieCSV = "cozie-csv"
+    case beiwe
+    case csv
     case lp
 }

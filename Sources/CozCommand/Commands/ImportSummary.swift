@@ -59,6 +59,7 @@ struct ImportSummary {
             text += "dropped  \(count) fields named time, as InfluxDB does\n"
         }
         if asksForRenames { text += RenameOptions.text(report.renames) }
+        text += passedOver
         text += refusals
         text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "
         text += "\(PlainText.fixed(speed, digits: 1)) MB/s\n"
@@ -80,7 +81,7 @@ struct ImportSummary {
     /// What InfluxDB would have kept apart.
     private var merges: String {
         guard let merged = report.mergedTagSets else { return "" }
-        let identity = ImportSummary.shellQuoted(merged.identity.text)
+        let identity = ShellText.quoted(merged.identity.text)
         return """
             merged   \(PlainText.grouped(merged.rows)) rows from points with different tags, \
             \(PlainText.grouped(merged.replacedValues)) values replaced by a different one there
@@ -88,6 +89,14 @@ struct ImportSummary {
                      a new database with --identity \(identity) would keep them apart
 
             """
+    }
+
+    /// Files of folders that are of no use to the format.
+    private var passedOver: String {
+        if report.passedOver == 0 { return "" }
+        var text = "passed   \(PlainText.grouped(report.passedOver)) files of another kind\n"
+        for path in report.passedOverExamples { text += "         \(PlainText.escaped(path))\n" }
+        return text
     }
 
     private var refusals: String {
@@ -107,10 +116,10 @@ struct ImportSummary {
     /// The commands that would take the refused values in.
     private var remedies: String {
         guard !report.conflicts.isEmpty else { return "" }
-        let folder = ImportSummary.shellQuoted(path)
+        let folder = ShellText.quoted(path)
         var text = "\nTo take in values that were refused because of their type:\n"
         for statement in statements {
-            text += "  cozdb query --db \(folder) \(ImportSummary.shellQuoted(statement))\n"
+            text += "  cozdb query --db \(folder) \(ShellText.quoted(statement))\n"
         }
         return text + "  cozdb rejects --db \(folder) replay\n"
     }
@@ -142,21 +151,5 @@ struct ImportSummary {
             if scalar == "\n" { text += "\\n" } else { text.unicodeScalars.append(scalar) }
         }
         return text + "\""
-    }
-
-    /// The word as a shell takes it.
-    private static func shellQuoted(_ word: String) -> String {
-        let plain = "-_./:@%+=,"
-        let isPlain = word.unicodeScalars.allSatisfy {
-            $0.isASCII && ($0.properties.isAlphabetic || plain.unicodeScalars.contains($0))
-                || ("0"..."9").contains($0)
-        }
-        if isPlain, !word.isEmpty { return word }
-        // By scalar: a quote with a combining mark behind it is one Character.
-        var text = "'"
-        for scalar in word.unicodeScalars {
-            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
-        }
-        return text + "'"
     }
 }

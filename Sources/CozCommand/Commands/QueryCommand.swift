@@ -38,6 +38,13 @@ struct QueryCommand: ParsableCommand {
     @Option(help: "Print times as whole units since 1970 UTC.")
     var epoch: TimeUnit?
 
+    @Flag(
+        help: """
+            With the questions registered for fields (see cozdb survey): in the titles of csv; \
+            below a table with their options, and a count of answers outside these.
+            """)
+    var questions = false
+
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?
 
@@ -74,6 +81,11 @@ struct QueryCommand: ParsableCommand {
         if file != nil, statements != nil {
             throw ValidationError("found statements and --file, expected one of them")
         }
+        if questions, format != .table, format != .csv {
+            throw ValidationError(
+                "--questions: found --format \(format.rawValue), expected table or csv; "
+                    + "cozdb schema --format json has the questions too")
+        }
         if let repetitions, repetitions < 1 {
             throw ValidationError("--repeat: found \(repetitions), expected 1 or more")
         }
@@ -88,6 +100,7 @@ struct QueryCommand: ParsableCommand {
         var session = QuerySession(path: database.path, options: options)
         session.use(format)
         session.epoch = epoch
+        session.showsQuestions = questions
         session.timing = timing
         session.repetitions = repetitions
         session.file = file

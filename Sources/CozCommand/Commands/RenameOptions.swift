@@ -57,14 +57,14 @@ struct RenameOptions: ParsableArguments {
         let tags = renames.filter(\.isTag)
         if renames.isEmpty { return "renamed  nothing\n" }
         let values = fields.reduce(0) { $0 + $1.renamed }
-        var text = "renamed  \(PlainText.grouped(values)) values of \(fields.count) fields"
-        text += tags.isEmpty ? "\n" : ", and \(tags.count) tags\n"
+        var text =
+            "renamed  \(PlainText.counted(values, "value")) of \(PlainText.counted(fields.count, "field"))"
+        text += tags.isEmpty ? "\n" : ", and \(PlainText.counted(tags.count, "tag"))\n"
         for rename in fields + tags {
             let from = PlainText.escaped(rename.from)
-            let unit = rename.isTag ? "points" : "values"
             text += "         \(rename.isTag ? "tag " : "")\(from) to "
             text += "\(PlainText.escaped(rename.to)): "
-            text += "\(PlainText.grouped(rename.renamed)) \(unit)"
+            text += PlainText.counted(rename.renamed, rename.isTag ? "point" : "value")
             if rename.kept > 0 {
                 text += "; \(PlainText.grouped(rename.kept)) more kept \(from), "
                 text += "as their points have both"

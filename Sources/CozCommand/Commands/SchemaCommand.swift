@@ -7,8 +7,12 @@ internal import Glibc
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Show fields and attributes: type, unit, count, times, bytes, encodings.",
+        abstract: "Show fields and attributes: type, unit, meaning, count, times, bytes.",
         discussion: """
+            Units and descriptions come from what was declared of the experiment (its preset, \
+            registered surveys), else from the catalogue of Cozie fields. Questions and the \
+            answers they offer are shown where a survey was registered (see cozdb survey).
+
             Examples:
               cozdb schema --db study.cozdb
               cozdb schema --db study.cozdb dev --format json
@@ -24,20 +28,19 @@ struct SchemaCommand: ParsableCommand {
 
     private struct Part {
         var name: String
+        var schema: ExperimentSchema?
         var columns: [ColumnInfo]
     }
 
     func run() throws {
         let parts = try Database.withReader(database.path) { database throws(DatabaseError) in
-            var names = [String]()
-            if let experiment {
-                names = [experiment]
-            } else {
-                names = try database.schemas().map(\.name)
-            }
+            let schemas = try database.schemas()
+            let names = experiment.map { [$0] } ?? schemas.map(\.name)
             var parts: [Part] = []
             for name in names {
-                parts.append(Part(name: name, columns: try database.columns(of: name)))
+                let schema = schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+                let columns = try database.columns(of: name)
+                parts.append(Part(name: name, schema: schema, columns: columns))
             }
             return parts
         }
@@ -48,7 +51,9 @@ struct SchemaCommand: ParsableCommand {
             for (index, part) in parts.enumerated() {
                 if index > 0 { output.append("\n") }
                 output.append("experiment: \(PlainText.escaped(part.name))\n")
-                output.append(ReportTables.columns(part.columns, elsewhere: "--format json"))
+                output.append(
+                    ReportTables.columns(
+                        part.columns, of: part.schema, elsewhere: "--format json"))
             }
         }
         try output.flush()
@@ -57,23 +62,28 @@ struct SchemaCommand: ParsableCommand {
     private func json(_ part: Part) -> JSONValue {
         .object([
             "experiment": .string(part.name),
-            "columns": .array(
-                part.columns.map { info in
-                    .object([
-                        "name": .string(info.column.name),
-                        "kind": .string(info.column.kind.text),
-                        "type": .string(info.column.type.name),
-                        "unit": .string(info.column.unit),
-                        "note": .string(info.column.note),
-                        "count": .count(info.count),
-                        "first_time": .time(info.firstTime),
-                        "last_time": .time(info.lastTime),
-                        "bytes": .count(info.bytes),
-                        "encodings": .object(
-                            info.encodings.map {
-                                JSONValue.JSONMember(key: $0.name, value: .count($0.blocks))
-                            }),
-                    ])
+            "columns": .array(part.columns.map { json($0, in: part.schema) }),
+        ])
+    }
+
+    private func json(_ info: ColumnInfo, in schema: ExperimentSchema?) -> JSONValue {
+        let text = ColumnText(info.column, in: schema)
+        return .object([
+            "name": .string(info.column.name),
+            "kind": .string(info.column.kind.text),
+            "type": .string(info.column.type.name),
+            "unit": .string(text.unit),
+            "note": .string(info.column.note),
+            "description": .string(text.description),
+            "question": .string(text.question),
+            "options": .array(text.options.map { .string($0) }),
+            "count": .count(info.count),
+            "first_time": .time(info.firstTime),
+            "last_time": .time(info.lastTime),
+            "bytes": .count(info.bytes),
+            "encodings": .object(
+                info.encodings.map {
+                    JSONValue.JSONMember(key: $0.name, value: .count($0.blocks))
                 }),
         ])
     }

@@ -212,7 +212,7 @@ struct StudyCommand: ParsableCommand {
                 }
             }
         case .json: StudyReport.appendJSON(sections, study, to: output)
-        case .table: StudyReport.appendText(sections, study, to: output)
+        case .table: try StudyReport.appendText(sections, study, to: output)
         }
     }
 }

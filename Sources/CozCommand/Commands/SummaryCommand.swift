@@ -43,16 +43,20 @@ struct SummaryCommand: ParsableCommand {
     @Flag(help: "Of all participants that have data.")
     var allParticipants = false
 
-    @Option(help: ArgumentHelp("The local day, or the first of several.", valueName: "2025-10-15"))
-    var day: DayArgument
+    @Option(
+        help: ArgumentHelp("The local day, or the first of several.", valueName: "2025-10-15"),
+        transform: SummaryArgument.day)
+    var day: LocalDate
 
     @Option(help: ArgumentHelp("How many days.", valueName: "n"))
     var days: Int?
 
-    @Option(help: ArgumentHelp("The last day.", valueName: "2025-10-31"))
-    var to: DayArgument?
+    @Option(
+        help: ArgumentHelp("The last day.", valueName: "2025-10-31"),
+        transform: SummaryArgument.day)
+    var to: LocalDate?
 
-    @Option(help: ArgumentHelp("The zone of local days (default: UTC).", valueName: "zone"))
+    @Option(help: ArgumentHelp("The zone of local days.", valueName: "zone"))
     var tz = "UTC"
 
     @OptionGroup(title: "Where numbers come from") var source: SummarySourceOptions
@@ -76,8 +80,8 @@ struct SummaryCommand: ParsableCommand {
         guard days == nil || to == nil else {
             throw ValidationError("expected one of --days and --to")
         }
-        if let to, to.day < day.day {
-            throw ValidationError("--to: found \(to.day), expected \(day.day) or later")
+        if let to, to < day {
+            throw ValidationError("--to: found \(to), expected \(day) or later")
         }
         if slots, format == .json {
             throw ValidationError("--slots: JSON has them anyway; expected --format table or csv")
@@ -90,26 +94,26 @@ struct SummaryCommand: ParsableCommand {
             let snapshot = try database.snapshot()
             return try SummaryAnswer(kind, BraceletSummaries(snapshot, request(snapshot)))
         }
-        try summaries.print(format, showsSlots: slots, isList: isList)
+        if let note = rules.assumption(kind) { StandardError.writeLine("cozdb: \(note)") }
+        let ofMany = allParticipants || participant.count > 1
+        try summaries.print(
+            format,
+            .init(
+                isList: kind == .sleep || days != nil || to != nil || ofMany,
+                namesParticipants: ofMany, showsSlots: slots))
     }
 
     private var kind: SummaryKind { choice.value }
 
-    /// Whether there can be more than one summary.
-    private var isList: Bool {
-        kind == .sleep || days != nil || to != nil || allParticipants || participant.count > 1
-    }
-
     private func request(_ snapshot: DatabaseSnapshot) throws(DatabaseError) -> SummaryRequest {
         let schema = try SummaryCommand.experiment(experiment, snapshot)
         var request = SummaryRequest(
-            experiment: schema, participants: participant, firstDay: day.day,
+            experiment: schema, participants: participant, firstDay: day,
             zone: try TimeZoneRules(named: tz), now: now?.time ?? ClockTime.current)
-        request.dayCount = days ?? to.map { $0.day.dayNumber - day.day.dayNumber + 1 } ?? 1
+        request.dayCount = days ?? to.map { $0.dayNumber - day.dayNumber + 1 } ?? 1
         request.isCancelled = { Signals.isInterrupted }
         try source.apply(to: &request, kind)
         try rules.apply(to: &request)
-        if let note = rules.assumption(kind, request) { StandardError.writeLine("cozdb: \(note)") }
         return request
     }
 

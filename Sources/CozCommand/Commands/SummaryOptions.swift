@@ -23,25 +23,23 @@ where Value.RawValue == String {
     static var allValueStrings: [String] { Value.allCases.map(\.rawValue) }
 }
 
-/// A day as `--day` takes it.
-struct DayArgument: ExpressibleByArgument {
-    var day: LocalDate
-
-    init?(argument: String) {
-        guard let day = LocalDate(argument) else { return nil }
-        self.day = day
+/// Words of options that are days or spans of time.
+enum SummaryArgument {
+    static func day(_ text: String) throws -> LocalDate {
+        guard let day = LocalDate(text) else {
+            throw ValidationError("found \"\(text)\", expected a day such as 2025-10-15")
+        }
+        return day
     }
-}
 
-/// A span of time as `--slot` takes it: whole seconds, above 0.
-struct SecondsArgument: ExpressibleByArgument {
-    var seconds: Int
-
-    init?(argument: String) {
-        guard let nanoseconds = DurationText.nanoseconds(argument), nanoseconds >= 0,
+    static func seconds(_ text: String) throws -> Int {
+        guard let nanoseconds = DurationText.nanoseconds(text), nanoseconds >= 0,
             nanoseconds % 1_000_000_000 == 0
-        else { return nil }
-        seconds = Int(nanoseconds / 1_000_000_000)
+        else {
+            throw ValidationError(
+                "found \"\(text)\", expected a span of whole seconds such as 30s, 5m or 1h")
+        }
+        return Int(nanoseconds / 1_000_000_000)
     }
 }
 
@@ -132,8 +130,8 @@ struct SummaryRuleOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Length of a slot, a divisor of an hour (default: as the bracelet's app).",
-            valueName: "5m"))
-    var slot: SecondsArgument?
+            valueName: "5m"), transform: SummaryArgument.seconds)
+    var slot: Int?
 
     @Option(
         help: """
@@ -165,8 +163,10 @@ struct SummaryRuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Steps that make an hour one of moving.", valueName: "steps"))
     var hourlySteps = 250
 
-    @Option(help: ArgumentHelp("Time without sleep that ends a session.", valueName: "1h"))
-    var sessionGap: SecondsArgument?
+    @Option(
+        help: ArgumentHelp("Time without sleep that ends a session.", valueName: "1h"),
+        transform: SummaryArgument.seconds)
+    var sessionGap: Int?
 
     func validate() throws {
         let ways = [maxHeartRate != nil, age != nil, zones != nil].count { $0 }
@@ -176,12 +176,12 @@ struct SummaryRuleOptions: ParsableArguments {
     }
 
     func apply(to request: inout SummaryRequest) throws(DatabaseError) {
-        request.slotSeconds = slot?.seconds
+        request.slotSeconds = slot
         request.basis = over.value
         request.stepGoal = goal
         request.hourlySteps = hourlySteps
         if let height { request.heightCentimetres = height }
-        if let sessionGap { request.sleepGapSeconds = sessionGap.seconds }
+        if let sessionGap { request.sleepGapSeconds = sessionGap }
         if let maxHeartRate {
             request.zones = try HeartRateZones(maxHeartRate: maxHeartRate)
         } else if let age {
@@ -199,7 +199,7 @@ struct SummaryRuleOptions: ParsableArguments {
     }
 
     /// What was assumed of a person because no option told: it changes the numbers.
-    func assumption(_ kind: SummaryKind, _ request: SummaryRequest) -> String? {
+    func assumption(_ kind: SummaryKind) -> String? {
         switch kind {
         case .bpm where maxHeartRate == nil && age == nil && zones == nil:
             "note: zones are those of a maximum of 170 beats per minute, as in the bracelet's "

@@ -11,6 +11,7 @@ struct WriteOptions: ParsableArguments {
 
     enum Preset: String, CaseIterable, ExpressibleByArgument {
         case cozieV3 = "cozie-v3"
+        case braceletRaw = "bracelet-raw"
         case none
     }
 

@@ -25,22 +25,46 @@ enum ReportTables {
             widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: elsewhere)
     }
 
-    /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
-    static func columns(_ columns: [ColumnInfo], elsewhere: String) -> String {
-        var table = TextTable([
-            .init("name"), .init("kind"), .init("type"), .init("unit"),
-            .init("count", right: true), .init("first time"), .init("last time"),
-            .init("bytes", right: true), .init("encodings"),
-        ])
-        for info in columns {
-            table.append([
-                info.column.name, info.column.kind.text, info.column.type.name,
-                info.column.unit, PlainText.grouped(info.count), info.firstTime?.fullText ?? "",
-                info.lastTime?.fullText ?? "", PlainText.grouped(info.bytes),
-                info.encodings.map { "\($0.name) \($0.blocks)" }.joined(separator: ", "),
+    /// - Parameters:
+    ///   - schema: of the experiment that the columns belong to.
+    ///   - elsewhere: what shows the columns that a terminal has no room for.
+    static func columns(
+        _ columns: [ColumnInfo], of schema: ExperimentSchema?, elsewhere: String
+    ) -> String {
+        let texts = columns.map { ColumnText($0.column, in: schema) }
+        let isDescribed = texts.contains { !$0.description.isEmpty }
+        var table = TextTable(
+            [
+                .init("name"), .init("kind"), .init("type"), .init("unit"),
+                .init("count", right: true),
+            ] + (isDescribed ? [.init("description")] : []) + [
+                .init("first time"), .init("last time"), .init("bytes", right: true),
+                .init("encodings"),
             ])
+        for (info, text) in zip(columns, texts) {
+            table.append(
+                [
+                    info.column.name, info.column.kind.text, info.column.type.name, text.unit,
+                    PlainText.grouped(info.count),
+                ] + (isDescribed ? [text.description] : []) + [
+                    info.firstTime?.fullText ?? "", info.lastTime?.fullText ?? "",
+                    PlainText.grouped(info.bytes),
+                    info.encodings.map { "\($0.name) \($0.blocks)" }.joined(separator: ", "),
+                ])
         }
-        return table.takeText(
-            widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: elsewhere)
+        let width = Terminal.columns(STDOUT_FILENO)
+        return table.takeText(widthMax: width, elsewhere: elsewhere) + questions(texts)
+    }
+
+    /// The questions that fields answer, with the answers offered.
+    private static func questions(_ texts: [ColumnText]) -> String {
+        let asked = texts.filter { !$0.question.isEmpty || !$0.options.isEmpty }
+        if asked.isEmpty { return "" }
+        var text = "\nquestions:\n"
+        for field in asked {
+            text += "\(PlainText.escaped(field.name)): \(PlainText.escaped(field.question))\n"
+            for option in field.options { text += "    \(PlainText.escaped(option))\n" }
+        }
+        return text
     }
 }

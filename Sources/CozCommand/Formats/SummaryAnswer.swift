@@ -6,6 +6,23 @@ internal import Glibc
 
 /// Summaries of one kind, of any number of participants.
 struct SummaryAnswer {
+    /// How much is printed.
+    struct Shape {
+        /// A list, though it may have one summary.
+        var isList = false
+        /// Every object says whose it is.
+        var namesParticipants = false
+        /// Tables and csv have a row for each slot.
+        var showsSlots = false
+    }
+
+    /// What the app has and nobody can compute; of no use to people.
+    private static let uncomputed: Set<String> = [
+        "id", "consecutiveSleepSlotLightToRemove", "consecutiveSleepSlotDeepToRemove",
+        "consecutiveSleepSlotRemToRemove", "totalSecsDept", "totalSecsIntensityAdjust",
+        "totalSecsDeptAdjust", "isRejected", "isEdited",
+    ]
+
     private let kind: SummaryKind
     /// Participants with their summaries, as objects.
     private var parts: [(participant: String, summaries: [JSONValue])] = []
@@ -33,29 +50,27 @@ struct SummaryAnswer {
         }
     }
 
-    func print(
-        _ format: SummaryCommand.Format, showsSlots: Bool, isList: Bool
-    ) throws(DatabaseError) {
+    func print(_ format: SummaryCommand.Format, _ shape: Shape) throws(DatabaseError) {
         let output = OutputWriter()
         switch format {
-        case .json: printJSON(isList, to: output)
-        case .table: printTable(showsSlots, to: output)
-        case .csv: printCSV(showsSlots, to: output)
+        case .json: printJSON(shape, to: output)
+        case .table: printTable(rows(shape.showsSlots), to: output)
+        case .csv: printCSV(rows(shape.showsSlots), to: output)
         }
         try output.flush()
     }
 
     // MARK: JSON
 
-    private func printJSON(_ isList: Bool, to output: OutputWriter) {
-        if !isList {
+    private func printJSON(_ shape: Shape, to output: OutputWriter) {
+        if !shape.isList {
             output.append((parts.first?.summaries.first ?? .null).text() + "\n")
             return
         }
         var separator = "[\n  "
         for (participant, summaries) in parts {
             for summary in summaries {
-                let object = parts.count > 1 ? named(participant, summary) : summary
+                let object = shape.namesParticipants ? named(participant, summary) : summary
                 output.append(separator + object.text(indent: 2))
                 separator = ",\n  "
             }
@@ -78,28 +93,41 @@ struct SummaryAnswer {
         var members: [JSONValue.JSONMember]
     }
 
-    /// A row for each summary without its slots, or for each slot with the day it is of.
+    /// A row for each summary without its slots, or for each slot with whose it is.
     private func rows(_ showsSlots: Bool) -> [Row] {
         var rows: [Row] = []
         for (participant, summaries) in parts {
             for case .object(let members) in summaries {
-                guard showsSlots else {
-                    let shown = members.filter { $0.key != "slots" }
-                    rows.append(Row(participant: participant, members: shown))
-                    continue
-                }
                 guard case .array(let slots)? = members.first(where: { $0.key == "slots" })?.value
                 else { continue }
-                for case .object(let slot) in slots {
-                    rows.append(Row(participant: participant, members: slot))
+                if showsSlots {
+                    for case .object(let slot) in slots {
+                        rows.append(Row(participant: participant, members: slot))
+                    }
+                } else {
+                    let shown = members.filter { $0.key != "slots" }
+                        .map { slots.isEmpty ? SummaryAnswer.unmeasured($0) : $0 }
+                    rows.append(Row(participant: participant, members: shown))
                 }
             }
         }
         return rows
     }
 
-    private func printTable(_ showsSlots: Bool, to output: OutputWriter) {
-        let rows = rows(showsSlots)
+    /// The zeros of a day without data are the app's; who computes with rows wants them empty.
+    private static func unmeasured(_ member: JSONValue.JSONMember) -> JSONValue.JSONMember {
+        switch member.value {
+        case .integer where member.key != "id", .number:
+            JSONValue.JSONMember(key: member.key, value: .null)
+        default: member
+        }
+    }
+
+    private func printTable(_ all: [Row], to output: OutputWriter) {
+        var rows = all
+        for index in rows.indices {
+            rows[index].members.removeAll { SummaryAnswer.uncomputed.contains($0.key) }
+        }
         guard let first = rows.first else {
             output.append(kind == .sleep ? "(no sleep)\n" : "(no data)\n")
             return
@@ -126,26 +154,29 @@ struct SummaryAnswer {
                 widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format csv"))
     }
 
-    private func printCSV(_ showsSlots: Bool, to output: OutputWriter) {
-        var bytes: [UInt8] = []
-        for (index, row) in rows(showsSlots).enumerated() {
-            if index == 0 { append([SummaryAnswer.who] + row.members.map(\.key), to: &bytes) }
-            append([row.participant] + row.members.map { text($0.value) }, to: &bytes)
-            output.append(bytes)
-            bytes.removeAll(keepingCapacity: true)
+    private func printCSV(_ rows: [Row], to output: OutputWriter) {
+        for (index, row) in rows.enumerated() {
+            if index == 0 { appendLine([SummaryAnswer.who] + row.members.map(\.key), to: output) }
+            appendLine([row.participant] + row.members.map { text($0.value) }, to: output)
         }
     }
 
-    private func append(_ cells: [String], to bytes: inout [UInt8]) {
+    /// An empty cell is null.
+    private func appendLine(_ cells: [String], to output: OutputWriter) {
+        var bytes: [UInt8] = []
         for (index, cell) in cells.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            CSVFormat.append(cell, to: &bytes)
+            if !cell.isEmpty { CSVFormat.append(cell, to: &bytes) }
         }
         bytes.append(UInt8(ascii: "\n"))
+        output.append(bytes)
     }
 
     private func text(_ value: JSONValue) -> String {
-        if case .string(let text) = value { return text }
-        return value.line
+        switch value {
+        case .string(let text): text
+        case .null: ""
+        default: value.line
+        }
     }
 }

@@ -109,7 +109,3 @@ final class TableFormat: ResultFormat {
         if isFirst, !hasFailed { output.append("(no rows)\n") }
     }
 }
-
-extension FieldType {
-    fileprivate var isNumber: Bool { self == .float || self == .integer }
-}

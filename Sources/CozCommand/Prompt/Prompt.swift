@@ -179,9 +179,12 @@ final class Prompt {
     }
 
     private func fields(_ name: String) throws(DatabaseError) -> String {
-        let columns = try Database.withReader(session.path) { database throws(DatabaseError) in
-            try database.columns(of: name)
+        let (columns, schemas) = try Database.withReader(session.path) {
+            database throws(DatabaseError) in
+            (try database.columns(of: name), try database.schemas())
         }
-        return ReportTables.columns(columns, elsewhere: "cozdb schema --format json")
+        let schema = schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+        return ReportTables.columns(
+            columns, of: schema, elsewhere: "cozdb schema --format json")
     }
 }

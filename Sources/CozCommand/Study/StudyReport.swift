@@ -6,19 +6,24 @@ internal import CozStudy
 enum StudyReport {
     static func appendText(
         _ sections: [StudySection], _ study: Study, to output: OutputWriter
-    ) {
-        output.append("study: " + heading(study) + "\n")
+    ) throws(DatabaseError) {
+        output.append("study: " + (try heading(study)) + "\n")
         for section in sections {
             output.append("\n\(title(section.question, study))\n\n")
             output.append(section.report)
         }
     }
 
-    private static func heading(_ study: Study) -> String {
+    private static func heading(_ study: Study) throws(DatabaseError) -> String {
         let count = study.participants.count
-        let participants = "\(count) participant" + (count == 1 ? "" : "s")
+        let participants = PlainText.grouped(count) + " participant" + (count == 1 ? "" : "s")
         let spans = study.participants.compactMap { study.days(of: $0) }
+        let options = study.options
         var parts = [PlainText.escaped(study.experiment), participants]
+        // Of a part of the study nobody knows how many rows it has.
+        if options.participants.isEmpty, options.from == nil, options.until == nil {
+            parts.append(PlainText.grouped(try study.rowCount()) + " rows")
+        }
         if let first = spans.map(\.lowerBound).min(), let last = spans.map(\.upperBound).max() {
             parts.append(first == last ? "\(first)" : "\(first) to \(last)")
         }

@@ -107,15 +107,20 @@ struct StudySection {
 
     /// Seconds in the unit that leaves few digits: `3.9 s`, `11.2 min`, `6.8 h`, `2.3 d`.
     static func duration(_ seconds: Double) -> String {
-        let magnitude = seconds.magnitude
         let (unit, size): (String, Double) =
-            if magnitude < 60 { ("s", 1) } else if magnitude < 3_600 { ("min", 60) } else if
-                magnitude < 172_800
-            { ("h", 3_600) } else { ("d", 86_400) }
+            switch seconds.magnitude {
+            case ..<60: ("s", 1)
+            case ..<3_600: ("min", 60)
+            case ..<172_800: ("h", 3_600)
+            default: ("d", 86_400)
+            }
         return "\(PlainText.fixed(seconds / size, digits: 1)) \(unit)"
     }
 
+    /// Rounded down: what is not all is not 100%.
     static func percent(_ part: Int, of whole: Int) -> String {
-        whole > 0 ? PlainText.fixed(Double(part) * 100 / Double(whole), digits: 0) + "%" : ""
+        guard whole > 0 else { return "" }
+        let share = (Double(part) * 100 / Double(whole)).rounded(.down)
+        return PlainText.fixed(share, digits: 0) + "%"
     }
 }

@@ -18,12 +18,17 @@ final class OutputWriter {
     /// Whether the reader went away; nothing more needs to be produced.
     private(set) var isClosed = false
     private var failure: DatabaseError?
+    /// Of the descriptor, for errors.
+    private let name: String
     /// Time spent waiting for the system to take the bytes.
     private(set) var writing = Duration.zero
 
-    /// - Parameter descriptor: nil only collects; `collected` has it all.
-    init(descriptor: Int32? = STDOUT_FILENO) {
+    /// - Parameters:
+    ///   - descriptor: nil only collects; `collected` has it all.
+    ///   - name: of the descriptor, for errors.
+    init(descriptor: Int32? = STDOUT_FILENO, name: String = "standard output") {
         self.descriptor = descriptor
+        self.name = name
         pager = nil
         buffer.reserveCapacity(OutputWriter.bufferSizeBytes + 4_096)
     }
@@ -32,6 +37,7 @@ final class OutputWriter {
     /// waits for whoever reads.
     init(pager: Pager?) {
         descriptor = STDOUT_FILENO
+        name = "standard output"
         self.pager = pager
     }
 
@@ -73,7 +79,7 @@ final class OutputWriter {
             } else if status != 0 {
                 failure = DatabaseError(
                     .io,
-                    "standard output: \(SystemMessage.text(status)); the answer is incomplete. "
+                    "\(name): \(SystemMessage.text(status)); the answer is incomplete. "
                         + "Make room or send it elsewhere, then run the command again")
             }
         }

@@ -77,6 +77,11 @@ enum PlainText {
         return (number < 0 ? "-" : "") + result
     }
 
+    /// `1 value`, `1,234 values`.
+    static func counted(_ count: Int, _ noun: String) -> String {
+        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
     /// A number with a fixed count of fraction digits.
     static func fixed(_ value: Double, digits: Int) -> String {
         guard value.isFinite, value.magnitude < 1e15 else { return value.description }

@@ -45,7 +45,7 @@ struct InputReader {
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DatabaseError(
-                .usage, "found bytes that are not UTF-8, expected statements", file: name)
+                .usage, "found bytes that are not UTF-8, expected text", file: name)
         }
         return text
     }

@@ -72,7 +72,7 @@ public struct SchemaPreset: Hashable, Sendable {
 }
 
 /// Declarations found by the name of a field.
-struct FieldDeclarations: Sendable {
+package struct FieldDeclarations: Sendable {
     private struct Pattern {
         var prefix: [UInt8]
         var suffix: [UInt8]
@@ -89,7 +89,7 @@ struct FieldDeclarations: Sendable {
     private var patterns: [Pattern] = []
 
     /// - Parameter preset: of two declarations with one name the later one counts.
-    init(_ preset: SchemaPreset) {
+    package init(_ preset: SchemaPreset) {
         let star = UInt8(ascii: "*")
         for field in preset.fields {
             let bytes = Array(field.name.utf8)
@@ -106,7 +106,7 @@ struct FieldDeclarations: Sendable {
     }
 
     /// What is declared of a field, under its own name; nil where nothing is.
-    func declaration(of name: String) -> SchemaPreset.Field? {
+    package func declaration(of name: String) -> SchemaPreset.Field? {
         if let field = byName[Name(name)] { return field }
         let bytes = Array(name.utf8)
         guard var field = patterns.first(where: { $0.matches(bytes) })?.field else { return nil }

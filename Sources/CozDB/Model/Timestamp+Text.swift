@@ -98,15 +98,23 @@ extension Timestamp: CustomStringConvertible {
 }
 
 /// Date and clock as written, before it is known where in the world.
-struct CivilTime: Equatable {
-    var day: Int64
+package struct CivilTime: Equatable {
+    /// Days since 1970-01-01.
+    package var day: Int64
     /// Seconds since midnight.
-    var seconds: Int64
-    var nanoseconds: Int64
+    package var seconds: Int64
+    package var nanoseconds: Int64
     /// Nil where the text has no offset.
-    var offsetSeconds: Int?
+    package var offsetSeconds: Int?
 
-    init?(_ text: String) {
+    package init(day: Int64, seconds: Int64, nanoseconds: Int64, offsetSeconds: Int? = nil) {
+        self.day = day
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+        self.offsetSeconds = offsetSeconds
+    }
+
+    package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let year = reader.number(4), reader.take("-"),
             let month = reader.number(2), (1...12).contains(month), reader.take("-"),
@@ -135,7 +143,7 @@ struct CivilTime: Equatable {
     }
 
     /// The point in time, when the clock that showed this is so far east of UTC.
-    func timestamp(offsetSeconds: Int) -> Timestamp? {
+    package func timestamp(offsetSeconds: Int) -> Timestamp? {
         var total = day * 86_400 + seconds - Int64(offsetSeconds)
         var nanoseconds = nanoseconds
         // Towards zero, so that the earliest second does not overflow before its fraction is added.
@@ -159,7 +167,7 @@ struct CivilTime: Equatable {
         year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     }
 
-    static func days(inMonth month: Int64, year: Int64) -> Int64 {
+    package static func days(inMonth month: Int64, year: Int64) -> Int64 {
         switch month {
         case 2: isLeap(year) ? 29 : 28
         case 4, 6, 9, 11: 30
@@ -168,7 +176,7 @@ struct CivilTime: Equatable {
     }
 
     /// Days since 1970-01-01, by counting years that begin in March.
-    static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+    package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = floorDivide(year, 400)
         let yearOfEra = year - era * 400

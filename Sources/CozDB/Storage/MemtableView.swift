@@ -37,7 +37,10 @@ final class MemtableView: Sendable {
     func forEachAttribute(_ set: UInt32, _ body: (_ column: UInt32, _ string: UInt32) -> Void) {
         attributeSets.withBytes(Int(set)) { bytes in
             var reader = ByteReader(bytes)
-            while let column = try? reader.readUInt32(), let string = try? reader.readUInt32() {
+            // Not until reading fails: making the error costs more than the rest of a row.
+            while reader.remaining >= 8, let column = try? reader.readUInt32(),
+                let string = try? reader.readUInt32()
+            {
                 body(column, string)
             }
         }

@@ -27,7 +27,7 @@ package final class CSVTokenizer {
     /// Longest row of the default, as of a line of line protocol.
     package static let rowSizeBytesMax = 32 << 20
 
-    private let chunkSizeBytes: Int
+    private var chunkSizeBytes: Int
     private let rowSizeBytesMax: Int
     private var scanner: CSVScanner
     private let storage = CSVStorage()
@@ -57,8 +57,11 @@ package final class CSVTokenizer {
 
     /// A file begins: line numbers begin at 1 again, what was left of the one before is forgotten.
     ///
-    /// - Parameter dialect: of the file; nil: as before.
-    package func begin(dialect: CSVDialect? = nil) {
+    /// - Parameters:
+    ///   - dialect: of the file; nil: as before.
+    ///   - chunkSizeBytes: as of `init`; nil: as before.
+    package func begin(dialect: CSVDialect? = nil, chunkSizeBytes: Int? = nil) {
+        self.chunkSizeBytes = chunkSizeBytes ?? self.chunkSizeBytes
         scanner = CSVScanner(
             dialect: dialect ?? scanner.dialect, rowSizeBytesMax: rowSizeBytesMax)
         storage.buffer.removeAll()

@@ -50,19 +50,26 @@ package struct TimedRows {
     package var latest: Int64?
     /// Milliseconds from which on rows are the caller's to place.
     package var limit = Int64.min
-    /// Index in the block of the row that was added last; nil: none of this block.
-    package private(set) var lastAdded: Int?
+    /// Index in the block of the row that got a place last, stored or not; nil: none of this block.
+    package private(set) var lastPlaced: Int?
 
-    private let timeColumn: Int
+    let timeColumn: Int
+    /// A text that all rows have beside their cells; nil: none.
+    let constant: (name: String, value: String)?
+    var second = SecondText()
     private var tagSet: UInt32 = 0
-    private var second = SecondText()
+    private var constantColumn: UInt32 = 0
+    private var constantBits: UInt64 = 0
 
-    /// - Parameter columns: at least one of them with milliseconds.
-    package init(_ columns: [TimedColumn]) {
+    /// - Parameters:
+    ///   - columns: at least one of them with milliseconds.
+    ///   - constant: a field with a text that all rows have.
+    package init(_ columns: [TimedColumn], constant: (name: String, value: String)? = nil) {
         guard let time = columns.firstIndex(where: { $0.kind == .milliseconds }) else {
             preconditionFailure("no column with the time")
         }
         self.columns = columns
+        self.constant = constant
         timeColumn = time
     }
 
@@ -81,11 +88,15 @@ package struct TimedRows {
             columns[index].text = batch.column(experiment: experiment, name: name, type: .string)
             columns[index].lastText = nil
         }
+        guard let constant else { return }
+        constantColumn = batch.column(
+            experiment: experiment, name: constant.name.utf8.span, type: .string)
+        constantBits = batch.string(constant.value.utf8.span)
     }
 
     /// A block begins: its bytes are others than those of the one before.
     package mutating func beginBlock() {
-        lastAdded = nil
+        lastPlaced = nil
         for index in columns.indices { columns[index].lastText = nil }
     }
 
@@ -101,7 +112,8 @@ package struct TimedRows {
         while next < block.rows.count {
             if count >= points { return .full }
             let row = block.rows[next]
-            guard let milliseconds = time(of: row, in: block, &batch) else {
+            guard let milliseconds = time(of: row, in: block) else {
+                refuse(row, of: block, into: &batch)
                 count = batch.rowCount + batch.refusals.count
                 next += 1
                 continue
@@ -117,21 +129,14 @@ package struct TimedRows {
         return .end
     }
 
-    /// The time of a row with the right number of cells. A row that is none is refused; an empty
-    /// line is nothing.
-    private func time(
-        of row: CSVRow, in block: CSVBlock, _ batch: inout WriteBatch
-    ) -> Int64? {
-        if row.cells.count == columns.count {
-            let cell = block.cells[row.cells.lowerBound + timeColumn].range
-            if let milliseconds = TimedRows.milliseconds(block.bytes, cell),
-                TimedRows.range.contains(milliseconds)
-            {
-                return milliseconds
-            }
-        }
-        refuse(row, of: block, into: &batch)
-        return nil
+    /// The time of a row; nil where it has the wrong number of cells, or no time.
+    @inline(__always) package func time(of row: CSVRow, in block: CSVBlock) -> Int64? {
+        guard row.cells.count == columns.count,
+            let milliseconds = TimedRows.milliseconds(
+                block.bytes, block.cells[row.cells.lowerBound + timeColumn].range),
+            TimedRows.range.contains(milliseconds)
+        else { return nil }
+        return milliseconds
     }
 
     /// Adds a row at a place in its millisecond. Its time was handed out by `add`.
@@ -142,6 +147,7 @@ package struct TimedRows {
         into batch: inout WriteBatch
     ) {
         let row = block.rows[index]
+        lastPlaced = index
         var number = row.cells.lowerBound
         for column in columns.indices {
             let cell = block.cells[number].range
@@ -162,9 +168,9 @@ package struct TimedRows {
                 reason: "no values beside the time; expected at least one")
             return
         }
+        if constant != nil { batch.append(column: constantColumn, bits: constantBits) }
         batch.endRow(
             tagSet: tagSet, time: milliseconds * 1_000_000 + Int64(ordinal), line: row.line)
-        lastAdded = index
     }
 
     /// Adds the value of a cell that is not empty; false for bytes that are no text.
@@ -245,9 +251,8 @@ package struct TimedRows {
                     + names)
         } else {
             let cell = block.cells[row.cells.lowerBound + timeColumn].range
-            let found = String(
-                decoding: block.bytes.copy(cell.prefix(40).startIndex..<cell.prefix(40).endIndex),
-                as: UTF8.self)
+            let shown = cell.lowerBound..<Swift.min(cell.upperBound, cell.lowerBound + 40)
+            let found = String(decoding: block.bytes.copy(shown), as: UTF8.self)
             refuse(
                 row, of: block, into: &batch, column: cell.lowerBound - row.text.lowerBound + 1,
                 reason: "\"\(columns[timeColumn].name)\" is \"\(found)\"; expected milliseconds "
@@ -256,7 +261,10 @@ package struct TimedRows {
         }
     }
 
-    private func refuse(
+    /// Keeps a row as a reject.
+    ///
+    /// - Parameter column: byte in the line, from 1; 0 where none is to blame.
+    package func refuse(
         _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch, column: Int,
         reason: String
     ) {
@@ -299,53 +307,5 @@ package struct TimedRows {
         while start < end, bytes[start] == space || bytes[start] == tab { start += 1 }
         while end > start, bytes[end - 1] == space || bytes[end - 1] == tab { end -= 1 }
         return start..<end
-    }
-}
-
-/// The text of a moment, `2020-02-25T18:18:31.262`, compared without making it for each row.
-struct SecondText {
-    /// Seconds since 1970 that the words are of; nil: none yet.
-    private var second: Int64?
-    /// The twenty bytes up to and including the point, eight a word.
-    private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
-
-    /// Whether a cell says the same as the milliseconds. Old exports wrote the fraction without
-    /// zeros in front: `.12` is twelve milliseconds.
-    @inline(__always) mutating func agrees(
-        _ bytes: PaddedBytes, _ cell: Range<Int>, _ milliseconds: Int64
-    ) -> Bool {
-        guard cell.count >= 21 && cell.count <= 23 else { return false }
-        let second = milliseconds.flooredQuotient(by: 1000)
-        if self.second != second { prepare(second) }
-        let start = cell.lowerBound
-        guard bytes.word(start) == words.0, bytes.word(start + 8) == words.1,
-            bytes.word(start + 16) & 0xFFFF_FFFF == words.2
-        else { return false }
-        var fraction: Int64 = 0
-        for index in (start + 20)..<cell.upperBound {
-            let digit = bytes[index] &- 0x30
-            if digit > 9 { return false }
-            fraction = fraction * 10 + Int64(digit)
-        }
-        guard fraction == milliseconds - second * 1000 else { return false }
-        return cell.count == 23 || bytes[start + 20] != UInt8(ascii: "0") || cell.count == 21
-    }
-
-    private mutating func prepare(_ second: Int64) {
-        self.second = second
-        var bytes = Array("\(Timestamp(nanoseconds: second * 1_000_000_000))".utf8.prefix(19))
-        bytes.append(UInt8(ascii: "."))
-        let parts = [0..<8, 8..<16, 16..<20].map { range in
-            bytes[range].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        }
-        words = (parts[0], parts[1], parts[2])
-    }
-}
-
-extension Int64 {
-    /// The quotient, rounded down; `divisor` above 0.
-    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-        let quotient = self / divisor
-        return self % divisor < 0 ? quotient - 1 : quotient
     }
 }

@@ -99,6 +99,7 @@ public struct BraceletSummaries: Sendable {
     public func sleep() throws(DatabaseError) -> [ParticipantSummaries<SleepSummary>] {
         let reader = try SummaryReader(snapshot, request)
         let fields = try SummaryFields(.sleep, of: request, in: reader.schema)
+        if request.qualityMin != nil { throw SummaryKind.sleep.withoutQuality }
         let gap = Int64(request.sleepGapSeconds) * 1_000_000_000
         return try SleepSource(fields, reader).spans().map { one in
             let sessions = SleepTimeline(one.spans).sessions(gap: gap)
@@ -153,7 +154,8 @@ extension BraceletSummaries {
         let fields = try SummaryFields(kind, of: request, in: reader.schema)
         let columns = StepColumns(kind, fields)
         let rows = try reader.slots(
-            columns.columns, where: [], seconds: request.slotSeconds(of: kind))
+            columns.columns, where: conditions(kind, fields),
+            seconds: request.slotSeconds(of: kind))
         return rows.map { one in
             ParticipantSummaries(
                 participant: one.participant,
@@ -168,16 +170,12 @@ extension BraceletSummaries {
     ) throws(DatabaseError) -> [SummaryCondition] {
         var conditions: [SummaryCondition] = []
         if let least = request.qualityMin {
-            guard let metric = kind.qualityMetric else {
-                throw DatabaseError(
-                    .usage,
-                    "the summary \(kind.rawValue) knows no quality; expected no lowest quality")
-            }
+            guard let metric = kind.qualityMetric else { throw kind.withoutQuality }
             guard let names = fields[metric]?.groups.first else {
                 throw DatabaseError(
                     .notFound,
-                    "no field tells the quality of \(kind.rawValue); name one with the "
-                        + "measurement \(metric.rawValue), or ask for no lowest quality")
+                    "no field tells the quality of \(kind.rawValue); name one (cozdb summary "
+                        + "--quality-field NAME), or ask for no lowest quality")
             }
             let column = SummaryColumn(fields: names)
             conditions.append(SummaryCondition(column: column, comparison: ">=", number: least))

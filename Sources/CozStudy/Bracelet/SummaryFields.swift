@@ -84,6 +84,7 @@ struct SummaryFields {
         return DatabaseError(
             .notFound,
             "experiment \"\(schema.name)\" has no field that the summary \(kind.rawValue) is "
-                + "computed from\(looked); name one with the measurement \(kind.metric.rawValue)")
+                + "computed from\(looked); name the field that holds \(kind.metric.rawValue) "
+                + "(cozdb summary --field NAME)")
     }
 }

@@ -1,5 +1,7 @@
 // The nine summaries by name, and the measurements they are computed from.
 
+internal import CozDB
+
 /// What a summary is of.
 public enum SummaryKind: String, CaseIterable, Sendable {
     /// Heart rate: `BPMSummary`.
@@ -87,6 +89,17 @@ public enum SummaryKind: String, CaseIterable, Sendable {
         case .eda: SummaryMetric.emography
         case .sleep: [.sleepType] + SummaryMetric.sleepMinutes
         }
+    }
+}
+
+extension SummaryKind {
+    /// Somebody asked for a quality that the summary does not know.
+    var withoutQuality: DatabaseError {
+        let others = SummaryKind.allCases.filter { $0.qualityMetric != nil }.map(\.rawValue)
+        return DatabaseError(
+            .usage,
+            "the summary \(rawValue) knows no quality, expected one of "
+                + others.joined(separator: ", ") + "; ask for no lowest quality")
     }
 }
 

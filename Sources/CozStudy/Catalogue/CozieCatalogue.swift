@@ -36,6 +36,7 @@ public struct CozieCatalogue: Sendable {
         if let companion = companions[name] { return companion }
         guard let index = patterns.firstIndex(where: { $0.matches(name) }) else { return nil }
         var field = patternFields[index]
+        field.pattern = field.name
         field.name = name
         return field
     }

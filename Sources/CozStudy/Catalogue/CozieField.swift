@@ -92,6 +92,9 @@ public struct CozieField: Sendable {
     /// Types and rates in Cozie's documentation that say something else than `type` and `rate`.
     public var documentedAs: [String] = []
 
+    /// The pattern that stands for it in the catalogue; nil where it has an entry of its own.
+    public internal(set) var pattern: String?
+
     /// Whether it stands for all fields whose names match.
     public var isPattern: Bool { name.utf8.contains(UInt8(ascii: "*")) }
 

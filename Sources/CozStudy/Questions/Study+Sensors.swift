@@ -18,11 +18,12 @@ extension Study {
                 .map { $0.integers[0] }
         }
         var rows: [LastEntry] = []
+        let now = options.query.now.nanoseconds
         for participant in participants {
             let known = ages[Array(participant.participant.utf8)]
             for (index, field) in fields.enumerated() {
                 let age = known?[index]
-                let last = age.map { options.query.now.nanoseconds.subtractingReportingOverflow($0) }
+                let last = age.map { now.subtractingReportingOverflow($0) }
                 rows.append(
                     LastEntry(
                         participant: participant.participant, field: field,

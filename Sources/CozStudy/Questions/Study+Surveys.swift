@@ -109,12 +109,10 @@ extension Study {
         var counts = DailyCounts()
         for series in try ask(statement) {
             let name = series.header.tags.first?.value ?? ""
-            let vectors = columns.map { series.column($0)?.doubles }
+            let vectors = columns.map { series.column($0) }
             var days: [DailyCounts.Day] = []
             for (row, time) in series.times.enumerated() {
-                let values = vectors.map { vector in
-                    vector.flatMap { $0[row] }.flatMap { Int(exactly: $0.rounded()) }
-                }
+                let values = vectors.map { $0?.value(row)?.wholeNumber }
                 days.append(DailyCounts.Day(day: calendar.day(of: time), counts: values))
             }
             counts.append(name, days)
@@ -159,6 +157,17 @@ struct DailyCounts {
         let name = Array(participant.utf8)
         guard let place = places[name]?[day] else { return nil }
         return days[name]?[place].counts
+    }
+}
+
+extension FieldValue {
+    /// A count or a goal; nil for what is no number, or too large a one.
+    fileprivate var wholeNumber: Int? {
+        switch self {
+        case .integer(let number): Int(number)
+        case .float(let number): Int(exactly: number.rounded())
+        case .string, .boolean: nil
+        }
     }
 }
 

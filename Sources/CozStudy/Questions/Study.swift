@@ -90,6 +90,14 @@ public struct Study: Sendable {
 
     // MARK: Who and what is there
 
+    /// Rows of the whole experiment, whoever and whatever range is asked about; a row is one
+    /// moment of one participant. Reads times where segments overlap, no values.
+    ///
+    /// - Throws: `io`, `damaged`.
+    public func rowCount() throws(DatabaseError) -> Int {
+        try snapshot.rowCount(of: experiment)
+    }
+
     /// Who takes part, with the data of the range that is asked about.
     ///
     /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
@@ -218,9 +226,12 @@ public struct Study: Sendable {
         _ what: String, _ name: String, of whole: String? = nil, among names: [String]
     ) -> DatabaseError {
         let suggestion = NameSuggestion.text(name, among: names)
-        let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
-        let rest = names.count > 10 ? ", and \(names.count - 10) more" : ""
-        let known = names.isEmpty ? "there are none" : "there is \(shown)\(rest)"
+        // A part of a name means one of those that begin with it.
+        let alike = names.filter { !name.isEmpty && $0.utf8.starts(with: name.utf8) }
+        let listed = alike.isEmpty ? names : alike
+        let shown = listed.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+        let rest = listed.count > 10 ? ", and \(listed.count - 10) more" : ""
+        let known = listed.isEmpty ? "there are none" : "there is \(shown)\(rest)"
         return DatabaseError(
             .notFound,
             "there is no \(what) \"\(name)\"" + (whole.map { " in \($0)" } ?? "")

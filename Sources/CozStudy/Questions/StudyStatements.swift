@@ -87,8 +87,8 @@ struct StudyStatements {
             return "elapsed(\(name), 1ms) AS \(name)"
         }
         return "SELECT \(statistics(fields, ["count", "median", "p90", "max"])) FROM (SELECT "
-            + steps.joined(separator: ", ") + " FROM \(source)\(chosen) GROUP BY \(group))" + times()
-            + groups(options.isByParticipant ? [group] : [])
+            + steps.joined(separator: ", ") + " FROM \(source)\(chosen) GROUP BY \(group))"
+            + times() + groups(options.isByParticipant ? [group] : [])
     }
 
     func delays(_ arrivals: [Arrival]) -> String {

@@ -32,8 +32,8 @@ struct NaiveStudy {
         let place = Self.zones[Int.random(in: 0..<Self.zones.count, using: &random)]
         zone = place.name
         let middle = Timestamp(place.switchTime)?.nanoseconds ?? 0
-        for name in Self.names.shuffled(using: &random).prefix(Int.random(in: 1...5, using: &random))
-        {
+        let count = Int.random(in: 1...5, using: &random)
+        for name in Self.names.shuffled(using: &random).prefix(count) {
             addParticipant(name, around: middle, &random)
         }
         rows.sort { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }

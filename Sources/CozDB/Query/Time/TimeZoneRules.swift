@@ -72,7 +72,7 @@ public final class TimeZoneRules: Sendable {
     /// The point in time that clocks of the zone show so. Of a time that comes twice, because
     /// clocks were put back, it is the earlier; one that was skipped is read as if clocks had not
     /// yet been moved: half past two, where two o'clock became three, is half past three.
-    func timestamp(of civil: CivilTime) -> Timestamp? {
+    package func timestamp(of civil: CivilTime) -> Timestamp? {
         let local = civil.day * 86_400 + civil.seconds
         func time(_ era: Int) -> Int64 { EraList.nanoseconds(local) &- shifts[era] }
         // Near the ends of time there are no switches, but times that cannot be told in Int64.

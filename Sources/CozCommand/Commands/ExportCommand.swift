@@ -1,0 +1,196 @@
+// `cozdb export`: rows into files that other programs, or an import, read.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozStudy
+
+struct ExportCommand: ParsableCommand {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case cozieCSV = "cozie-csv"
+        case csv, ndjson, lp
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract:
+            "Write rows as files: the researcher API's CSV, typed CSV, NDJSON, line protocol.",
+        discussion: """
+            cozie-csv is, byte for byte, what the Cozie researcher API delivers: scripts written \
+            for it go on working. csv, ndjson and lp keep experiments, tags and types; importing \
+            them makes the same rows again. docs/researcher-csv.md describes all four.
+
+            Rows come in the order of their times. The export has everything that was stored, \
+            id_password and API keys included.
+
+            Examples:
+              cozdb export --db study.cozdb --format cozie-csv --participant p01 > p01.csv
+              cozdb export --db study.cozdb --format cozie-csv --experiment dev --participant p01 \\
+                --columns ts_heart_rate,ws_survey_count --days 7 --tz Asia/Singapore
+              cozdb export --db study.cozdb --format lp --output study.lp
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: "How rows are written.")
+    var format: Format
+
+    @Option(
+        help: ArgumentHelp(
+            "An experiment; can be repeated. Default: all; cozie-csv has one experiment a file.",
+            valueName: "name"))
+    var experiment: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A participant; can be repeated (default: all).", valueName: "id"))
+    var participant: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Only rows with this id_password, as the API asks.", valueName: "text"))
+    var password: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only these fields and rows with one of them; can be repeated.",
+            valueName: "name,name"))
+    var columns: [String] = []
+
+    @Option(help: ArgumentHelp("Only the last so many days, of 24 hours.", valueName: "n"))
+    var days: Int?
+
+    @Option(help: ArgumentHelp("Only rows from this time on.", valueName: "time"))
+    var from: LocalTime?
+
+    @Option(help: ArgumentHelp("Only rows before this time.", valueName: "time"))
+    var to: LocalTime?
+
+    @Option(
+        help: ArgumentHelp(
+            "cozie-csv: stamp rows in the local time of this zone instead of UTC; --from and --to "
+                + "without an offset are in it, too.",
+            valueName: "zone"))
+    var tz: String?
+
+    @Flag(help: "cozie-csv: keep columns without a value, which the API drops.")
+    var emptyColumns = false
+
+    @Option(help: ArgumentHelp("What --days counts back from, instead of now.", valueName: "time"))
+    var now: ClockTime?
+
+    @Option(
+        help: ArgumentHelp("The file to write, instead of standard output.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    func validate() throws {
+        if let days, !(0...106_751).contains(days) {
+            throw ValidationError("--days: found \(days), expected 0 to 106751")
+        }
+        if format != .cozieCSV, tz != nil || emptyColumns {
+            throw ValidationError(
+                "--tz and --empty-columns belong to --format cozie-csv, found \(format.rawValue)")
+        }
+        if columns.contains(where: { $0.isEmpty }) {
+            throw ValidationError("--columns: expected names of fields, separated by commas")
+        }
+    }
+
+    func run() throws {
+        let notes = try Database.withReader(database.path) { database throws(DatabaseError) in
+            let snapshot = try database.snapshot()
+            let schemas = try chosen(snapshot.schemas)
+            let requests = try schemas.map { schema throws(DatabaseError) in
+                try request(schema.name)
+            }
+            let file = try ExportFile(output)
+            var notes = ExportNotes()
+            do throws(DatabaseError) {
+                for (request, schema) in zip(requests, schemas) where format == .cozieCSV {
+                    notes.add(try researcher(request, snapshot, file.output), request, schema)
+                }
+                if format != .cozieCSV {
+                    try generic(zip(requests, schemas), snapshot, file.output, &notes)
+                }
+                try file.finish()
+            } catch {
+                file.abandon()
+                if file.output.isClosed { return notes }
+                throw error
+            }
+            try notes.explain(snapshot)
+            return notes
+        }
+        for line in notes.lines { StandardError.writeLine("cozdb: \(PlainText.escaped(line))") }
+        if notes.hasLosses { throw ExitStatus.partlyRefused.exitCode }
+    }
+
+    private func researcher(
+        _ request: ResearcherRequest, _ snapshot: DatabaseSnapshot, _ output: OutputWriter
+    ) throws(DatabaseError) -> Int {
+        let export = ResearcherExport(request) { Signals.isInterrupted }
+        let summary = try export.write(from: snapshot) { bytes throws(DatabaseError) in
+            if output.isClosed { throw FormatSink.readerLeft }
+            output.append(bytes)
+        }
+        return summary.rows
+    }
+
+    private func generic(
+        _ parts: some Sequence<(ResearcherRequest, ExperimentSchema)>,
+        _ snapshot: DatabaseSnapshot, _ output: OutputWriter, _ notes: inout ExportNotes
+    ) throws(DatabaseError) {
+        let format: any ExportFormat =
+            switch format {
+            case .ndjson: JSONExport(output)
+            case .lp: LineProtocolExport(output)
+            case .csv, .cozieCSV: CSVExport(output)
+            }
+        for (request, schema) in parts {
+            let export = ExperimentExport(snapshot: snapshot, request: request, schema: schema)
+            notes.add(try export.write(in: format, to: output), request, schema)
+            if let options = export.importOptions { notes.add(options, of: schema) }
+        }
+        notes.add(format.losses, self.format.rawValue)
+    }
+
+    /// The experiments asked for, in that order; else all that may be meant.
+    private func chosen(
+        _ schemas: [ExperimentSchema]
+    ) throws(DatabaseError) -> [ExperimentSchema] {
+        let names = schemas.prefix(20).map(\.name).joined(separator: ", ")
+        var chosen: [ExperimentSchema] = []
+        for name in experiment {
+            let schema = schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+            guard let schema else {
+                throw DatabaseError(
+                    .notFound,
+                    "--experiment: found no experiment \"\(name)\"; expected one of: "
+                        + (schemas.isEmpty ? "none, the database is empty" : names))
+            }
+            chosen.append(schema)
+        }
+        if experiment.isEmpty { chosen = schemas }
+        if format == .cozieCSV && chosen.count != 1 {
+            throw DatabaseError(
+                .usage,
+                "--format cozie-csv has one experiment a file, found \(chosen.count); name one "
+                    + "with --experiment: \(names)")
+        }
+        return chosen
+    }
+
+    private func request(_ experiment: String) throws(DatabaseError) -> ResearcherRequest {
+        var request = ResearcherRequest(
+            experiment: experiment, now: now?.time ?? ClockTime.current)
+        var zone: TimeZoneRules?
+        if let tz { zone = try TimeZoneRules(named: tz) }
+        request.participants = participant
+        request.password = password
+        request.columns = columns.flatMap { $0.split(separator: ",").map(String.init) }
+        request.days = days
+        request.from = from?.time(in: zone)
+        request.to = to?.time(in: zone)
+        request.zone = tz
+        request.keepsEmptyColumns = emptyColumns
+        return request
+    }
+}

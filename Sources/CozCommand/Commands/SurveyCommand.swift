@@ -1,0 +1,145 @@
+// `cozdb survey`: watch surveys checked, registered for an experiment, and their answers counted.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozStudy
+
+struct SurveyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "survey",
+        abstract: "Check watch surveys, register them for an experiment, count their answers.",
+        discussion: """
+            With files alone, checks them: errors (no JSON, missing parts, an id twice) and flaws \
+            (an option that leads nowhere, a question that cannot be reached) are listed with line \
+            and column, and the exit status is 64; otherwise it prints questions and options.
+
+            With --db, --experiment and files, registers the surveys: cozdb schema then shows \
+            questions and options, and cozdb query --questions too. A survey with errors is not \
+            registered; one with flaws is.
+
+            With --db and --experiment alone, counts the stored answers of each question: those \
+            offered, and those outside. See docs/surveys.md.
+
+            Examples:
+              cozdb survey thermal.json
+              cozdb survey --db study.cozdb --experiment dev thermal.json
+              cozdb survey --db study.cozdb --experiment dev
+            """)
+
+    @Option(
+        name: .customLong("db"), help: ArgumentHelp("Directory of the database.", valueName: "dir"),
+        completion: .directory)
+    var path: String?
+
+    @Option(help: ArgumentHelp("The experiment of the survey.", valueName: "name"))
+    var experiment: String?
+
+    @Flag(
+        help: """
+            When registering, keep the options registered earlier for the same question: for a \
+            survey that was changed while the study ran.
+            """)
+    var keepOptions = false
+
+    @Option(help: "A table for people or JSON for programs.")
+    var format = ReportFormat.table
+
+    @Argument(help: "JSON files of surveys; - is standard input.", completion: .file())
+    var files: [String] = []
+
+    func validate() throws {
+        guard (path == nil) == (experiment == nil) else {
+            throw ValidationError(
+                "found \(path == nil ? "--experiment" : "--db") alone, expected --db and "
+                    + "--experiment together, or neither to check files")
+        }
+        if path?.isEmpty == true { throw ValidationError("--db needs the path of a directory") }
+        if path == nil, files.isEmpty {
+            throw ValidationError(
+                "found no file, expected a survey to check, or --db and --experiment to count "
+                    + "answers")
+        }
+        if keepOptions, path == nil || files.isEmpty {
+            throw ValidationError("--keep-options belongs to a registration, with --db and a file")
+        }
+    }
+
+    func run() throws {
+        guard let path, let experiment else { return try check() }
+        if files.isEmpty { return try count(path, experiment) }
+        try register(path, experiment)
+    }
+
+    private func checks() throws(DatabaseError) -> [(file: String, check: SurveyCheck)] {
+        var checks: [(file: String, check: SurveyCheck)] = []
+        for file in files { checks.append((file, SurveyCheck(try InputReader.text(of: file)))) }
+        return checks
+    }
+
+    // MARK: The three uses
+
+    private func check() throws {
+        let checks = try checks()
+        let output = OutputWriter()
+        if format == .json {
+            output.append(
+                JSONValue.array(checks.map { SurveyText.json($0.check, of: $0.file) }).text()
+                    + "\n")
+        } else {
+            for (index, item) in checks.enumerated() {
+                if index > 0 { output.append("\n") }
+                output.append(SurveyText.table(item.check, of: item.file))
+            }
+        }
+        try output.flush()
+        let isClean = checks.allSatisfy { $0.check.count(.error) + $0.check.count(.flaw) == 0 }
+        if !isClean { throw ExitStatus.usage.exitCode }
+    }
+
+    private func register(_ path: String, _ experiment: String) throws {
+        let checks = try checks()
+        for (file, check) in checks {
+            for finding in check.findings where finding.severity != .note {
+                StandardError.writeLine(
+                    "cozdb: " + PlainText.escaped(SurveyText.line(finding, of: file)))
+            }
+        }
+        if let bad = checks.first(where: { !$0.check.isUsable }) {
+            throw DatabaseError(
+                .usage,
+                "found \(bad.check.count(.error)) errors, expected a survey without any. "
+                    + "Nothing was registered", file: bad.file)
+        }
+        let adds = keepOptions
+        let surveys = checks.compactMap(\.check.survey)
+        let done = try Database.withWriter(path, creates: true) {
+            database throws(DatabaseError) in
+            var done: [SurveyRegistration] = []
+            for survey in surveys {
+                let settings = ExperimentSettings(preset: SchemaPreset.cozieV3.name)
+                done.append(
+                    try database.register(
+                        survey, for: experiment, keepsOptions: adds, settings: settings))
+            }
+            return done
+        }
+        let output = OutputWriter()
+        for (survey, registration) in zip(surveys, done) {
+            output.append(SurveyText.registered(survey, registration, experiment))
+        }
+        try output.flush()
+    }
+
+    private func count(_ path: String, _ experiment: String) throws {
+        let answers = try Database.withReader(path) { database throws(DatabaseError) in
+            try database.surveyAnswers(of: experiment)
+        }
+        let output = OutputWriter()
+        if format == .json {
+            output.append(JSONValue.array(answers.map(SurveyText.json)).text() + "\n")
+        } else {
+            output.append(SurveyText.table(answers))
+        }
+        try output.flush()
+    }
+}

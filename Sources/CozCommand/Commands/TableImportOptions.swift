@@ -1,0 +1,181 @@
+// Options of `import` that say what the columns of a table are.
+
+internal import ArgumentParser
+internal import CozDB
+internal import CozImport
+
+struct TableImportOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Column with the experiment of each row.", valueName: "name"))
+    var experimentColumn: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Column with the time (default: the first of time, timestamp, datetime, index).",
+            valueName: "name"))
+    var timeColumn: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Column with the participant, where it is not called as the participant tag.",
+            valueName: "name"))
+    var participantColumn: String?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Columns that are tags; those of the experiment are known.", valueName: "name,name"))
+    var tagColumns: [String] = []
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Columns to leave out.", valueName: "name,name"))
+    var skipColumns: [String] = []
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Types of fields: float, integer, boolean, string (default: as in the database, else "
+                + "as the values look; never integer).",
+            valueName: "name=type,..."))
+    var columnTypes: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What separates cells: one character, or tab (default: as the header has it).",
+            valueName: "character"))
+    var delimiter: String?
+
+    @Option(
+        name: .customLong("null"),
+        help: ArgumentHelp(
+            "Text that means no value, beside an empty cell. Can be repeated.", valueName: "text"))
+    var nulls: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "How times are written: auto, rfc3339, ns, us, ms, s, or a pattern of strptime.",
+            valueName: "format"))
+    var timeFormat = "auto"
+
+    @Option(
+        help: ArgumentHelp(
+            "Zone of times without an offset, such as Asia/Singapore or +0800 (default: UTC).",
+            valueName: "zone"))
+    var timeZone: String?
+
+    @Option(help: ArgumentHelp("Lines above the header to pass over.", valueName: "n"))
+    var skipLines = 0
+
+    func validate() throws {
+        guard skipLines >= 0 else {
+            throw ValidationError("--skip-lines: found \(skipLines), expected 0 or more")
+        }
+        _ = try TableImportOptions.delimiterByte(delimiter)
+        _ = try types()
+        do throws(DatabaseError) {
+            _ = try format()
+            _ = try zone()
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// Checked by `validate`.
+    var options: TableOptions {
+        var options = TableOptions()
+        options.experimentColumn = experimentColumn
+        options.timeColumn = timeColumn
+        options.participantColumn = participantColumn
+        options.tagColumns = TableImportOptions.list(tagColumns)
+        options.ignoredColumns = TableImportOptions.list(skipColumns)
+        options.columnTypes = (try? types()) ?? []
+        options.delimiter = (try? TableImportOptions.delimiterByte(delimiter)) ?? nil
+        options.nulls = nulls
+        options.timeFormat = (try? format()) ?? .automatic
+        options.timeZone = (try? zone()) ?? nil
+        options.skippedLines = skipLines
+        return options
+    }
+
+    /// Names separated by commas; a backslash in front of a comma makes it part of the name.
+    static func list(_ words: [String]) -> [String] {
+        var names: [String] = []
+        for word in words {
+            var name: [UInt8] = []
+            var isEscaped = false
+            for byte in word.utf8 {
+                if isEscaped {
+                    if byte != UInt8(ascii: ",") { name.append(UInt8(ascii: "\\")) }
+                    name.append(byte)
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: ",") {
+                    names.append(String(decoding: name, as: UTF8.self))
+                    name = []
+                } else {
+                    name.append(byte)
+                }
+            }
+            if isEscaped { name.append(UInt8(ascii: "\\")) }
+            names.append(String(decoding: name, as: UTF8.self))
+        }
+        return names.filter { !$0.isEmpty }
+    }
+
+    private func types() throws -> [(name: String, type: FieldType)] {
+        try TableImportOptions.list(columnTypes).map { word in
+            let parts = word.utf8.lastIndex(of: UInt8(ascii: "=")).map {
+                (String(word[..<$0]), String(word[word.utf8.index(after: $0)...]))
+            }
+            let types: [String: FieldType] = [
+                "float": .float, "integer": .integer, "boolean": .boolean, "string": .string,
+            ]
+            guard let (name, type) = parts, !name.isEmpty, let type = types[type] else {
+                throw ValidationError(
+                    "--column-types: found \"\(word)\", expected NAME=TYPE with float, integer, "
+                        + "boolean or string")
+            }
+            return (name, type)
+        }
+    }
+
+    private static func delimiterByte(_ text: String?) throws -> UInt8? {
+        guard let text else { return nil }
+        if text == "tab" || text == "\\t" { return UInt8(ascii: "\t") }
+        let taken = "\"\n\r.+-_".utf8
+        guard let byte = text.utf8.first, text.utf8.count == 1, byte < 0x80,
+            !taken.contains(byte), !text.unicodeScalars.allSatisfy(\.properties.isAlphabetic),
+            !("0"..."9").contains(text)
+        else {
+            throw ValidationError(
+                "--delimiter: found \"\(text)\", expected one character of ASCII that is no "
+                    + "letter, digit or quote, or tab")
+        }
+        return byte
+    }
+
+    private func format() throws(DatabaseError) -> TableTimeFormat {
+        switch timeFormat {
+        case "auto": return .automatic
+        case "rfc3339": return .rfc3339
+        default:
+            if let unit = TimeUnit(argument: timeFormat) { return .epoch(unit.unit) }
+            guard timeFormat.utf8.contains(UInt8(ascii: "%")) else {
+                throw DatabaseError(
+                    .usage,
+                    "--time-format: found \"\(timeFormat)\", expected auto, rfc3339, ns, us, ms, "
+                        + "s, or a pattern such as \"%m/%d/%y %I:%M:%S %p\"")
+            }
+            return .pattern(try TimePattern(strptime: timeFormat))
+        }
+    }
+
+    private func zone() throws(DatabaseError) -> TimeZoneRules? {
+        guard let timeZone else { return nil }
+        if let sign = timeZone.utf8.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+            return try TimeZoneRules(offset: timeZone)
+        }
+        return try TimeZoneRules(named: timeZone)
+    }
+}

@@ -1,0 +1,82 @@
+// One experiment to a format that imports again: the statement for its rows, under their own names.
+
+internal import CozDB
+internal import CozStudy
+
+struct ExperimentExport {
+    let snapshot: DatabaseSnapshot
+    /// What is wanted; zone and empty columns mean nothing here.
+    let request: ResearcherRequest
+    let schema: ExperimentSchema
+
+    /// Writes the rows; their number.
+    ///
+    /// - Throws: `usage` for a column that the experiment does not have.
+    func write(
+        in format: any ExportFormat, to output: OutputWriter
+    ) throws(DatabaseError) -> Int {
+        let table = ExportTable(
+            experiment: schema.name, tags: try tags(), fields: try fields())
+        if table.fields.isEmpty { return 0 }
+        format.begin(table)
+        var sink = ExportSink(format, output)
+        try snapshot.query(statement(table), options: options, into: &sink)
+        return sink.rows
+    }
+
+    /// The command that makes an experiment like this one again; nil where it needs no options.
+    var importOptions: String? {
+        var words: [String] = []
+        switch schema.identity {
+        case .standard: break
+        case .participant(let tag): words.append("--participant-tag \(ShellText.quoted(tag))")
+        case .allTags, .tags: words.append("--identity \(ShellText.quoted(schema.identity.text))")
+        }
+        if schema.typeRule == .strict { words.append("--types strict") }
+        return words.isEmpty ? nil : words.joined(separator: " ")
+    }
+
+    private func fields() throws(DatabaseError) -> [ExportTable.Field] {
+        var fields = schema.fields.map { ExportTable.Field(name: $0.name, type: $0.type) }
+        for column in request.columns where schema.field(column) == nil {
+            throw DatabaseError(
+                .usage,
+                "--columns: experiment \"\(schema.name)\" has no field \"\(column)\"; "
+                    + "cozdb schema lists those it has")
+        }
+        if !request.columns.isEmpty {
+            fields.removeAll { field in
+                !request.columns.contains { $0.utf8.elementsEqual(field.name.utf8) }
+            }
+        }
+        return fields
+    }
+
+    /// All tags that rows have: those of the identity and the others.
+    private func tags() throws(DatabaseError) -> [String] {
+        let answer = try snapshot.query(
+            "SHOW TAG KEYS FROM \(QueryText.name(schema.name))", options: options)
+        return answer.series.flatMap { series in series.columns.flatMap(\.texts) }
+            .compactMap(\.self)
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private func statement(_ table: ExportTable) -> String {
+        let items =
+            table.tags.map { QueryText.name($0) + "::tag" }
+            + table.fields.map { QueryText.name($0.name) + "::field" }
+        return "SELECT \(items.joined(separator: ", ")) FROM \(QueryText.name(schema.name))"
+            + request.condition(schema)
+    }
+
+    private var options: QueryOptions {
+        var options = QueryOptions(now: request.now)
+        // A condition on a tag that no point has is one that no point fulfils.
+        options.influxCompatible = true
+        options.isCancelled = { Signals.isInterrupted }
+        var limits = QueryLimits()
+        limits.textSizeBytesMax = 64 << 20
+        options.limits = limits
+        return options
+    }
+}

@@ -1,0 +1,65 @@
+// What an export tells people on standard error: why there are no rows, what a file does not hold,
+// and how an import makes the same again.
+
+internal import CozDB
+internal import CozStudy
+
+struct ExportNotes {
+    private(set) var lines: [String] = []
+    private(set) var hasLosses = false
+    private var empty: [(request: ResearcherRequest, schema: ExperimentSchema)] = []
+    private var hasRows = false
+
+    /// An experiment was written.
+    mutating func add(_ rows: Int, _ request: ResearcherRequest, _ schema: ExperimentSchema) {
+        if rows > 0 { hasRows = true } else { empty.append((request, schema)) }
+    }
+
+    /// An experiment that an import with its own defaults would make otherwise.
+    mutating func add(_ importOptions: String, of schema: ExperimentSchema) {
+        lines.append(
+            "experiment \"\(schema.name)\": import it again with \(importOptions)")
+    }
+
+    mutating func add(_ losses: ExportLosses, _ format: String) {
+        if losses.values + losses.points == 0 { return }
+        hasLosses = true
+        let others = format == "lp" ? "; csv and ndjson can write any name" : ""
+        lines.append(
+            "\(format) cannot say \(losses.values) values and \(losses.points) rows, which are "
+                + "left out: found \(losses.example)\(others)")
+    }
+
+    /// Nobody can tell an empty answer from a mistyped name, so it is said.
+    mutating func explain(_ snapshot: DatabaseSnapshot) throws(DatabaseError) {
+        if hasRows { return }
+        for (request, schema) in empty {
+            let known = try participants(snapshot, request, schema)
+            let unknown = request.participants.filter { participant in
+                !known.contains { $0.utf8.elementsEqual(participant.utf8) }
+            }
+            var reason = "no row of the columns and times asked for"
+            if let name = unknown.first {
+                let some = known.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+                reason = "there is no participant \"\(name)\"; there are \(known.count)"
+                if !known.isEmpty { reason += ": " + some + (known.count > 10 ? ", ..." : "") }
+            } else if request.password != nil {
+                reason += " has this id_password"
+            }
+            lines.append("experiment \"\(schema.name)\": no rows; \(reason)")
+        }
+    }
+
+    private func participants(
+        _ snapshot: DatabaseSnapshot, _ request: ResearcherRequest, _ schema: ExperimentSchema
+    ) throws(DatabaseError) -> [String] {
+        var tag = "id_participant"
+        if case .participant(let name) = schema.identity { tag = name }
+        var options = QueryOptions(now: request.now)
+        options.influxCompatible = true
+        let answer = try snapshot.query(
+            "SHOW TAG VALUES FROM \(QueryText.name(schema.name)) "
+                + "WITH KEY = \(QueryText.name(tag))", options: options)
+        return answer.series.flatMap { $0.column("value")?.texts ?? [] }.compactMap(\.self)
+    }
+}

@@ -1,0 +1,112 @@
+// `--questions`: answers of watch surveys with the questions that were asked.
+
+internal import CozDB
+
+/// Adds the registered questions to what another format writes: to the titles of CSV, and below
+/// the tables of a statement, where also the options stand and answers outside them are counted.
+final class QuestionFormat: ResultFormat {
+    enum Place {
+        case titles, below
+    }
+
+    private struct Asked {
+        var declaration: SchemaPreset.Field
+        /// Of the rows that were shown.
+        var answers = 0
+        var outside = 0
+        var options: Set<[UInt8]>
+
+        init(_ declaration: SchemaPreset.Field) {
+            self.declaration = declaration
+            options = Set(declaration.options.map { Array($0.utf8) })
+        }
+    }
+
+    /// Of all experiments; they know the questions.
+    var schemas: [ExperimentSchema] = []
+
+    private let inner: any ResultFormat
+    private let output: OutputWriter
+    private let place: Place
+    /// The questions of the statement's columns so far.
+    private var asked: [Asked] = []
+    /// For each column of the series its index in `asked`.
+    private var columns: [Int?] = []
+
+    init(_ inner: any ResultFormat, _ output: OutputWriter, _ place: Place) {
+        self.inner = inner
+        self.output = output
+        self.place = place
+    }
+
+    func beginStatement(_ index: Int) {
+        asked = []
+        inner.beginStatement(index)
+    }
+
+    func beginSeries(_ header: ResultHeader) {
+        let schema = schemas.first { $0.name.utf8.elementsEqual(header.name.utf8) }
+        var header = header
+        columns = header.columns.map { column in
+            guard case .field = column.kind else { return nil }
+            return index(column.title, in: schema)
+        }
+        let tags = header.tags.map { index($0.name, in: schema) }
+        if place == .titles {
+            for (column, question) in columns.enumerated() {
+                if let question { header.columns[column].title = title(asked[question]) }
+            }
+            for (tag, question) in tags.enumerated() {
+                if let question { header.tags[tag].name = title(asked[question]) }
+            }
+        }
+        inner.beginSeries(header)
+    }
+
+    private func title(_ asked: Asked) -> String {
+        "\(asked.declaration.name): \(asked.declaration.question)"
+    }
+
+    /// Where the question of a field stands in `asked`; nil where none is registered.
+    private func index(_ name: String, in schema: ExperimentSchema?) -> Int? {
+        guard let declaration = schema?.declaration(of: name), !declaration.question.isEmpty
+        else { return nil }
+        if let known = asked.firstIndex(where: { $0.declaration == declaration }) { return known }
+        asked.append(Asked(declaration))
+        return asked.count - 1
+    }
+
+    func row(_ cells: [ResultCell]) {
+        for (column, question) in columns.enumerated() {
+            guard let question, case .value(.string(let answer)) = cells[column] else { continue }
+            asked[question].answers += 1
+            if !asked[question].options.contains(Array(answer.utf8)) {
+                asked[question].outside += 1
+            }
+        }
+        inner.row(cells)
+    }
+
+    func endSeries() { inner.endSeries() }
+
+    func endStatement(error: String?) {
+        inner.endStatement(error: error)
+        guard place == .below else { return }
+        for (index, question) in asked.enumerated() {
+            output.append(index == 0 ? "\nquestions:\n" : "")
+            output.append(PlainText.escaped(title(question)) + "\n")
+            for option in question.declaration.options {
+                output.append("    \(PlainText.escaped(option))\n")
+            }
+            if question.outside > 0 {
+                let count = PlainText.grouped(question.outside)
+                let all = PlainText.counted(question.answers, "answer")
+                output.append("  \(count) of \(all) shown outside the options\n")
+            }
+        }
+    }
+
+    func end() { inner.end() }
+
+    func parseError(_ message: String) { inner.parseError(message) }
+}

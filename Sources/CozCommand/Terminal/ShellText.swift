@@ -1,0 +1,19 @@
+// Words that people can copy from a message into a shell.
+
+enum ShellText {
+    /// The word as a shell takes it, in quotes where it needs them.
+    static func quoted(_ word: String) -> String {
+        let plain = "-_./:@%+=,"
+        let isPlain = word.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || plain.unicodeScalars.contains($0))
+                || ("0"..."9").contains($0)
+        }
+        if isPlain, !word.isEmpty { return word }
+        // By scalar: a quote with a combining mark behind it is one Character.
+        var text = "'"
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
+        }
+        return text + "'"
+    }
+}

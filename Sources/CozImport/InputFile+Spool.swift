@@ -1,0 +1,71 @@
+// Input that can be read only once, kept for a second reading.
+
+package import CozDB
+internal import Glibc
+
+extension InputFile {
+    /// Copies what is left, decoded, to a temporary file (in `TMPDIR`, else `/tmp`) that has no
+    /// name and goes with the object.
+    ///
+    /// - Throws: as `read`; `io` where the copy cannot be written.
+    package func spooled() throws(DatabaseError) -> InputFile {
+        // Sound: the text is the process's own and ends with a zero byte.
+        let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(folder)/cozdb-import-XXXXXX".utf8CString)
+        let copy = unsafe mkstemp(&template)
+        guard copy >= 0 else { throw spoolError(folder, errno) }
+        _ = unsafe unlink(template)
+        _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
+        var size = 0
+        do throws(DatabaseError) {
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                var failure: DatabaseError?
+                let count = unsafe buffer.withUnsafeMutableBytes { target in
+                    do throws(DatabaseError) {
+                        return unsafe try read(into: target)
+                    } catch {
+                        failure = error
+                        return 0
+                    }
+                }
+                if let failure { throw failure }
+                if count == 0 { break }
+                let code = InputFile.write(buffer[..<count], to: copy)
+                if code != 0 { throw spoolError(folder, code) }
+                size += count
+            }
+        } catch {
+            _ = Glibc.close(copy)
+            throw error
+        }
+        lseek(copy, 0, SEEK_SET)
+        return InputFile(name: name, descriptor: copy, sizeBytes: size)
+    }
+
+    /// Writes all bytes; 0 or the system's error number.
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
+        var rest = bytes
+        while !rest.isEmpty {
+            // Sound: the buffer lives through the call.
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count >= 0 {
+                rest.removeFirst(count)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+
+    private func spoolError(_ folder: String, _ code: Int32) -> DatabaseError {
+        let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        return DatabaseError(
+            .io,
+            "this input has to be read twice, and its copy in \(folder) cannot be written: \(text); "
+                + "set TMPDIR to a folder with room, or import a file",
+            file: name)
+    }
+}

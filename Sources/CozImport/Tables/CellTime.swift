@@ -1,0 +1,142 @@
+// The time of a row from the text of a cell: RFC 3339 and its relatives, numbers, patterns.
+
+internal import CozDB
+
+/// How the cells of a time column are read.
+struct CellTime {
+    /// What a cell turned out to be.
+    enum Reading {
+        case time(Int64)
+        /// Not a time: what was expected.
+        case unreadable(String)
+        /// A number that makes no sensible time in this precision: what to do.
+        case implausible(String)
+    }
+
+    var format: TableTimeFormat
+    /// Of numbers, where the format leaves it open.
+    let precision: TimestampPrecision
+    /// Of times without an offset; nil: UTC.
+    var zone: TimeZoneRules?
+
+    /// Reads a cell that is not empty.
+    func read(_ text: PaddedBytes, _ range: Range<Int>) -> Reading {
+        switch format {
+        case .automatic:
+            if let civil = CellTime.civil(text, range) { return time(civil) }
+            guard let number = CellTime.epoch(text, range, precision) else {
+                return .unreadable("expected RFC 3339 or a number, or another --time-format")
+            }
+            return plausible(number, text, range)
+        case .rfc3339:
+            guard let civil = CellTime.civil(text, range) else {
+                return .unreadable("expected RFC 3339, such as 2025-10-15T02:25:21.57+0800")
+            }
+            return time(civil)
+        case .epoch(let unit):
+            guard let number = CellTime.epoch(text, range, unit) else {
+                return .unreadable("expected a number of \(unit.rawValue) since 1970")
+            }
+            return .time(number)
+        case .pattern(let pattern):
+            guard let civil = pattern.read(text, range) else {
+                return .unreadable("expected what --time-format says")
+            }
+            return time(civil)
+        }
+    }
+
+    private func time(_ civil: CivilTime) -> Reading {
+        let time: Timestamp?
+        if let zone, civil.offsetSeconds == nil {
+            time = zone.timestamp(of: civil)
+        } else {
+            time = civil.timestamp(offsetSeconds: civil.offsetSeconds ?? 0)
+        }
+        guard let time else {
+            return .unreadable("expected a time from \(Timestamp.min) to \(Timestamp.max)")
+        }
+        return .time(time.nanoseconds)
+    }
+
+    /// Seconds, milli- and microseconds of our days, taken for nanoseconds, are the first days of
+    /// 1970: nobody means that.
+    private func plausible(_ time: Int64, _ text: PaddedBytes, _ range: Range<Int>) -> Reading {
+        guard precision == .nanoseconds, time.magnitude >= 100_000_000,
+            time.magnitude < 100_000_000_000_000_000
+        else { return .time(time) }
+        let unit: TimestampPrecision =
+            time.magnitude < 100_000_000_000
+            ? .seconds : time.magnitude < 100_000_000_000_000 ? .milliseconds : .microseconds
+        guard let meant = CellTime.epoch(text, range, unit) else { return .time(time) }
+        return .implausible(
+            "the time \(String(decoding: text.copy(range), as: UTF8.self)), in nanoseconds, is "
+                + "\(Timestamp(nanoseconds: time)); --precision \(unit.rawValue) makes it "
+                + "\(Timestamp(nanoseconds: meant)), --time-format ns takes it as it is")
+    }
+
+    // MARK: Texts
+
+    /// Date and clock: `2025-10-15`, with `T`, `t` or a blank and a clock behind it, seconds and
+    /// their fraction optional, and an offset or UTC behind that; nil for everything else.
+    static func civil(_ text: PaddedBytes, _ range: Range<Int>) -> CivilTime? {
+        guard range.count >= 10, text[range.lowerBound + 4] == UInt8(ascii: "-") else { return nil }
+        var scan = CellScan(text, range)
+        guard let year = scan.number(digitsMax: 4, exactly: true),
+            scan.take(UInt8(ascii: "-")),
+            let month = scan.number(digitsMax: 2, exactly: true), (1...12).contains(month),
+            scan.take(UInt8(ascii: "-")),
+            let day = scan.number(digitsMax: 2, exactly: true),
+            day >= 1, day <= CivilTime.days(inMonth: month, year: year)
+        else { return nil }
+        var civil = CivilTime(
+            day: CivilTime.day(year: year, month: month, day: day), seconds: 0, nanoseconds: 0)
+        if scan.isAtEnd { return civil }
+        guard scan.take(UInt8(ascii: "T")) || scan.take(space) || scan.take(UInt8(ascii: "t")),
+            let hour = scan.number(digitsMax: 2, exactly: true), hour < 24,
+            scan.take(UInt8(ascii: ":")),
+            let minute = scan.number(digitsMax: 2, exactly: true), minute < 60
+        else { return nil }
+        civil.seconds = hour * 3600 + minute * 60
+        if scan.take(UInt8(ascii: ":")) {
+            guard let second = scan.number(digitsMax: 2, exactly: true), second < 60 else {
+                return nil
+            }
+            civil.seconds += second
+            if scan.take(UInt8(ascii: ".")) {
+                guard let fraction = scan.fraction() else { return nil }
+                civil.nanoseconds = fraction
+            }
+        }
+        if scan.isAtEnd { return civil }
+        _ = scan.take(space)
+        civil.offsetSeconds = scan.name(of: ["utc", "gmt"]) != nil ? 0 : scan.offset()
+        return civil.offsetSeconds != nil && scan.isAtEnd ? civil : nil
+    }
+
+    /// A number of units since 1970, in nanoseconds, exactly; nil for everything else.
+    static func epoch(
+        _ text: PaddedBytes, _ range: Range<Int>, _ unit: TimestampPrecision
+    ) -> Int64? {
+        let isNegative = text[range.lowerBound] == NumberParsing.minus
+        let first = isNegative ? range.lowerBound + 1 : range.lowerBound
+        var end = first
+        while end < range.upperBound, text[end] &- 0x30 < 10 { end += 1 }
+        guard end > first,
+            let whole = NumberParsing.integer(text, first..<end, isNegative: isNegative)
+        else { return nil }
+        var (time, overflow) = whole.multipliedReportingOverflow(by: unit.nanoseconds)
+        if overflow { return nil }
+        guard end < range.upperBound else { return time }
+        guard text[end] == NumberParsing.point else { return nil }
+        var share = unit.nanoseconds
+        for index in (end + 1)..<range.upperBound {
+            let digit = Int64(text[index] &- 0x30)
+            guard digit < 10, digit == 0 || share % 10 == 0 else { return nil }
+            share /= 10
+            (time, overflow) = time.addingReportingOverflow((isNegative ? -digit : digit) * share)
+            if overflow { return nil }
+        }
+        return time
+    }
+}

@@ -1,0 +1,148 @@
+// The text of a cell as a value of the type its column has.
+
+internal import CozDB
+
+/// What the text of a cell is worth.
+enum CellValue: Equatable {
+    /// No value.
+    case null
+    /// Bits as `WriteBatch.append` takes them; of strings the text itself is the value.
+    case value(FieldType, bits: UInt64)
+    /// The text is no value of this type.
+    case mismatch
+
+    /// Reads a text that is not empty, and is no null.
+    static func read(
+        _ text: PaddedBytes, _ range: Range<Int>, as type: FieldType,
+        _ notation: TableColumn.Notation
+    ) -> CellValue {
+        switch type {
+        case .string: return .value(.string, bits: 0)
+        case .float, .integer:
+            if notation == .plain { return number(text, range, isInteger: type == .integer) }
+            return number(text, range, notation, isInteger: type == .integer)
+        case .boolean: return boolean(text, range, notation)
+        }
+    }
+
+    /// A whole number of 64 bits is an integer in columns of integers; everything else that is a
+    /// number is a float, and the database sees whether it fits.
+    @inline(__always) static func number(
+        _ text: PaddedBytes, _ range: Range<Int>, isInteger: Bool
+    ) -> CellValue {
+        var start = range.lowerBound
+        if text[start] == NumberParsing.plus, text[start + 1] != NumberParsing.minus { start += 1 }
+        if isInteger {
+            let isNegative = text[start] == NumberParsing.minus
+            let first = isNegative ? start + 1 : start
+            if first < range.upperBound, CellValue.isDigits(text, first..<range.upperBound),
+                let value = NumberParsing.integer(
+                    text, first..<range.upperBound, isNegative: isNegative)
+            {
+                return .value(.integer, bits: UInt64(bitPattern: value))
+            }
+        }
+        let number = NumberParsing.scan(text, at: start)
+        guard number.kind == .float, number.end == range.upperBound else {
+            return isNaN(text, range) ? .null : .mismatch
+        }
+        return .value(.float, bits: number.bits)
+    }
+
+    static func isDigits(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
+        range.allSatisfy { text[$0] &- 0x30 < 10 }
+    }
+
+    /// `NaN` in a column of numbers is how pandas and R write that there is none.
+    static func isNaN(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
+        range.count == 3 && text[range.lowerBound] | 0x20 == UInt8(ascii: "n")
+            && text[range.lowerBound + 1] | 0x20 == UInt8(ascii: "a")
+            && text[range.lowerBound + 2] | 0x20 == UInt8(ascii: "n")
+    }
+
+    static func equals(_ text: PaddedBytes, _ range: Range<Int>, _ other: [UInt8]) -> Bool {
+        guard range.count == other.count else { return false }
+        for offset in other.indices where text[range.lowerBound + offset] != other[offset] {
+            return false
+        }
+        return true
+    }
+
+    /// Numbers that are written in another way.
+    private static func number(
+        _ text: PaddedBytes, _ range: Range<Int>, _ notation: TableColumn.Notation,
+        isInteger: Bool
+    ) -> CellValue {
+        switch notation {
+        case .duration:
+            guard let value = duration(text, range) else { return .mismatch }
+            return .value(.integer, bits: UInt64(bitPattern: value))
+        case .number(let decimal, let ignored):
+            var plain = PaddedBuffer(capacity: range.count)
+            for index in range where !ignored.contains(text[index]) {
+                plain.append(text[index] == decimal ? NumberParsing.point : text[index])
+            }
+            guard plain.count > 0 else { return .mismatch }
+            return number(plain.bytes, 0..<plain.count, isInteger: isInteger)
+        default: return number(text, range, isInteger: isInteger)
+        }
+    }
+
+    /// `1h30m`, `-2.5us`: nanoseconds; nil for everything else.
+    static func duration(_ text: PaddedBytes, _ range: Range<Int>) -> Int64? {
+        let units: [(name: String, nanoseconds: Int64)] = [
+            ("ns", 1), ("us", 1000), ("µs", 1000), ("μs", 1000), ("ms", 1_000_000),
+            ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
+            ("d", 86_400_000_000_000), ("w", 604_800_000_000_000),
+        ]
+        var scan = CellScan(text, range)
+        let isNegative = scan.take(NumberParsing.minus)
+        if !isNegative { _ = scan.take(NumberParsing.plus) }
+        var total: Int64 = 0
+        repeat {
+            guard let whole = scan.number(digitsMax: 18) else { return nil }
+            let fraction = scan.take(NumberParsing.point) ? scan.fraction() : 0
+            guard let fraction,
+                let unit = units.first(where: { scan.starts(with: $0.name) })
+            else { return nil }
+            scan.skip(unit.name.utf8.count)
+            let (product, isTooMany) = whole.multipliedReportingOverflow(by: unit.nanoseconds)
+            let share = Double(fraction) / 1e9 * Double(unit.nanoseconds)
+            let (part, isTooLong) = product.addingReportingOverflow(Int64(share))
+            let (sum, overflow) = total.addingReportingOverflow(part)
+            if isTooMany || isTooLong || overflow { return nil }
+            total = sum
+        } while !scan.isAtEnd
+        return isNegative ? -total : total
+    }
+
+    /// true and false in any case of letters, or as the notation says.
+    static func boolean(
+        _ text: PaddedBytes, _ range: Range<Int>, _ notation: TableColumn.Notation
+    ) -> CellValue {
+        var flag: Bool?
+        switch notation {
+        case .boolean(let yes, let no):
+            let isNo = no.contains { equals(text, range, $0) }
+            let isYes = yes.contains { equals(text, range, $0) }
+            flag = isNo ? false : isYes ? true : no.isEmpty ? false : yes.isEmpty ? true : nil
+        case .initial:
+            switch text[range.lowerBound] | 0x20 {
+            case UInt8(ascii: "t"), UInt8(ascii: "y"), UInt8(ascii: "1"): flag = true
+            case UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "0"): flag = false
+            default: flag = nil
+            }
+        default:
+            var lower = range.count <= 5 ? text.copy(range) : []
+            for index in lower.indices { lower[index] |= 0x20 }
+            if lower.elementsEqual("true".utf8) { flag = true }
+            if lower.elementsEqual("false".utf8) { flag = false }
+        }
+        guard let flag else { return .mismatch }
+        return .value(.boolean, bits: flag ? 1 : 0)
+    }
+}
+
+extension CellScan {
+    func starts(with text: String) -> Bool { remaining.starts(with: text.utf8) }
+}

@@ -1,0 +1,88 @@
+// What the cells of each column look like, all of them: decides the types nobody declared.
+
+internal import CozDB
+
+/// What was seen in the cells of one column.
+struct ColumnEvidence {
+    private var hasNumber = false
+    private var hasBoolean = false
+    private var hasText = false
+    private var hasNaN = false
+
+    /// Looks at a cell that is not empty.
+    mutating func add(_ text: PaddedBytes, _ range: Range<Int>) {
+        if hasText { return }
+        switch text[range.lowerBound] {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), NumberParsing.minus, NumberParsing.plus,
+            NumberParsing.point:
+            if ColumnEvidence.isPlainNumber(text, range) {
+                hasNumber = true
+            } else {
+                hasText = true
+            }
+        default:
+            if CellValue.isNaN(text, range) {
+                hasNaN = true
+            } else if CellValue.boolean(text, range, .plain) != .mismatch {
+                hasBoolean = true
+            } else {
+                hasText = true
+            }
+        }
+    }
+
+    /// The type that takes in all values as they are; nil where there are none.
+    var type: FieldType? {
+        if hasText || hasNumber && hasBoolean { return .string }
+        if hasBoolean { return hasNaN ? .string : .boolean }
+        return hasNumber || hasNaN ? .float : nil
+    }
+
+    /// A number that is only a number: not "007", and not more digits than a float keeps.
+    private static func isPlainNumber(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
+        guard case .value(.float, _) = CellValue.number(text, range, isInteger: false) else {
+            return false
+        }
+        var first = range.lowerBound
+        if text[first] == NumberParsing.minus || text[first] == NumberParsing.plus { first += 1 }
+        let digits = first..<range.upperBound
+        if digits.count > 1, text[first] == 0x30, text[first + 1] &- 0x30 < 10 { return false }
+        if digits.count > 15, CellValue.isDigits(text, digits) {
+            let value = NumberParsing.integer(text, digits, isNegative: false)
+            return value.map { $0 <= 1 << 53 } ?? false
+        }
+        return true
+    }
+}
+
+/// The columns of all tables of a file, in the order of the tables.
+struct ColumnSurvey {
+    private var evidence: [[ColumnEvidence]] = []
+    /// Whether the end of the file was seen.
+    var isComplete = false
+
+    /// A table begins.
+    mutating func beginTable(columns: Int) {
+        evidence.append(Array(repeating: ColumnEvidence(), count: columns))
+    }
+
+    /// Looks at a row of the table begun last.
+    mutating func add(_ row: CSVRow, of block: CSVBlock, _ layout: TableLayout, nulls: [[UInt8]]) {
+        guard let table = evidence.indices.last else { return }
+        for index in 0..<Swift.min(row.cells.count, layout.columns.count) {
+            let column = layout.columns[index]
+            guard column.type == nil, column.role == .field || column.role == .fieldValue else {
+                continue
+            }
+            let cell = block.cells[row.cells.lowerBound + index]
+            if cell.isEmpty { continue }
+            if nulls.contains(where: { CellValue.equals(block.bytes, cell.range, $0) }) { continue }
+            evidence[table][index].add(block.bytes, cell.range)
+        }
+    }
+
+    /// The types of the columns of a table; nil where nothing was seen.
+    func types(table: Int) -> [FieldType?] {
+        table < evidence.count ? evidence[table].map(\.type) : []
+    }
+}

@@ -1,0 +1,283 @@
+// A header row understood: which column is what, from options, from what the database knows, and
+// from names that everybody uses.
+
+internal import CozDB
+
+/// Makes a layout of the names in a header.
+struct TableHeader {
+    let kind: TableKind
+    let options: ImportOptions
+    let lookup: SchemaLookup
+    let file: String
+
+    static let timeNames = [
+        "time", "_time", "timestamp", "datetime", "index_time", "index",
+    ]
+    private static let experimentNames = [
+        "_measurement", "measurement", "experiment", "id_experiment",
+    ]
+    /// Columns of Flux answers that say nothing of a point.
+    static let fluxColumns = ["", "result", "table", "_start", "_stop"]
+
+    private var table: TableOptions { options.table }
+
+    /// The tag that names participants.
+    var participantTag: [UInt8] {
+        if let tag = options.participantTag { return Array(tag.utf8) }
+        if case .participant(let tag) = options.settings.identity { return Array(tag.utf8) }
+        if let name = options.experiment {
+            let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+            if case .participant(let tag) = schema?.identity { return Array(tag.utf8) }
+        }
+        return Array("id_participant".utf8)
+    }
+
+    /// The layout of a table whose header says nothing but names.
+    ///
+    /// - Throws: `usage` where a column that was asked for is not there, or no column can be the
+    ///   time or the experiment, with what to do.
+    func layout(
+        _ names: [[UInt8]], line: Int, constants: [TableColumn] = []
+    ) throws(DatabaseError) -> TableLayout {
+        var layout = TableLayout(
+            columns: names.map { TableColumn(name: $0) }, constants: constants, line: line)
+        for index in names.indices { TableHeader.applyShorthand(&layout.columns[index]) }
+        let isFlux = Set(["_field", "_value", "_time"].map { Array($0.utf8) })
+            .isSubset(of: names)
+        if isFlux { markFlux(&layout) }
+        if kind == .influxShell { markShell(&layout) }
+        try markNamed(&layout)
+        markTime(&layout, line: line)
+        markExperiment(&layout)
+        markTags(&layout, isFlux: isFlux)
+        for (index, column) in layout.columns.enumerated()
+        where column.role == .field && (column.name.isEmpty || column.title.hasPrefix("Unnamed: "))
+        {
+            // Row numbers, as pandas writes them.
+            layout.columns[index].role = .ignored
+        }
+        applyTypes(&layout)
+        try check(layout)
+        return layout
+    }
+
+    // MARK: Roles
+
+    /// `name|datatype|default`, as `influx write` takes it in headers.
+    private static func applyShorthand(_ column: inout TableColumn) {
+        guard let bar = column.name.firstIndex(of: UInt8(ascii: "|")), bar > 0 else { return }
+        var marked = column
+        marked.name = Array(column.name[..<bar])
+        let datatype = column.name[(bar + 1)...]
+        guard (try? TableAnnotations.apply(datatype: Array(datatype), to: &marked)) == true else {
+            return
+        }
+        column = marked
+    }
+
+    /// The columns that options name.
+    private func markNamed(_ layout: inout TableLayout) throws(DatabaseError) {
+        for name in table.ignoredColumns {
+            for index in try indexes(of: name, "--skip-columns", layout) {
+                layout.columns[index].role = .ignored
+            }
+        }
+        for name in table.tagColumns {
+            for index in try indexes(of: name, "--tag-columns", layout) {
+                layout.columns[index].role = .tag
+            }
+        }
+        if let name = table.experimentColumn {
+            let index = try indexes(of: name, "--experiment-column", layout)[0]
+            layout.columns[index].role = .experiment
+        }
+        if let name = table.participantColumn {
+            let index = try indexes(of: name, "--participant-column", layout)[0]
+            layout.columns[index].role = .tag
+            layout.columns[index].name = participantTag
+        }
+        if let name = table.timeColumn {
+            let index = try indexes(of: name, "--time-column", layout)[0]
+            layout.columns[index].role = .time
+        }
+    }
+
+    private func indexes(
+        of name: String, _ option: String, _ layout: TableLayout
+    ) throws(DatabaseError) -> [Int] {
+        let found = layout.columns.indices.filter {
+            layout.columns[$0].name.elementsEqual(name.utf8)
+        }
+        if !found.isEmpty { return found }
+        throw DatabaseError(
+            .usage,
+            "line \(layout.line): \(option) \(name): no column has this name; the columns are "
+                + TableHeader.list(layout),
+            file: file)
+    }
+
+    private func markTime(_ layout: inout TableLayout, line: Int) {
+        let all = layout.columns + layout.constants
+        if all.contains(where: { $0.role == .time }) { return }
+        for name in TableHeader.timeNames {
+            for (index, column) in layout.columns.enumerated()
+            where column.role == .field && column.type == nil && isEqual(column.name, name) {
+                layout.columns[index].role = .time
+                return
+            }
+        }
+    }
+
+    /// In any case of ASCII letters.
+    private func isEqual(_ name: [UInt8], _ other: String) -> Bool {
+        name.count == other.utf8.count
+            && zip(name, other.utf8).allSatisfy { left, right in
+                left == right || left | 0x20 == right && left &- 0x41 < 26
+            }
+    }
+
+    private func markExperiment(_ layout: inout TableLayout) {
+        let all = layout.columns + layout.constants
+        if options.experiment != nil || all.contains(where: { $0.role == .experiment }) { return }
+        for name in TableHeader.experimentNames {
+            let found = layout.columns.firstIndex {
+                $0.role == .field && $0.type == nil && $0.name.elementsEqual(name.utf8)
+            }
+            if let found {
+                layout.columns[found].role = .experiment
+                return
+            }
+        }
+    }
+
+    private func markTags(_ layout: inout TableLayout, isFlux: Bool) {
+        let experiment = options.experiment.map { Array($0.utf8) }
+        for (index, column) in layout.columns.enumerated()
+        where column.role == .field && column.type == nil {
+            let isTag =
+                isFlux || column.name == participantTag
+                || options.settings.identity?.names(column.name) == true
+                || lookup.isTag(column.name, in: experiment)
+            if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
+        }
+    }
+
+    /// Answers of Flux without annotations: a field and a value a row, the rest is tags.
+    private func markFlux(_ layout: inout TableLayout) {
+        for (index, column) in layout.columns.enumerated() {
+            if column.name.elementsEqual("_field".utf8) { layout.columns[index].role = .fieldName }
+            if column.name.elementsEqual("_value".utf8) { layout.columns[index].role = .fieldValue }
+            if TableHeader.fluxColumns.contains(where: { column.name.elementsEqual($0.utf8) }) {
+                layout.columns[index].role = .ignored
+            }
+        }
+    }
+
+    /// `influx` prints the experiment first, and the tags of GROUP BY second, all in one cell.
+    private func markShell(_ layout: inout TableLayout) {
+        layout.columns[0].role = .experiment
+        if layout.columns.count > 1, layout.columns[1].name.elementsEqual("tags".utf8) {
+            layout.columns[1].role = .tagList
+        }
+    }
+
+    /// Types that options name; they go before what the table says itself.
+    func applyTypes(_ layout: inout TableLayout) {
+        for (name, type) in table.columnTypes {
+            for index in layout.columns.indices
+            where layout.columns[index].name.elementsEqual(name.utf8) {
+                if layout.columns[index].role == .time { continue }
+                layout.columns[index].type = type
+                if layout.columns[index].notation != .plain {
+                    layout.columns[index].notation = .plain
+                }
+            }
+        }
+    }
+
+    // MARK: What must not be
+
+    /// - Throws: `usage` for a table of which no points can be made.
+    func check(_ layout: TableLayout) throws(DatabaseError) {
+        func fail(_ what: String) throws(DatabaseError) -> Never {
+            throw DatabaseError(.usage, "line \(layout.line): \(what)", file: file)
+        }
+        let all = layout.columns + layout.constants
+        if !all.contains(where: { $0.role == .time }), options.now == nil {
+            try fail(
+                "no column is the time; name one with --time-column, or give all rows one time "
+                    + "with --now. The columns are \(TableHeader.list(layout))")
+        }
+        if !all.contains(where: { $0.role == .experiment }), options.experiment == nil {
+            try fail(
+                "no column is the experiment; name it with --experiment, or a column with "
+                    + "--experiment-column. The columns are \(TableHeader.list(layout))")
+        }
+        let fields = all.filter { $0.role == .field || $0.role == .fieldValue }
+        if fields.isEmpty {
+            try fail("no column is a field; the columns are \(TableHeader.list(layout))")
+        }
+        if let problem = missingIdentity(all) { try fail(problem + TableHeader.list(layout)) }
+        for (index, column) in layout.columns.enumerated()
+        where column.role == .field || column.role == .tag {
+            if column.role == .field, column.name.elementsEqual("time".utf8) {
+                try fail(
+                    "no field can be called time, which column \(index + 1) is; --time-column "
+                        + "time, or --skip-columns time")
+            }
+            let twin = layout.columns[..<index].firstIndex {
+                $0.role == column.role && $0.name == column.name
+            }
+            if let twin {
+                try fail(
+                    "columns \(twin + 1) and \(index + 1) are both called "
+                        + "\"\(column.title)\"; give one another name, or leave both out with "
+                        + "--skip-columns")
+            }
+            guard (1...DatabaseOptions.nameSizeBytesMax).contains(column.name.count) else {
+                try fail("column \(index + 1) has a name of \(column.name.count) bytes")
+            }
+            if String(validating: column.name, as: UTF8.self) == nil {
+                try fail("the name of column \(index + 1) is not valid UTF-8")
+            }
+        }
+    }
+
+    /// What to do where every row would be refused because it lacks a tag of the identity; nil
+    /// where that is not so, or cannot be known.
+    private func missingIdentity(_ columns: [TableColumn]) -> String? {
+        if columns.contains(where: { $0.role == .tagList }) { return nil }
+        let schema = options.experiment.flatMap { name in
+            options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+        }
+        guard
+            let identity = options.settings.identity ?? schema?.identity
+                ?? (options.schemas.isEmpty || options.experiment != nil ? .standard : nil)
+        else { return nil }
+        func isMissing(_ name: String) -> Bool {
+            let isGiven = options.participant != nil && participantTag.elementsEqual(name.utf8)
+            return !isGiven
+                && !columns.contains { $0.role == .tag && $0.name.elementsEqual(name.utf8) }
+        }
+        switch identity {
+        case .allTags: return nil
+        case .participant(let tag):
+            guard isMissing(tag) else { return nil }
+            return "no column is the participant (\(tag)); name one with --participant-column, or "
+                + "give all rows one with --participant; for data without participants --identity "
+                + "all. The columns are "
+        case .tags(let names):
+            guard let name = names.first(where: isMissing) else { return nil }
+            return "no column is \"\(name)\", a tag of the identity; --tag-columns makes one a "
+                + "tag. The columns are "
+        }
+    }
+
+    /// The names of columns for a message, the first few of many.
+    static func list(_ layout: TableLayout) -> String {
+        let titles = layout.columns.map(\.title).filter { !$0.isEmpty }
+        let shown = titles.prefix(12).map { $0.count > 40 ? "\($0.prefix(40))..." : $0 }
+        let rest = titles.count > 12 ? " and \(titles.count - 12) more" : ""
+        return shown.joined(separator: ", ") + rest
+    }
+}

@@ -1,0 +1,222 @@
+// Tables as a format of an import: blocks of rows to batches.
+
+internal import CozDB
+
+/// Reads files of tables.
+struct TableReader: PointReader {
+    private let reading: Reading
+
+    /// State that readers, which are copied, share.
+    private final class Reading {
+        var state: TableReading
+
+        init(_ state: TableReading) { self.state = state }
+    }
+
+    init(_ kind: TableKind, _ options: ImportOptions) throws(DatabaseError) {
+        reading = Reading(try TableReading(kind, options))
+    }
+
+    mutating func begin(_ file: InputFile) throws(DatabaseError) {
+        try reading.state.begin(file)
+    }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        try reading.state.read(file, into: &batch, limits)
+    }
+}
+
+/// A file of tables being read.
+private struct TableReading {
+    /// Of a file that can be read once only, types are found out by so much of each table.
+    static let sampleSizeBytes = 1 << 20
+
+    private let kind: TableKind
+    private let options: ImportOptions
+    private let lookup: SchemaLookup
+    private let tokenizer = CSVTokenizer()
+    private var session: TableSession
+    private var rows: TableRows
+    private var survey: ColumnSurvey?
+    private var tableCount = 0
+    private var block: CSVBlock?
+    private var rowIndex = 0
+
+    init(_ kind: TableKind, _ options: ImportOptions) throws(DatabaseError) {
+        if kind == .influxShell, options.experiment != nil {
+            throw DatabaseError(
+                .usage,
+                "--experiment: influx-csv has the experiment in its column name; --format csv "
+                    + "reads a table in which it means something else")
+        }
+        self.kind = kind
+        self.options = options
+        lookup = SchemaLookup(options)
+        session = TableSession(kind, options, lookup, file: "")
+        let header = TableHeader(kind: kind, options: options, lookup: lookup, file: "")
+        rows = TableRows(options, lookup: lookup, participantTag: header.participantTag)
+    }
+
+    mutating func begin(_ file: InputFile) throws(DatabaseError) {
+        session = TableSession(kind, options, lookup, file: file.name)
+        tokenizer.begin(
+            dialect: try dialect(of: file),
+            chunkSizeBytes: file.isRepeatable ? 1 << 17 : TableReading.sampleSizeBytes)
+        survey = nil
+        tableCount = 0
+        block = nil
+        rowIndex = 0
+    }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        rows.forgetNumbers()
+        var size = 0
+        var points = 0
+        while true {
+            guard let block else {
+                if size >= limits.sizeBytes { return false }
+                self.block = try tokenizer.nextBlock(of: file)
+                rowIndex = 0
+                guard let read = self.block else {
+                    try session.finish()
+                    return true
+                }
+                size += read.bytes.count
+                continue
+            }
+            while rowIndex < block.rows.count {
+                if points >= limits.points { return false }
+                let row = block.rows[rowIndex]
+                rowIndex += 1
+                if try take(row, of: block, file, &batch) { points += 1 }
+            }
+            self.block = nil
+        }
+    }
+
+    /// Reads one row.
+    ///
+    /// - Returns: whether it is a point, stored or refused.
+    private mutating func take(
+        _ row: CSVRow, of block: CSVBlock, _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) -> Bool {
+        if let fault = block.fault(of: row) {
+            guard session.hasTable || row.line <= options.table.skippedLines else {
+                throw DatabaseError(
+                    .usage, "line \(row.line), column \(fault.column): \(fault.reason)",
+                    file: file.name)
+            }
+            if !session.hasTable { return false }
+            refuse(row, of: block, fault.reason, column: fault.column, &batch)
+            return true
+        }
+        switch try session.take(row, of: block) {
+        case .nothing: return false
+        case .table(let layout):
+            try beginTable(layout, block, file)
+            return false
+        case .data: break
+        }
+        switch try rows.add(row, of: block, to: &batch) {
+        case .empty: return false
+        case .point: return true
+        case .refused(let reason, let cell):
+            let name = cell.map { "column \(columnName($0)): " } ?? ""
+            let column = cell.map { block.column(of: row.cells.lowerBound + $0, in: row) } ?? 0
+            refuse(row, of: block, name + reason, column: column, &batch)
+            return true
+        }
+    }
+
+    private func columnName(_ index: Int) -> String { "\(index + 1)" }
+
+    private func refuse(
+        _ row: CSVRow, of block: CSVBlock, _ reason: String, column: Int,
+        _ batch: inout WriteBatch
+    ) {
+        batch.refuse(
+            Refusal(
+                subject: .line(block.bytes.copy(row.text.prefix(Refusal.lineSizeBytesMax))),
+                reason: reason, source: batch.source, line: row.line, column: column))
+    }
+
+    // MARK: Types
+
+    private mutating func beginTable(
+        _ layout: TableLayout, _ block: CSVBlock, _ file: InputFile
+    ) throws(DatabaseError) {
+        defer { tableCount += 1 }
+        var types: [FieldType?] = []
+        if needsSurvey(layout) {
+            if survey == nil { survey = try surveyFile(file) }
+            types = survey?.types(table: tableCount) ?? sample(layout, block)
+        }
+        try rows.begin(layout, types: types, file: file.name)
+    }
+
+    /// Whether some field has a type that neither the table nor the database knows.
+    private func needsSurvey(_ layout: TableLayout) -> Bool {
+        guard layout.hasOpenTypes else { return false }
+        guard let name = options.experiment, layout.index(of: .fieldValue) == nil else {
+            return true
+        }
+        return layout.columns.contains { column in
+            column.role == .field && column.type == nil
+                && lookup.type(of: column.name, in: Array(name.utf8)) == nil
+        }
+    }
+
+    /// Looks at all cells of all tables of the file; nil where it can be read once only.
+    private func surveyFile(_ file: InputFile) throws(DatabaseError) -> ColumnSurvey? {
+        guard let again = try file.reopened() else { return nil }
+        let tokenizer = CSVTokenizer()
+        tokenizer.begin(dialect: try dialect(of: again))
+        var session = TableSession(kind, options, lookup, file: file.name)
+        var survey = ColumnSurvey()
+        var layout = TableLayout()
+        let nulls = options.table.nulls.map { Array($0.utf8) }
+        while let block = try tokenizer.nextBlock(of: again) {
+            if options.isCancelled?() == true { return survey }
+            for row in block.rows where block.fault(of: row) == nil {
+                switch try session.take(row, of: block) {
+                case .nothing: break
+                case .table(let next):
+                    layout = next
+                    survey.beginTable(columns: layout.columns.count)
+                case .data: survey.add(row, of: block, layout, nulls: nulls)
+                }
+            }
+        }
+        return survey
+    }
+
+    /// Looks at the rows behind a header that are there already.
+    private func sample(_ layout: TableLayout, _ block: CSVBlock) -> [FieldType?] {
+        var survey = ColumnSurvey()
+        survey.beginTable(columns: layout.columns.count)
+        let nulls = options.table.nulls.map { Array($0.utf8) }
+        for row in block.rows[rowIndex...] {
+            if block.isBlank(row) { break }
+            if block.fault(of: row) == nil { survey.add(row, of: block, layout, nulls: nulls) }
+        }
+        return survey.types(table: 0)
+    }
+
+    // MARK: Delimiters
+
+    /// The delimiter that was asked for, a tab for `.tsv`, or of a comma, a tab and a semicolon the
+    /// one that the header has.
+    private func dialect(of file: InputFile) throws(DatabaseError) -> CSVDialect {
+        if let delimiter = options.table.delimiter { return CSVDialect(delimiter: delimiter) }
+        if kind != .plain { return CSVDialect() }
+        if TableFormats.hasSuffix(file.name, ".tsv") { return CSVDialect(delimiter: tab) }
+        let lines = try file.peek().split(separator: newline, omittingEmptySubsequences: false)
+        let header = lines.dropFirst(options.table.skippedLines).first { !$0.isEmpty } ?? []
+        let found = [UInt8(ascii: ","), tab, UInt8(ascii: ";")].first { header.contains($0) }
+        return CSVDialect(delimiter: found ?? UInt8(ascii: ","))
+    }
+}

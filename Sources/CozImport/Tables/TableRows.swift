@@ -1,0 +1,494 @@
+// Rows of a table to points of a batch. Nothing is allocated for a row whose experiment and tags
+// were met before in the batch.
+
+internal import CozDB
+
+/// Writes the rows of tables into batches.
+struct TableRows {
+    /// What became of a row.
+    enum Outcome {
+        case point
+        /// No field has a value.
+        case empty
+        /// What was found and expected, and the cell it is about: its index in the row.
+        case refused(String, cell: Int?)
+    }
+
+    /// What is known of an experiment in one batch.
+    private struct Plan {
+        var name: [UInt8]
+        var number: Int
+        /// Of each column of the layout: the type its cells are read as; nil until the first
+        /// value, where nothing says it.
+        var types: [FieldType?]
+        /// Of each column: its number in the batch for that type; nil until it is used.
+        var numbers: [UInt32?]
+        /// Numbers of tag sets by the texts of all tag cells.
+        var tagSets: [[UInt8]: UInt32] = [:]
+    }
+
+    private let options: ImportOptions
+    private let lookup: SchemaLookup
+    private let nulls: [[UInt8]]
+    private let participantTag: [UInt8]
+    private var layout = TableLayout()
+    private var surveyed: [FieldType?] = []
+    private var fields: [Int] = []
+    private var tags: [Int] = []
+    private var fieldName: Int?
+    private var fieldValue: Int?
+    private var time = CellTime(format: .automatic, precision: .nanoseconds, zone: nil)
+    private var timeIndex: Int?
+    private var experimentIndex: Int?
+    private var constantTime: Int64?
+    private var constantExperiment: [UInt8] = []
+    private var constantTags: [TableColumn] = []
+    private var constantFields: [TableColumn] = []
+    /// Types found out in this import, so that a later file does not decide otherwise.
+    private var found: [[UInt8]: FieldType] = [:]
+
+    // What belongs to one batch.
+    private var plans: [Plan] = []
+    private var current = -1
+    private var tagKey: [UInt8] = []
+    private var lastTagKey: [UInt8] = []
+    private var lastTagSet: UInt32 = 0
+
+    init(_ options: ImportOptions, lookup: SchemaLookup, participantTag: [UInt8]) {
+        self.options = options
+        self.lookup = lookup
+        self.participantTag = participantTag
+        nulls = options.table.nulls.map { Array($0.utf8) }
+    }
+
+    /// A table begins.
+    ///
+    /// - Parameter types: what the survey of the file found.
+    /// - Throws: `usage` for a constant that is no time.
+    mutating func begin(
+        _ layout: TableLayout, types: [FieldType?], file: String
+    ) throws(DatabaseError) {
+        self.layout = layout
+        surveyed = types
+        let columns = layout.columns
+        fields = columns.indices.filter { columns[$0].role == .field }
+        tags = columns.indices.filter { columns[$0].role == .tag || columns[$0].role == .tagList }
+        fieldName = layout.index(of: .fieldName)
+        fieldValue = layout.index(of: .fieldValue)
+        timeIndex = layout.index(of: .time)
+        experimentIndex = layout.index(of: .experiment)
+        time = CellTime(
+            format: timeFormat(timeIndex.flatMap { columns[$0].timeFormat }),
+            precision: options.precision, zone: layout.zone ?? options.table.timeZone)
+        constantTags = layout.constants.filter { $0.role == .tag }
+        constantFields = layout.constants.filter { $0.role == .field }
+        constantExperiment =
+            layout.constants.last { $0.role == .experiment }?.defaultValue
+            ?? Array((options.experiment ?? "").utf8)
+        constantTime = options.now?.nanoseconds
+        for column in layout.constants + columns
+        where column.role == .time && !column.defaultValue.isEmpty {
+            constantTime = try timeOf(column, file: file)
+        }
+        forgetNumbers()
+    }
+
+    /// What an option says of the writing of times goes before what the table says.
+    private func timeFormat(_ own: TableTimeFormat?) -> TableTimeFormat {
+        if case .automatic = options.table.timeFormat { return own ?? .automatic }
+        return options.table.timeFormat
+    }
+
+    private func timeOf(_ column: TableColumn, file: String) throws(DatabaseError) -> Int64 {
+        var reader = time
+        reader.format = timeFormat(column.timeFormat)
+        var buffer = PaddedBuffer()
+        buffer.append(column.defaultValue.span)
+        if case .time(let nanoseconds) = reader.read(buffer.bytes, 0..<buffer.count) {
+            return nanoseconds
+        }
+        let text = String(decoding: column.defaultValue, as: UTF8.self)
+        throw DatabaseError(.usage, "the constant time \"\(text)\" is no time", file: file)
+    }
+
+    /// The batch was emptied, or is another one.
+    mutating func forgetNumbers() {
+        plans.removeAll(keepingCapacity: true)
+        current = -1
+    }
+
+    // MARK: Rows
+
+    /// Adds one row.
+    ///
+    /// - Throws: `usage` for a time that was surely not meant so.
+    mutating func add(
+        _ row: CSVRow, of block: CSVBlock, to batch: inout WriteBatch
+    ) throws(DatabaseError) -> Outcome {
+        if let problem = checkCells(row, of: block) { return problem }
+        let cells = row.cells.lowerBound
+        var nanoseconds = constantTime
+        if let timeIndex {
+            let cell = block.cells[cells + timeIndex]
+            let text = block.bytes
+            if !cell.isEmpty, !isNull(text, cell.range) {
+                switch time.read(text, cell.range) {
+                case .time(let value): nanoseconds = value
+                case .unreadable(let reason):
+                    let found = TableRows.excerpt(text, cell.range)
+                    return .refused("the time \(found): \(reason)", cell: timeIndex)
+                case .implausible(let reason):
+                    throw DatabaseError(
+                        .usage, "line \(row.line): \(reason)", file: batch.source)
+                }
+            }
+        }
+        guard let nanoseconds else { return .refused("no time", cell: timeIndex) }
+        if let problem = selectExperiment(cells, block, &batch) { return problem }
+        if let problem = appendFields(cells, block, &batch) {
+            batch.abandonRow()
+            return problem
+        }
+        guard batch.hasOpenRow else { return .empty }
+        switch tagSet(cells, block, &batch) {
+        case .success(let number): batch.endRow(tagSet: number, time: nanoseconds, line: row.line)
+        case .failure(let problem):
+            batch.abandonRow()
+            return .refused(problem.reason, cell: problem.cell)
+        }
+        return .point
+    }
+
+    /// What keeps a row from being read at all.
+    private func checkCells(_ row: CSVRow, of block: CSVBlock) -> Outcome? {
+        let expected = layout.columns.count
+        if row.cells.count != expected {
+            let surplus = block.cells[row.cells].dropFirst(expected)
+            // Commas at the end of rows say nothing.
+            if row.cells.count < expected || !surplus.allSatisfy(\.isEmpty) {
+                return .refused(
+                    "\(row.cells.count) cells, expected \(expected) as in the header in line "
+                        + "\(layout.line)", cell: nil)
+            }
+        }
+        if let place = block.bytes.firstInvalidUTF8(in: row.text) {
+            let cell = row.cells.first { block.cells[$0].range.upperBound >= place }
+            return .refused(
+                "bytes that are not UTF-8", cell: cell.map { $0 - row.cells.lowerBound })
+        }
+        return nil
+    }
+
+    private func isNull(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
+        nulls.contains { CellValue.equals(text, range, $0) }
+    }
+
+    /// The beginning of a text, in quotes, for a message.
+    static func excerpt(_ text: PaddedBytes, _ range: Range<Int>) -> String {
+        var kept = range.prefix(60)
+        while let last = kept.last, kept.count < range.count, text[last + 1] & 0xC0 == 0x80 {
+            kept = kept.dropLast()
+        }
+        let copy = String(decoding: text.copy(kept), as: UTF8.self)
+        return "\"\(copy)\(kept.count < range.count ? "..." : "")\""
+    }
+
+    // MARK: Experiments
+
+    /// Makes the plan of the row's experiment the current one.
+    private mutating func selectExperiment(
+        _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
+    ) -> Outcome? {
+        guard let experimentIndex else {
+            if current < 0 { selectPlan(constantExperiment, &batch) }
+            return nil
+        }
+        let cell = block.cells[cells + experimentIndex]
+        let text = block.bytes
+        if current >= 0, CellValue.equals(text, cell.range, plans[current].name) { return nil }
+        if !cell.isEmpty, !isNull(text, cell.range) {
+            guard cell.range.count <= DatabaseOptions.nameSizeBytesMax else {
+                return .refused(
+                    "an experiment's name of \(cell.range.count) bytes, expected at most "
+                        + "\(DatabaseOptions.nameSizeBytesMax)", cell: experimentIndex)
+            }
+            selectPlan(text.copy(cell.range), &batch)
+            return nil
+        }
+        let own = layout.columns[experimentIndex].defaultValue
+        let name = own.isEmpty ? constantExperiment : own
+        if name.isEmpty { return .refused("no experiment", cell: experimentIndex) }
+        selectPlan(name, &batch)
+        return nil
+    }
+
+    private mutating func selectPlan(_ name: [UInt8], _ batch: inout WriteBatch) {
+        lastTagKey.removeAll(keepingCapacity: true)
+        if let known = plans.firstIndex(where: { $0.name == name }) {
+            current = known
+            return
+        }
+        current = plans.count
+        let columns = layout.columns
+        let types = columns.indices.map { index -> FieldType? in
+            columns[index].role == .field
+                ? type(of: columns[index].name, in: name, column: columns[index], at: index) : nil
+        }
+        plans.append(
+            Plan(
+                name: name, number: batch.experiment(name.span), types: types,
+                numbers: Array(repeating: nil, count: columns.count)))
+    }
+
+    /// The type of a field, from the strongest source to the weakest.
+    private mutating func type(
+        of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int
+    ) -> FieldType? {
+        if let type = column.type ?? lookup.type(of: field, in: experiment) { return type }
+        let key = experiment + [0] + field
+        if let type = found[key] { return type }
+        guard index < surveyed.count, let type = surveyed[index] else { return nil }
+        found[key] = type
+        return type
+    }
+
+    // MARK: Fields
+
+    private mutating func appendFields(
+        _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
+    ) -> Outcome? {
+        let text = block.bytes
+        for index in fields {
+            let cell = block.cells[cells + index]
+            if cell.isEmpty {
+                if cell.isQuoted, plans[current].types[index] ?? .string == .string {
+                    append(text, cell.range, index, .string, &batch)
+                } else if !layout.columns[index].defaultValue.isEmpty {
+                    appendDefault(of: layout.columns[index], index, &batch)
+                }
+                continue
+            }
+            if !nulls.isEmpty && isNull(text, cell.range) { continue }
+            guard cell.range.count <= TableRows.stringSizeBytesMax else {
+                return .refused(
+                    "a text of \(cell.range.count) bytes, expected at most "
+                        + "\(TableRows.stringSizeBytesMax)", cell: index)
+            }
+            append(text, cell.range, index, nil, &batch)
+        }
+        for column in constantFields { appendDefault(of: column, nil, &batch) }
+        if let fieldName, let fieldValue {
+            return appendPair(cells, block, fieldName, fieldValue, &batch)
+        }
+        return nil
+    }
+
+    /// As the database's own limit, and that of line protocol.
+    static let stringSizeBytesMax = 1 << 20
+
+    /// Appends the value of a cell to the open row.
+    @inline(__always) private mutating func append(
+        _ text: PaddedBytes, _ range: Range<Int>, _ index: Int, _ forced: FieldType?,
+        _ batch: inout WriteBatch
+    ) {
+        guard let type = forced ?? plans[current].types[index] else {
+            return appendFirst(text, range, index, &batch)
+        }
+        let value =
+            forced == nil
+            ? CellValue.read(text, range, as: type, layout.columns[index].notation)
+            : .value(.string, bits: 0)
+        guard case .value(type, let bits) = value else {
+            return appendOther(value, text, range, layout.columns[index].name, type, &batch)
+        }
+        let number: UInt32
+        if let known = plans[current].numbers[index] {
+            number = known
+        } else {
+            let name = layout.columns[index].name
+            number = batch.column(
+                experiment: plans[current].number, name: name.span, type: type)
+            plans[current].numbers[index] = number
+        }
+        let stored = type == .string ? TableRows.string(text, range, &batch) : bits
+        batch.append(column: number, bits: stored)
+    }
+
+    private static func string(
+        _ text: PaddedBytes, _ range: Range<Int>, _ batch: inout WriteBatch
+    ) -> UInt64 {
+        text.withSpan(range) { batch.string($0) }
+    }
+
+    /// The first value of a column of which nobody knows the type.
+    private mutating func appendFirst(
+        _ text: PaddedBytes, _ range: Range<Int>, _ index: Int, _ batch: inout WriteBatch
+    ) {
+        var evidence = ColumnEvidence()
+        evidence.add(text, range)
+        let type = evidence.type ?? .string
+        plans[current].types[index] = type
+        found[plans[current].name + [0] + layout.columns[index].name] = type
+        append(text, range, index, nil, &batch)
+    }
+
+    /// Appends a value that is not of the type of its field: the database decides what becomes of
+    /// a number of another type, and refuses a text, which is kept with the type it should have.
+    private mutating func appendOther(
+        _ value: CellValue, _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8],
+        _ type: FieldType, _ batch: inout WriteBatch
+    ) {
+        let plan = plans[current]
+        switch value {
+        case .null: return
+        case .value(let other, let bits):
+            let column = batch.column(experiment: plan.number, name: name.span, type: other)
+            batch.append(
+                column: column,
+                bits: other == .string ? TableRows.string(text, range, &batch) : bits)
+        case .mismatch:
+            if lookup.type(of: name, in: plan.name) == nil {
+                // The field is not there yet: without this the text would decide its type.
+                batch.declare(
+                    SchemaPreset.Field(String(decoding: name, as: UTF8.self), type),
+                    experiment: plan.number)
+            }
+            let column = batch.column(experiment: plan.number, name: name.span, type: .string)
+            batch.append(column: column, bits: TableRows.string(text, range, &batch))
+        }
+    }
+
+    /// Appends what all rows have that have no value of their own.
+    private mutating func appendDefault(
+        of column: TableColumn, _ index: Int?, _ batch: inout WriteBatch
+    ) {
+        if column.defaultValue.isEmpty { return }
+        var buffer = PaddedBuffer()
+        buffer.append(column.defaultValue.span)
+        appendNamed(
+            buffer.bytes, 0..<buffer.count, column.name, column, index ?? Int.max, &batch)
+    }
+
+    /// Appends a value of a field that is named by a cell.
+    private mutating func appendPair(
+        _ cells: Int, _ block: CSVBlock, _ nameIndex: Int, _ valueIndex: Int,
+        _ batch: inout WriteBatch
+    ) -> Outcome? {
+        let text = block.bytes
+        let nameCell = block.cells[cells + nameIndex]
+        let cell = block.cells[cells + valueIndex]
+        let column = layout.columns[valueIndex]
+        var name = text.copy(nameCell.range)
+        if name.isEmpty { name = layout.columns[nameIndex].defaultValue }
+        guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
+            return .refused("a field's name of \(name.count) bytes", cell: nameIndex)
+        }
+        guard cell.range.count <= TableRows.stringSizeBytesMax else {
+            return .refused("a text of \(cell.range.count) bytes", cell: valueIndex)
+        }
+        if cell.isEmpty && !cell.isQuoted {
+            var named = column
+            named.name = name
+            appendDefault(of: named, valueIndex, &batch)
+        } else if !isNull(text, cell.range) {
+            appendNamed(text, cell.range, name, column, valueIndex, &batch)
+        }
+        return nil
+    }
+
+    private mutating func appendNamed(
+        _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8], _ column: TableColumn,
+        _ index: Int, _ batch: inout WriteBatch
+    ) {
+        var evidence = ColumnEvidence()
+        if !range.isEmpty { evidence.add(text, range) }
+        let type =
+            type(of: name, in: plans[current].name, column: column, at: index) ?? evidence.type
+            ?? .string
+        let value =
+            range.isEmpty
+            ? (type == .string ? .value(.string, bits: 0) : .null)
+            : CellValue.read(text, range, as: type, column.notation)
+        appendOther(value, text, range, name, type, &batch)
+    }
+
+    // MARK: Tags
+
+    private struct TagProblem: Error {
+        let reason: String
+        let cell: Int
+    }
+
+    /// The number of the row's tag set.
+    private mutating func tagSet(
+        _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
+    ) -> Result<UInt32, TagProblem> {
+        let text = block.bytes
+        tagKey.removeAll(keepingCapacity: true)
+        for index in tags {
+            let range = block.cells[cells + index].range
+            guard range.count <= DatabaseOptions.nameSizeBytesMax else {
+                return .failure(
+                    TagProblem(reason: "a tag of \(range.count) bytes", cell: index))
+            }
+            tagKey.append(UInt8(truncatingIfNeeded: range.count))
+            tagKey.append(UInt8(truncatingIfNeeded: range.count >> 8))
+            text.append(range, to: &tagKey)
+        }
+        if !lastTagKey.isEmpty && tagKey == lastTagKey { return .success(lastTagSet) }
+        let number: UInt32
+        if let known = plans[current].tagSets[tagKey] {
+            number = known
+        } else {
+            let tags = tagList(cells, block)
+            number = batch.tagSet(experiment: plans[current].number, tags: tags)
+            plans[current].tagSets[tagKey] = number
+        }
+        swap(&tagKey, &lastTagKey)
+        lastTagSet = number
+        return .success(number)
+    }
+
+    private func tagList(_ cells: Int, _ block: CSVBlock) -> [(name: String, value: String)] {
+        var list: [(name: String, value: String)] = []
+        if let participant = options.participant {
+            list.append((String(decoding: participantTag, as: UTF8.self), participant))
+        }
+        for column in constantTags {
+            list.append((column.title, String(decoding: column.defaultValue, as: UTF8.self)))
+        }
+        for index in tags {
+            let column = layout.columns[index]
+            let range = block.cells[cells + index].range
+            var value = isNull(block.bytes, range) ? [] : block.bytes.copy(range)
+            if value.isEmpty { value = column.defaultValue }
+            if value.isEmpty { continue }
+            let text = String(decoding: value, as: UTF8.self)
+            if column.role == .tagList {
+                list += TableRows.pairs(text)
+            } else {
+                list.append((column.title, text))
+            }
+        }
+        return list
+    }
+
+    /// `host=a,region=b`. What has no `=` belongs to the value before it.
+    private static func pairs(_ text: String) -> [(name: String, value: String)] {
+        var pairs: [(name: String, value: String)] = []
+        for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        {
+            let copy = String(decoding: piece, as: UTF8.self)
+            if let equals = piece.firstIndex(of: UInt8(ascii: "=")), equals > piece.startIndex {
+                pairs.append(
+                    (
+                        String(decoding: piece[..<equals], as: UTF8.self),
+                        String(decoding: piece[piece.index(after: equals)...], as: UTF8.self)
+                    ))
+            } else if !pairs.isEmpty {
+                pairs[pairs.count - 1].value += "," + copy
+            }
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,162 @@
+// The rows of a file one after the other: which are headers, which annotations, which data.
+
+internal import CozDB
+
+/// The conventions a file of tables follows.
+enum TableKind {
+    /// A header with names; also with annotations above it.
+    case plain
+    /// InfluxDB 2.
+    case annotated
+    /// `influx -format csv`: many headers, each beginning with `name`.
+    case influxShell
+}
+
+/// What was read so far of one file.
+struct TableSession {
+    /// What a row is.
+    enum Step {
+        case nothing
+        case table(TableLayout)
+        case data
+    }
+
+    let kind: TableKind
+    private let header: TableHeader
+    private let skippedLines: Int
+    private let file: String
+    private var annotations = TableAnnotations()
+    private var layout: TableLayout?
+    /// How the time column is called in the header, to know another header by it.
+    private var timeName: [UInt8] = []
+    private var isBehindBlank = false
+    private var isErrorTable = false
+
+    init(_ kind: TableKind, _ options: ImportOptions, _ lookup: SchemaLookup, file: String) {
+        self.kind = kind
+        self.file = file
+        header = TableHeader(kind: kind, options: options, lookup: lookup, file: file)
+        skippedLines = options.table.skippedLines
+    }
+
+    /// Whether a header was read.
+    var hasTable: Bool { layout != nil }
+
+    /// The file has ended.
+    ///
+    /// - Throws: `usage` where there were annotations and no header.
+    func finish() throws(DatabaseError) {
+        guard layout == nil, !annotations.isEmpty else { return }
+        throw DatabaseError(
+            .usage, "annotations without a table: expected a header and rows below them",
+            file: file)
+    }
+
+    /// Looks at a row that has no fault.
+    ///
+    /// - Throws: `usage` for a header or annotation without which the table means nothing.
+    mutating func take(_ row: CSVRow, of block: CSVBlock) throws(DatabaseError) -> Step {
+        if row.line <= skippedLines { return .nothing }
+        // The common case first: a row of data.
+        if layout != nil, !isBehindBlank, !mayBeHeader(row, block) {
+            if isErrorTable { throw failedQuery(row, block) }
+            return .data
+        }
+        if block.isBlank(row) {
+            isBehindBlank = true
+            return .nothing
+        }
+        if block.bytes[row.text.lowerBound] == UInt8(ascii: "#"),
+            layout == nil || isBehindBlank || kind == .annotated || layout?.isAnnotated == true
+        {
+            let cells = row.cells.map { block.bytes.copy(block.cells[$0].range) }
+            if let (word, rest) = TableAnnotations.Word.read(cells[0]) {
+                try annotate(word, [rest] + cells.dropFirst(), line: row.line)
+                return .nothing
+            }
+            // A comment.
+            if kind == .annotated || layout == nil { return .nothing }
+        }
+        if layout == nil || isHeader(row, block) { return .table(try beginTable(row, block)) }
+        isBehindBlank = false
+        if isErrorTable { throw failedQuery(row, block) }
+        return .data
+    }
+
+    /// Whether a row could be something other than data, by its first byte.
+    @inline(__always) private func mayBeHeader(_ row: CSVRow, _ block: CSVBlock) -> Bool {
+        if row.text.isEmpty { return true }
+        switch block.bytes[row.text.lowerBound] {
+        case UInt8(ascii: "#"): return kind == .annotated || layout?.isAnnotated == true
+        case UInt8(ascii: "n"): return kind == .influxShell
+        case space, tab: return block.isBlank(row)
+        default: return false
+        }
+    }
+
+    /// Whether a row behind the first header is another one.
+    private func isHeader(_ row: CSVRow, _ block: CSVBlock) -> Bool {
+        func equals(_ place: Int, _ name: String) -> Bool {
+            place < row.cells.count
+                && CellValue.equals(
+                    block.bytes, block.cells[row.cells.lowerBound + place].range,
+                    Array(name.utf8))
+        }
+        if kind == .influxShell {
+            return equals(0, "name") && (equals(1, "time") || equals(1, "tags"))
+        }
+        guard isBehindBlank, !timeName.isEmpty else { return false }
+        return row.cells.contains {
+            CellValue.equals(block.bytes, block.cells[$0].range, timeName)
+        }
+    }
+
+    private mutating func annotate(
+        _ word: TableAnnotations.Word, _ cells: [[UInt8]], line: Int
+    ) throws(DatabaseError) {
+        if layout != nil {
+            // Annotations behind data are those of another table.
+            layout = nil
+            annotations = TableAnnotations()
+        }
+        isBehindBlank = false
+        do throws(TableProblem) {
+            try annotations.add(word, cells)
+        } catch {
+            throw DatabaseError(
+                .usage, "line \(line): #\(word.rawValue): \(error.reason)", file: file)
+        }
+    }
+
+    private mutating func beginTable(
+        _ row: CSVRow, _ block: CSVBlock
+    ) throws(DatabaseError) -> TableLayout {
+        isBehindBlank = false
+        let names = row.cells.map { block.bytes.copy(block.cells[$0].range) }
+        let titles = names.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+        isErrorTable = titles == ["error", "reference"] || titles == ["error"]
+        guard !isErrorTable else {
+            let layout = TableLayout(columns: names.map { TableColumn(name: $0) }, line: row.line)
+            self.layout = layout
+            return layout
+        }
+        let layout =
+            annotations.isEmpty
+            ? try header.layout(names, line: row.line)
+            : try annotations.layout(names, line: row.line, header: header)
+        timeName = layout.index(of: .time).map { names[$0] } ?? []
+        self.layout = layout
+        return layout
+    }
+
+    private func failedQuery(_ row: CSVRow, _ block: CSVBlock) -> DatabaseError {
+        let texts = row.cells.map {
+            String(decoding: block.bytes.copy(block.cells[$0].range), as: UTF8.self)
+        }
+        let message = texts.filter { !$0.isEmpty }.joined(separator: ", ")
+        return DatabaseError(
+            .usage,
+            "line \(row.line): this is no data but the answer to a query that failed: \(message)",
+            file: file)
+    }
+}

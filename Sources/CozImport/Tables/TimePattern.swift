@@ -1,0 +1,121 @@
+// Times written in no standard way, read by a pattern: that of strptime (C, Python, R) or a layout
+// of Go, which annotated CSV uses.
+
+public import CozDB
+
+/// How a time is written, piece by piece.
+public struct TimePattern: Sendable {
+    /// What stands next in the text.
+    enum Piece: Equatable, Sendable {
+        case literal(UInt8)
+        /// Blanks, also none.
+        case blanks
+        /// Digits: at most so many, for years exactly.
+        case year, shortYear, month, day, dayOfYear, hour, halfDayHour, minute, second
+        case monthName, weekdayName, halfDay
+        /// Digits of a second behind the point.
+        case fraction
+        /// A point or comma with digits behind it; nothing is well, too.
+        case optionalFraction
+        /// `Z`, `+08`, `+0800` or `+08:00`.
+        case offset
+        /// UTC or GMT.
+        case zoneName
+        case epochSeconds
+    }
+
+    let pieces: [Piece]
+
+    private init(pieces: [Piece]) { self.pieces = pieces }
+
+    /// A pattern of strptime: %Y %y %m %d %j %H %I %M %S %f %p %b %B %a %A %z %Z %s %T %R %F %D %%.
+    /// Years of two digits are 1969 to 2068 (POSIX).
+    ///
+    /// - Throws: `usage` for a directive that is not listed, and for a pattern without a date.
+    public init(strptime pattern: String) throws(DatabaseError) {
+        var pieces: [Piece] = []
+        var isDirective = false
+        for byte in pattern.utf8 {
+            if isDirective {
+                guard let found = TimePattern.directives[byte] else {
+                    let name = String(decoding: [byte], as: UTF8.self)
+                    throw DatabaseError(
+                        .usage,
+                        "time format \"\(pattern)\": %\(name) is none of %Y %y %m %d %j %H %I %M %S "
+                            + "%f %p %b %B %a %A %z %Z %s %T %R %F %D %%")
+                }
+                pieces += found
+                isDirective = false
+            } else if byte == UInt8(ascii: "%") {
+                isDirective = true
+            } else {
+                pieces.append(byte == space || byte == tab ? .blanks : .literal(byte))
+            }
+        }
+        let hasDay = pieces.contains(.dayOfYear) || pieces.contains(.day)
+        let hasYear = pieces.contains(.year) || pieces.contains(.shortYear)
+        guard pieces.contains(.epochSeconds) || hasDay && hasYear else {
+            throw DatabaseError(
+                .usage,
+                "time format \"\(pattern)\" has no year and day; expected a pattern such as "
+                    + "\"%m/%d/%y %I:%M:%S %p\"")
+        }
+        self.init(pieces: pieces)
+    }
+
+    private static let directives: [UInt8: [Piece]] = {
+        let colon = Piece.literal(UInt8(ascii: ":"))
+        let dash = Piece.literal(UInt8(ascii: "-"))
+        let slash = Piece.literal(UInt8(ascii: "/"))
+        let list: [(Character, [Piece])] = [
+            ("Y", [.year]), ("y", [.shortYear]), ("m", [.month]), ("d", [.day]), ("e", [.day]),
+            ("j", [.dayOfYear]), ("H", [.hour]), ("I", [.halfDayHour]), ("M", [.minute]),
+            ("S", [.second]), ("f", [.fraction]), ("p", [.halfDay]), ("b", [.monthName]),
+            ("B", [.monthName]), ("h", [.monthName]), ("a", [.weekdayName]), ("A", [.weekdayName]),
+            ("z", [.offset]), ("Z", [.zoneName]), ("s", [.epochSeconds]),
+            ("T", [.hour, colon, .minute, colon, .second]), ("R", [.hour, colon, .minute]),
+            ("F", [.year, dash, .month, dash, .day]),
+            ("D", [.month, slash, .day, slash, .shortYear]), ("%", [.literal(0x25)]),
+        ]
+        return Dictionary(
+            uniqueKeysWithValues: list.map { ($0.0.asciiValue ?? 0, $0.1) })
+    }()
+
+    /// A layout of Go's `time` package: how it writes 2 January 2006, 15:04:05 -0700.
+    ///
+    /// Source: https://pkg.go.dev/time#Layout. Anything else stands for itself.
+    public init(goLayout layout: String) {
+        var pieces: [Piece] = []
+        var rest = layout.utf8[...]
+        scan: while let first = rest.first {
+            for (text, piece) in TimePattern.goNames where rest.starts(with: text.utf8) {
+                pieces.append(piece)
+                rest = rest.dropFirst(text.utf8.count)
+                continue scan
+            }
+            let isPoint = first == UInt8(ascii: ".") || first == UInt8(ascii: ",")
+            let digits = rest.dropFirst().prefix { $0 == 0x30 }
+            let nines = rest.dropFirst().prefix { $0 == 0x39 }
+            if isPoint, !digits.isEmpty || !nines.isEmpty {
+                pieces.append(.optionalFraction)
+                rest = rest.dropFirst(1 + max(digits.count, nines.count))
+                continue
+            }
+            pieces.append(first == space ? .blanks : .literal(first))
+            // Go takes a fraction behind seconds also where the layout has none.
+            rest = rest.dropFirst()
+        }
+        self.init(pieces: pieces)
+    }
+
+    /// Longer names before their beginnings.
+    private static let goNames: [(String, Piece)] = [
+        ("2006", .year), ("January", .monthName), ("Jan", .monthName), ("Monday", .weekdayName),
+        ("Mon", .weekdayName), ("MST", .zoneName), ("-07:00", .offset), ("-0700", .offset),
+        ("-07", .offset), ("Z07:00", .offset), ("Z0700", .offset), ("Z07", .offset),
+        ("002", .dayOfYear), ("01", .month), ("02", .day), ("03", .halfDayHour), ("04", .minute),
+        ("05", .second), ("06", .shortYear), ("15", .hour), ("PM", .halfDay), ("pm", .halfDay),
+        ("_2", .day), ("1", .month), ("2", .day), ("3", .halfDayHour), ("4", .minute),
+        ("5", .second),
+    ]
+}

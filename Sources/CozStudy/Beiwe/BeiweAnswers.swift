@@ -1,0 +1,197 @@
+// The answers to one survey: the rows of a file become one point, with a field for each question,
+// and a point for each question with what was asked.
+
+internal import CozDB
+internal import CozImport
+
+/// Collects the answers of one file.
+struct BeiweAnswers {
+    /// Questions of one file; more are refused. Each takes a nanosecond.
+    static let questionCountMax = 10_000
+
+    /// The cells of a row, in the order of the header.
+    private struct Row {
+        var cells: [String]
+        var line: Int
+    }
+
+    private let header: BeiweHeader
+    private let source: BeiweSource
+    private let answerColumn: Int
+    private var rows: [Row] = []
+    private var questions: Set<String> = []
+    /// What the file says, for telling it from another one of the same second.
+    private var identity: UInt64 = 0
+
+    /// - Parameter header: of answers (`BeiweHeader.isAnswers`).
+    init(_ header: BeiweHeader, _ source: BeiweSource) {
+        self.header = header
+        self.source = source
+        answerColumn = header.names.count - 1
+        if let survey = source.survey {
+            identity = IdentityHash(BeiweHeader.survey, survey).value
+        }
+    }
+
+    /// Takes a row, or refuses it.
+    mutating func add(_ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch) {
+        if block.isBlank(row) { return }
+        if let (reason, column) = problem(row, block) {
+            let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
+            let text = row.text.lowerBound..<(row.text.lowerBound + size)
+            batch.refuse(
+                Refusal(
+                    subject: .line(block.bytes.copy(text)), reason: reason, source: batch.source,
+                    line: row.line, column: column))
+            return
+        }
+        let cells = block.cells[row.cells].map {
+            String(decoding: block.bytes.copy($0.range), as: UTF8.self)
+        }
+        questions.insert(cells[0])
+        rows.append(Row(cells: cells, line: row.line))
+        for (name, cell) in zip(header.names, cells) where !cell.isEmpty {
+            // The place counts as well: rows are summed up.
+            identity &+= IdentityHash("\(rows.count) \(name)", cell).value
+        }
+    }
+
+    private func problem(_ row: CSVRow, _ block: CSVBlock) -> (String, column: Int)? {
+        if let fault = block.fault(of: row) { return (fault.reason, fault.column) }
+        if row.cells.count != header.names.count {
+            return (
+                "\(row.cells.count) cells; expected the \(header.names.count) of the header: "
+                    + header.names.joined(separator: ","), 0
+            )
+        }
+        if source.milliseconds == nil {
+            return ("no time: expected a file name such as 2022-03-14 16_32_56+00_00.csv", 0)
+        }
+        if block.bytes.firstInvalidUTF8(in: row.text) != nil {
+            return ("not valid UTF-8; expected UTF-8", 0)
+        }
+        let question = block.cells[row.cells.lowerBound].range
+        if question.isEmpty { return ("no question id; expected one in the first cell", 1) }
+        if question.count > 65_535 {
+            return ("a question id of \(question.count) bytes; expected at most 65535", 1)
+        }
+        let name = String(decoding: block.bytes.copy(question), as: UTF8.self)
+        if questions.contains(name) {
+            return ("question \"\(name)\" comes a second time in this file", 1)
+        }
+        if rows.count >= BeiweAnswers.questionCountMax {
+            return ("more than \(BeiweAnswers.questionCountMax) questions in one file", 0)
+        }
+        return nil
+    }
+
+    /// Adds the points.
+    func finish(
+        into batch: inout WriteBatch, tags: [(name: String, value: String)],
+        ordinals: inout AnswerOrdinals, declared: inout DeclaredQuestions
+    ) {
+        guard let milliseconds = source.milliseconds, !rows.isEmpty else { return }
+        let ordinal = ordinals.ordinal(source.patient, milliseconds, identity)
+        let time = milliseconds * 1_000_000
+        let experiment = batch.experiment(BeiweStream.surveyAnswers.name.utf8.span)
+        batch.suggest(BeiweStream.surveyAnswers.preset, experiment: experiment)
+        for row in rows where !row.cells[answerColumn].isEmpty {
+            append(row.cells[answerColumn], row.cells[0], experiment, to: &batch)
+        }
+        if let survey = source.survey {
+            append(survey, BeiweHeader.survey, experiment, to: &batch)
+        }
+        if batch.hasOpenRow {
+            batch.endRow(
+                tagSet: batch.tagSet(experiment: experiment, tags: tags),
+                time: time + Int64(ordinal), line: rows[0].line)
+        }
+        for row in rows { declared.declare(row.cells, header, experiment, in: &batch) }
+        addQuestions(time + Int64(ordinal * BeiweAnswers.questionCountMax), tags, to: &batch)
+    }
+
+    /// A point for each question, in their order.
+    private func addQuestions(
+        _ time: Int64, _ tags: [(name: String, value: String)], to batch: inout WriteBatch
+    ) {
+        let experiment = batch.experiment(BeiweStream.surveyQuestions.name.utf8.span)
+        batch.suggest(BeiweStream.surveyQuestions.preset, experiment: experiment)
+        let tagSet = batch.tagSet(experiment: experiment, tags: tags)
+        for (index, row) in rows.enumerated() {
+            for (name, cell) in zip(header.names, row.cells) where !cell.isEmpty {
+                append(cell, name, experiment, to: &batch)
+            }
+            if let survey = source.survey {
+                append(survey, BeiweHeader.survey, experiment, to: &batch)
+            }
+            if let number = Double(row.cells[answerColumn]), number.isFinite {
+                let column = batch.column(
+                    experiment: experiment, name: "number".utf8.span, type: .float)
+                batch.append(column: column, bits: number.bitPattern)
+            }
+            batch.endRow(tagSet: tagSet, time: time + Int64(index), line: row.line)
+        }
+    }
+
+    private func append(
+        _ text: String, _ name: String, _ experiment: Int, to batch: inout WriteBatch
+    ) {
+        let column = batch.column(experiment: experiment, name: name.utf8.span, type: .string)
+        batch.append(column: column, bits: batch.string(text.utf8.span))
+    }
+}
+
+/// Surveys that one patient sent in the same second.
+struct AnswerOrdinals {
+    private struct Key: Hashable {
+        var patient: String
+        var milliseconds: Int64
+    }
+
+    private var identities: [Key: [UInt64]] = [:]
+
+    /// The ordinal of a survey: that of an equal one, or the next free one.
+    mutating func ordinal(_ patient: String, _ milliseconds: Int64, _ identity: UInt64) -> Int {
+        let key = Key(patient: patient, milliseconds: milliseconds)
+        if let known = identities[key]?.firstIndex(of: identity) { return known }
+        identities[key, default: []].append(identity)
+        return (identities[key]?.count ?? 1) - 1
+    }
+}
+
+/// Questions whose words the database got in this import.
+struct DeclaredQuestions {
+    private var cellsOfQuestion: [String: [String]] = [:]
+
+    /// Declares the field of a question: its words and the answers offered.
+    ///
+    /// - Parameter cells: of the row with its answer.
+    mutating func declare(
+        _ cells: [String], _ header: BeiweHeader, _ experiment: Int, in batch: inout WriteBatch
+    ) {
+        let asked = Array(cells.dropLast())
+        let limit = DatabaseOptions.nameSizeBytesMax
+        guard cellsOfQuestion[cells[0]] != asked, asked.allSatisfy({ $0.utf8.count <= limit })
+        else { return }
+        cellsOfQuestion[cells[0]] = asked
+        func cell(_ name: String) -> String {
+            header.names.firstIndex(of: name).map { cells[$0] } ?? ""
+        }
+        let offered = cell("question answer options")
+        let options = DeclaredQuestions.options(offered)
+        let note = [cell("question type"), options.isEmpty ? offered : ""].filter { !$0.isEmpty }
+        batch.declare(
+            SchemaPreset.Field(
+                cells[0], .string, note: note.joined(separator: ": "),
+                question: cell("question text"), options: options),
+            experiment: experiment)
+    }
+
+    /// `[a;b]` on iOS, `[a; b]` on Android; empty for anything else, such as `min = 0; max = 10`.
+    private static func options(_ text: String) -> [String] {
+        guard text.hasPrefix("["), text.hasSuffix("]"), text.utf8.count > 2 else { return [] }
+        return text.dropFirst().dropLast().split(separator: ";").map { option in
+            String(option.drop { $0 == " " })
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// What type the cells of a column are read as: as the database has the field, else as the table of
+// streams says, else as the whole column of the first file looks.
+
+internal import CozDB
+internal import CozImport
+
+/// The types of columns, over all files of an import.
+struct BeiweColumnTypes {
+    private struct Key: Hashable {
+        var stream: String
+        var column: String
+    }
+
+    private let stored: [String: ExperimentSchema]
+    private var decided: [Key: TimedColumn.Kind] = [:]
+
+    /// - Parameter schemas: of the experiments that are there.
+    init(_ schemas: [ExperimentSchema]) {
+        stored = Dictionary(schemas.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// - Parameter file: looked through once more where a column is in no table.
+    mutating func kinds(
+        of header: BeiweHeader, in stream: String, _ file: InputFile
+    ) throws(DatabaseError) -> [TimedColumn.Kind] {
+        var kinds = header.names.map { kind(of: $0, in: stream) }
+        let unknown = kinds.indices.filter { kinds[$0] == nil }
+        if !unknown.isEmpty && file.isRepeatable {
+            let seen = try BeiweColumnTypes.kinds(ofColumns: unknown, file)
+            for (index, kind) in zip(unknown, seen) {
+                guard let kind else { continue }
+                kinds[index] = kind
+                decided[Key(stream: stream, column: header.names[index])] = kind
+            }
+        }
+        return kinds.map { $0 ?? .text }
+    }
+
+    private func kind(of name: String, in stream: String) -> TimedColumn.Kind? {
+        if name == BeiweHeader.time { return .milliseconds }
+        if name == BeiweHeader.moment { return .moment }
+        if name == BeiweHeader.survey { return .text }
+        let table = BeiweStream.named(stream)?.columns
+        let type =
+            stored[stream]?.field(name)?.type
+            ?? stored[stream]?.declaration(of: name)?.type
+            ?? table?.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
+        switch type {
+        case .float: return .float
+        case .integer: return .integer
+        case .string, .boolean: return .text
+        case nil: return decided[Key(stream: stream, column: name)]
+        }
+    }
+
+    /// Whether all cells of a column are numbers; nil for columns without any.
+    private static func kinds(
+        ofColumns columns: [Int], _ file: InputFile
+    ) throws(DatabaseError) -> [TimedColumn.Kind?] {
+        let copy = try InputFile(path: file.name)
+        let tokenizer = CSVTokenizer(dialect: CSVDialect(hasQuotes: false))
+        var kinds = [TimedColumn.Kind?](repeating: nil, count: columns.count)
+        var headerCount: Int?
+        while let block = try tokenizer.nextBlock(of: copy) {
+            for row in block.rows {
+                guard let count = headerCount else {
+                    headerCount = row.cells.count
+                    continue
+                }
+                if row.cells.count != count { continue }
+                for (number, column) in columns.enumerated() where kinds[number] != .text {
+                    let cell = block.cells[row.cells.lowerBound + column].range
+                    if cell.isEmpty { continue }
+                    let found = NumberParsing.scan(block.bytes, at: cell.lowerBound)
+                    let isNumber = found.kind == .float && found.end == cell.upperBound
+                    kinds[number] = isNumber ? .float : .text
+                }
+            }
+        }
+        return kinds
+    }
+}

@@ -1,0 +1,282 @@
+// The files of a Beiwe export as points: each file's header decides how its rows are read.
+
+internal import CozDB
+internal import CozImport
+
+/// Reads one file after the other. Cells are split at commas only: nothing is ever quoted in Beiwe
+/// files, and a quote in an answer is a quote.
+struct BeiweReader: PointReader {
+    /// Longest line, as long as a string may be.
+    private static let lineSizeBytesMax = 1 << 20
+
+    /// What the rows of a file are.
+    private enum Content {
+        /// The header was not read yet.
+        case unread
+        case timed(TimedRows)
+        case answers(BeiweAnswers)
+        /// Rows that cannot be understood, and why.
+        case refused(String)
+    }
+
+    private let options: BeiweOptions
+    private let imports: ImportOptions
+    private let tokenizer = BeiweReader.makeTokenizer()
+    private var types: BeiweColumnTypes
+    /// One for each stream and patient.
+    private var ordinals: [BeiweSource: RowOrdinals] = [:]
+    private var answerOrdinals = AnswerOrdinals()
+    private var declared = DeclaredQuestions()
+
+    // Of the file being read:
+    private var content = Content.unread
+    private var source: BeiweSource?
+    private var block: CSVBlock?
+    private var next = 0
+
+    init(_ options: BeiweOptions, _ imports: ImportOptions) {
+        self.options = options
+        self.imports = imports
+        types = BeiweColumnTypes(imports.schemas)
+    }
+
+    private static func makeTokenizer() -> CSVTokenizer {
+        CSVTokenizer(
+            dialect: CSVDialect(hasQuotes: false), rowSizeBytesMax: lineSizeBytesMax)
+    }
+
+    mutating func begin(_ file: InputFile) {
+        tokenizer.begin()
+        content = .unread
+        source = nil
+        block = nil
+        next = 0
+    }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        if case .unread = content {
+            guard try nextBlock(of: file), let block else { return true }
+            try beginRows(file, block)
+        }
+        switch content {
+        case .unread: return true
+        case .timed(let rows):
+            // The copy in `content` must not be shared while rows are read.
+            content = .unread
+            var rows = rows
+            defer { content = .timed(rows) }
+            return try readTimed(&rows, file, &batch, limits)
+        case .answers(var answers):
+            content = .unread
+            try readAnswers(&answers, file, &batch)
+            return true
+        case .refused(let reason):
+            return try refuseAll(reason, file, &batch, limits)
+        }
+    }
+
+    private mutating func nextBlock(of file: InputFile) throws(DatabaseError) -> Bool {
+        // Given back first, so that the tokenizer can use its memory again.
+        block = nil
+        next = 0
+        block = try tokenizer.nextBlock(of: file)
+        return block != nil
+    }
+
+    /// The header, and with it what the file is.
+    private mutating func beginRows(
+        _ file: InputFile, _ block: CSVBlock
+    ) throws(DatabaseError) {
+        let first = block.rows[0]
+        let header = BeiweHeader(
+            block.cells[first.cells].map {
+                String(decoding: block.bytes.copy($0.range), as: UTF8.self)
+            })
+        next = 1
+        let source = try BeiweSource(file, header, options, imports)
+        self.source = source
+        if let problem = header.problem(source.stream) {
+            // The first line is refused with the others.
+            next = 0
+            content = .refused(problem)
+        } else if source.stream == BeiweStream.surveyAnswers.name {
+            content = .answers(BeiweAnswers(header, source))
+        } else {
+            content = .timed(try timedRows(header, source, file))
+        }
+    }
+
+    // MARK: Rows with a time
+
+    private mutating func timedRows(
+        _ header: BeiweHeader, _ source: BeiweSource, _ file: InputFile
+    ) throws(DatabaseError) -> TimedRows {
+        ordinals[source.series, default: RowOrdinals()].begin(file)
+        let kinds = try types.kinds(of: header, in: source.stream, file)
+        let columns = zip(header.names, kinds).map { TimedColumn($0, $1) }
+        var constant: (name: String, value: String)?
+        if let survey = source.survey, !header.names.contains(BeiweHeader.survey) {
+            constant = (BeiweHeader.survey, survey)
+        }
+        return TimedRows(columns, constant: constant)
+    }
+
+    private mutating func readTimed(
+        _ rows: inout TimedRows, _ file: InputFile, _ batch: inout WriteBatch,
+        _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        guard let source, var ordinals = ordinals.removeValue(forKey: source.series) else {
+            return true
+        }
+        defer { self.ordinals[source.series] = ordinals }
+        let experiment = batch.experiment(source.stream.utf8.span)
+        if let stream = BeiweStream.named(source.stream) {
+            batch.suggest(stream.preset, experiment: experiment)
+        }
+        let tags = tags(of: source)
+        rows.bind(
+            to: &batch, experiment: experiment,
+            tagSet: batch.tagSet(experiment: experiment, tags: tags))
+        let sizeMax = file.decodedBytes + limits.sizeBytes
+        while let block {
+            switch rows.add(block, from: &next, into: &batch, points: limits.points) {
+            case .full: return false
+            case .moment(let milliseconds):
+                try place(milliseconds, block, &rows, &ordinals, file, &batch)
+            case .end:
+                ordinals.endBlock(&rows, block)
+                if file.decodedBytes >= sizeMax && !batch.isEmpty {
+                    self.block = nil
+                    _ = try nextBlock(of: file)
+                    rows.beginBlock()
+                    return self.block == nil
+                }
+                _ = try nextBlock(of: file)
+                rows.beginBlock()
+            }
+        }
+        ordinals.end()
+        return true
+    }
+
+    /// Adds the next row at its place among those of its millisecond.
+    private mutating func place(
+        _ milliseconds: Int64, _ block: CSVBlock, _ rows: inout TimedRows,
+        _ ordinals: inout RowOrdinals, _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) {
+        let row = block.rows[next]
+        let ordinal = try ordinals.ordinal(of: row, in: block, milliseconds, &rows) {
+            (path, line, body) throws(DatabaseError) in
+            try replay(path, beforeLine: line, body)
+        }
+        if ordinal < RowOrdinals.countMax {
+            rows.addRow(next, of: block, milliseconds, ordinal: ordinal, into: &batch)
+        } else {
+            rows.refuse(
+                row, of: block, into: &batch, column: 0,
+                reason: "more than \(RowOrdinals.countMax) different rows in one millisecond")
+        }
+        next += 1
+    }
+
+    /// Reads the rows of a file again for what they have in common with others.
+    private func replay(
+        _ path: String, beforeLine line: Int?, _ body: (Int64, UInt64) -> Void
+    ) throws(DatabaseError) {
+        let file = try InputFile(path: path)
+        let tokenizer = BeiweReader.makeTokenizer()
+        var rows: TimedRows?
+        while let block = try tokenizer.nextBlock(of: file) {
+            for row in block.rows {
+                if let line, row.line >= line { return }
+                guard rows != nil else {
+                    rows = replayedRows(row, block, path)
+                    if rows == nil { return }
+                    continue
+                }
+                guard let time = rows?.time(of: row, in: block),
+                    let identity = rows?.identity(of: row, in: block, time)
+                else { continue }
+                body(time, identity)
+            }
+        }
+    }
+
+    /// The columns of a file that is read again; their types do not matter for identity.
+    private func replayedRows(_ row: CSVRow, _ block: CSVBlock, _ path: String) -> TimedRows? {
+        let header = BeiweHeader(
+            block.cells[row.cells].map {
+                String(decoding: block.bytes.copy($0.range), as: UTF8.self)
+            })
+        guard header.hasTime else { return nil }
+        let columns = header.names.map { name in
+            switch name {
+            case BeiweHeader.time: TimedColumn(name, .milliseconds)
+            case BeiweHeader.moment: TimedColumn(name, .moment)
+            default: TimedColumn(name, .text)
+            }
+        }
+        let survey = BeiweFilePlace(path: path, folder: nil).survey
+        let hasColumn = header.names.contains(BeiweHeader.survey)
+        return TimedRows(
+            columns,
+            constant: hasColumn ? nil : survey.map { (BeiweHeader.survey, $0) })
+    }
+
+    private func tags(of source: BeiweSource) -> [(name: String, value: String)] {
+        var tag = imports.participantTag ?? "id_participant"
+        if case .participant(let name) = imports.settings.identity { tag = name }
+        return [(tag, source.patient), ("id_experiment", imports.experiment ?? "")]
+    }
+
+    // MARK: Answers
+
+    /// All of a file: its rows are one point.
+    private mutating func readAnswers(
+        _ answers: inout BeiweAnswers, _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) {
+        while let block {
+            for row in block.rows[next...] { answers.add(row, of: block, into: &batch) }
+            _ = try nextBlock(of: file)
+        }
+        guard let source else { return }
+        answers.finish(
+            into: &batch, tags: tags(of: source), ordinals: &answerOrdinals, declared: &declared)
+    }
+
+    // MARK: Rows that cannot be understood
+
+    private mutating func refuseAll(
+        _ reason: String, _ file: InputFile, _ batch: inout WriteBatch, _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        while let block {
+            while next < block.rows.count {
+                if batch.rowCount + batch.refusals.count >= limits.points { return false }
+                let row = block.rows[next]
+                if !block.isBlank(row) {
+                    let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
+                    let text = row.text.lowerBound..<(row.text.lowerBound + size)
+                    batch.refuse(
+                        Refusal(
+                            subject: .line(block.bytes.copy(text)), reason: reason,
+                            source: batch.source, line: row.line))
+                }
+                next += 1
+            }
+            _ = try nextBlock(of: file)
+        }
+        return true
+    }
+}
+
+extension BeiweSource {
+    /// What rows share the milliseconds of: the patient's in this stream.
+    var series: BeiweSource {
+        var series = self
+        series.survey = nil
+        series.milliseconds = nil
+        return series
+    }
+}

@@ -1,0 +1,178 @@
+// Reads the researcher API's CSV, each file twice: first for the types of its columns, then for its
+// points. A pipe is copied to a temporary file for that.
+
+internal import CozDB
+internal import CozImport
+
+struct CozieCSVReader: PointReader {
+    private let experiment: [UInt8]
+    private let participantTag: [UInt8]
+    /// Participant of rows without one.
+    private let participant: [UInt8]
+    private var types: CozieTypes
+    private let tokenizer = CSVTokenizer()
+    /// The copy that is read in place of a pipe.
+    private var copy: InputFile?
+    private var header: CozieHeader?
+    private var fields = CozieFields()
+    private var tags = CozieTags()
+    private var block: CSVBlock?
+    private var nextRow = 0
+
+    init(_ options: ImportOptions) throws(DatabaseError) {
+        guard let name = options.experiment, !name.isEmpty else {
+            throw DatabaseError(
+                .usage,
+                "cozie-csv: the file names no experiment; expected its name with --experiment")
+        }
+        experiment = Array(name.utf8)
+        let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+        types = CozieTypes(schema)
+        var tag = "id_participant"
+        if case .participant(let other)? = schema?.identity { tag = other }
+        if case .participant(let other)? = options.settings.identity { tag = other }
+        participantTag = Array((options.participantTag ?? tag).utf8)
+        participant = Array((options.participant ?? "").utf8)
+    }
+
+    mutating func begin(_ file: InputFile) throws(DatabaseError) {
+        copy = file.isRepeatable ? nil : try file.spooled()
+        let source = copy ?? file
+        try decideTypes(source)
+        try source.rewind()
+        tokenizer.begin()
+        block = try tokenizer.nextBlock(of: source)
+        // The header, which the first reading has judged.
+        nextRow = 1
+    }
+
+    /// The first reading.
+    private mutating func decideTypes(_ file: InputFile) throws(DatabaseError) {
+        tokenizer.begin()
+        guard var block = try tokenizer.nextBlock(of: file) else {
+            throw DatabaseError(
+                .usage, "found an empty file, expected a header with a column \"index\"",
+                file: file.name)
+        }
+        let header = try CozieHeader(block.rows[0], block, file: file.name)
+        var known = header.names.indices.map { column in
+            header.roles[column] == .field ? types.type(of: header.names[column]) : .string
+        }
+        var values = [CozieColumnValues](repeating: CozieColumnValues(), count: known.count)
+        var first = 1
+        while true {
+            for row in block.rows[first...] where row.cells.count == known.count {
+                CozieCSVReader.look(at: row, block, &values, known)
+            }
+            first = 0
+            guard let next = try tokenizer.nextBlock(of: file) else { break }
+            block = next
+        }
+        for column in known.indices where known[column] == nil {
+            guard let type = values[column].type else { continue }
+            known[column] = type
+            types.remember(type, of: header.names[column])
+        }
+        self.header = header
+        fields = CozieFields(header.names, known)
+        tags = CozieTags(header, participantTag, participant)
+    }
+
+    private static func look(
+        at row: CSVRow, _ block: CSVBlock, _ values: inout [CozieColumnValues],
+        _ known: [FieldType?]
+    ) {
+        for (column, cell) in zip(known.indices, row.cells)
+        where !block.cells[cell].isEmpty && known[column] == nil && !values[column].hasText {
+            values[column].add(CozieCell(block.bytes, block.cells[cell].range))
+        }
+    }
+
+    // MARK: The second reading
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        let number = batch.experiment(experiment.span)
+        fields.forgetNumbers(experiment: number)
+        tags.forgetNumbers(experiment: number)
+        let source = copy ?? file
+        var size = 0
+        while let block {
+            while nextRow < block.rows.count {
+                let points = batch.rowCount + batch.refusals.count
+                if points >= limits.points || size >= limits.sizeBytes && points > 0 {
+                    return false
+                }
+                let row = block.rows[nextRow]
+                nextRow += 1
+                size += row.text.count + 1
+                read(row, block, into: &batch)
+            }
+            self.block = try tokenizer.nextBlock(of: source)
+            nextRow = 0
+        }
+        copy = nil
+        return true
+    }
+
+    private mutating func read(
+        _ row: CSVRow, _ block: CSVBlock, into batch: inout WriteBatch
+    ) {
+        if block.isBlank(row) { return }
+        guard let problem = readCells(row, block, into: &batch) else { return }
+        batch.abandonRow()
+        let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
+        let bytes = block.bytes.copy(row.text.lowerBound..<(row.text.lowerBound + size))
+        batch.refuse(
+            Refusal(
+                subject: .line(bytes), reason: problem.reason, source: batch.source,
+                line: row.line, column: problem.column))
+    }
+
+    private struct Problem {
+        var reason: String
+        var column = 0
+    }
+
+    /// What keeps the row from being a point; nil where it became one.
+    private mutating func readCells(
+        _ row: CSVRow, _ block: CSVBlock, into batch: inout WriteBatch
+    ) -> Problem? {
+        if let fault = block.fault(of: row) {
+            return Problem(reason: fault.reason, column: fault.column)
+        }
+        guard let header, row.cells.count == header.names.count else {
+            return Problem(
+                reason: "found \(row.cells.count) cells, expected \(header?.names.count ?? 0) as "
+                    + "the header has")
+        }
+        if let place = block.bytes.firstInvalidUTF8(in: row.text) {
+            return Problem(reason: "invalid UTF-8", column: place - row.text.lowerBound + 1)
+        }
+        let timeCell = row.cells.lowerBound + header.timeColumn
+        guard let time = CozieTime.read(block.bytes, block.cells[timeCell].range) else {
+            let text = block.bytes.copy(block.cells[timeCell].range).prefix(60)
+            return Problem(
+                reason: "found \"\(String(decoding: text, as: UTF8.self))\" as the time, expected "
+                    + "one such as 2025-10-15 02:25:21.570000+0000",
+                column: block.column(of: timeCell, in: row))
+        }
+        let before = batch.valueCount
+        for (column, cell) in zip(header.roles.indices, row.cells)
+        where !block.cells[cell].isEmpty && header.roles[column] == .field {
+            fields.append(column, block.bytes, block.cells[cell].range, to: &batch)
+        }
+        guard batch.valueCount > before else {
+            return Problem(reason: "the row has no value beside its time and its tags")
+        }
+        let tagSet: UInt32
+        do throws(DatabaseError) {
+            tagSet = try tags.number(row, block, in: &batch)
+        } catch {
+            return Problem(reason: error.message)
+        }
+        batch.endRow(tagSet: tagSet, time: time, line: row.line)
+        return nil
+    }
+}

@@ -1,0 +1,167 @@
+// Cells of the researcher API's CSV to values of a batch.
+
+internal import CozDB
+internal import CozImport
+
+/// The columns of a file as fields, with the numbers they have in the batch being filled.
+struct CozieFields {
+    private let names: [[UInt8]]
+    private let types: [FieldType?]
+    private var experiment = 0
+    /// Four for each column, one per type; -1 where the batch has not heard of it.
+    private var numbers: [Int64]
+
+    init() { self.init([], []) }
+
+    /// - Parameters:
+    ///   - names: of the columns, fields or not.
+    ///   - types: of the fields; nil for a column without values.
+    init(_ names: [[UInt8]], _ types: [FieldType?]) {
+        self.names = names
+        self.types = types
+        numbers = []
+    }
+
+    /// Another batch begins.
+    mutating func forgetNumbers(experiment: Int) {
+        self.experiment = experiment
+        numbers.removeAll(keepingCapacity: true)
+        numbers.append(contentsOf: repeatElement(-1, count: 4 * names.count))
+    }
+
+    /// Appends the value of a cell that is not empty. What is no value of the field's type comes as
+    /// text, so that the database refuses it, and it alone.
+    mutating func append(
+        _ column: Int, _ bytes: PaddedBytes, _ range: Range<Int>, to batch: inout WriteBatch
+    ) {
+        let type = types[column] ?? .string
+        if type != .string {
+            let cell = CozieCell(bytes, range)
+            switch (type, cell) {
+            case (.float, .number(let bits)):
+                return batch.append(column: number(column, .float, &batch), bits: bits)
+            case (.integer, .number(let bits)):
+                return append(integer: column, bits, bytes, range, to: &batch)
+            case (.boolean, .boolean(let flag)):
+                return batch.append(column: number(column, .boolean, &batch), bits: flag ? 1 : 0)
+            case (.float, .notANumber), (.integer, .notANumber): return
+            default: break
+            }
+        }
+        let bits = bytes.withSpan(range) { batch.string($0) }
+        batch.append(column: number(column, .string, &batch), bits: bits)
+    }
+
+    /// Integers come as `74`, and as `74.0` from a column that has nulls too.
+    private mutating func append(
+        integer column: Int, _ bits: UInt64, _ bytes: PaddedBytes, _ range: Range<Int>,
+        to batch: inout WriteBatch
+    ) {
+        let value = Double(bitPattern: bits)
+        // Digits alone are exact, whatever their number.
+        let digits = Int64(String(decoding: bytes.copy(range), as: UTF8.self))
+        if let integer = digits ?? Int64(exactly: value) {
+            batch.append(
+                column: number(column, .integer, &batch), bits: UInt64(bitPattern: integer))
+        } else {
+            batch.append(column: number(column, .float, &batch), bits: bits)
+        }
+    }
+
+    private mutating func number(
+        _ column: Int, _ type: FieldType, _ batch: inout WriteBatch
+    ) -> UInt32 {
+        let slot = 4 * column + Int(type.rawValue) - 1
+        if numbers[slot] >= 0 { return UInt32(truncatingIfNeeded: numbers[slot]) }
+        let name = names[column]
+        let number = batch.column(experiment: experiment, name: name.span, type: type)
+        numbers[slot] = Int64(number)
+        return number
+    }
+}
+
+/// The tags of the rows. Neighbours mostly have the same ones.
+struct CozieTags {
+    private struct Tag {
+        var name: [UInt8]
+        /// The column of the file; -1: the same value for all rows.
+        var column: Int
+        var value: [UInt8]
+        var isParticipant: Bool
+    }
+
+    /// In byte order of their names.
+    private var tags: [Tag] = []
+    private var fallback: [UInt8] = []
+    private var experiment = 0
+    private var last: UInt32?
+
+    init() {}
+
+    init(_ header: CozieHeader, _ participantTag: [UInt8], _ participant: [UInt8]) {
+        fallback = participant
+        for (column, role) in header.roles.enumerated() where role == .tag {
+            let isParticipant = header.names[column].elementsEqual("id_participant".utf8)
+            tags.append(
+                Tag(
+                    name: isParticipant ? participantTag : header.names[column], column: column,
+                    value: [], isParticipant: isParticipant))
+        }
+        if !participant.isEmpty, !tags.contains(where: \.isParticipant) {
+            tags.append(
+                Tag(name: participantTag, column: -1, value: participant, isParticipant: true))
+        }
+        tags.sort { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    /// Another batch begins.
+    mutating func forgetNumbers(experiment: Int) {
+        self.experiment = experiment
+        last = nil
+    }
+
+    /// The number of a row's tags in the batch.
+    ///
+    /// - Throws: `usage` for a value too long.
+    mutating func number(
+        _ row: CSVRow, _ block: CSVBlock, in batch: inout WriteBatch
+    ) throws(DatabaseError) -> UInt32 {
+        var isSame = last != nil
+        for index in tags.indices where tags[index].column >= 0 {
+            let range = block.cells[row.cells.lowerBound + tags[index].column].range
+            let usesFallback = range.isEmpty && tags[index].isParticipant
+            if usesFallback
+                ? tags[index].value == fallback
+                : CozieTags.isEqual(tags[index].value, block.bytes, range)
+            {
+                continue
+            }
+            guard range.count <= DatabaseOptions.nameSizeBytesMax else {
+                throw DatabaseError(
+                    .usage,
+                    "found a tag of \(range.count) bytes, expected at most "
+                        + "\(DatabaseOptions.nameSizeBytesMax)")
+            }
+            tags[index].value = usesFallback ? fallback : block.bytes.copy(range)
+            isSame = false
+        }
+        if isSame, let last { return last }
+        batch.beginTagSet(experiment: experiment)
+        for tag in tags where !tag.value.isEmpty {
+            batch.addTag(name: tag.name.span, value: tag.value.span)
+        }
+        let number = batch.endTagSet()
+        last = number
+        return number
+    }
+
+    private static func isEqual(
+        _ value: [UInt8], _ bytes: PaddedBytes, _ range: Range<Int>
+    ) -> Bool {
+        guard value.count == range.count else { return false }
+        for index in value.indices where value[index] != bytes[range.lowerBound + index] {
+            return false
+        }
+        return true
+    }
+}

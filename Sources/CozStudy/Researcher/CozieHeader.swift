@@ -1,0 +1,77 @@
+// The header of the researcher API's CSV: what each column is.
+
+internal import CozDB
+internal import CozImport
+
+/// What a column of the file is.
+enum CozieRole: Equatable {
+    /// A row number, or what a table program added.
+    case ignored
+    case time
+    case tag
+    case field
+}
+
+/// The columns of one file.
+struct CozieHeader {
+    private(set) var names: [[UInt8]] = []
+    private(set) var roles: [CozieRole] = []
+    /// Which of the columns has the times.
+    private(set) var timeColumn = 0
+
+    /// Whether a file begins as one of this format.
+    static func begins(_ head: [UInt8]) -> Bool {
+        var head = head[...]
+        if head.starts(with: "\u{FEFF}".utf8) { head = head.dropFirst(3) }
+        return [",index,", ",index\n", ",index\r\n", ",level_0,"].contains {
+            head.starts(with: $0.utf8)
+        }
+    }
+
+    /// - Throws: `usage` for a header that is none of this format.
+    init(_ row: CSVRow, _ block: borrowing CSVBlock, file: String) throws(DatabaseError) {
+        func problem(_ text: String) -> DatabaseError {
+            DatabaseError(.usage, "line \(row.line): \(text)", file: file)
+        }
+        if let fault = block.fault(of: row) { throw problem(fault.reason) }
+        if let place = block.bytes.firstInvalidUTF8(in: row.text) {
+            throw problem("column \(place - row.text.lowerBound + 1): invalid UTF-8 in the header")
+        }
+        names = row.cells.map { block.bytes.copy(block.cells[$0].range) }
+        let time = try timeColumn(problem)
+        timeColumn = time
+        roles = names.indices.map { $0 == time ? .time : CozieHeader.role(names[$0]) }
+        var seen: Set<[UInt8]> = []
+        for (name, role) in zip(names, roles) where role == .field || role == .tag {
+            let text = String(decoding: name, as: UTF8.self)
+            guard seen.insert(name).inserted else {
+                throw problem("found two columns \"\(text)\", expected each name once")
+            }
+            guard name.count <= DatabaseOptions.nameSizeBytesMax else {
+                throw problem(
+                    "found a column name of \(name.count) bytes, expected at most "
+                        + "\(DatabaseOptions.nameSizeBytesMax)")
+            }
+        }
+    }
+
+    /// pandas calls the times `index`, or `level_0` where a field is called `index`.
+    private func timeColumn(
+        _ problem: (String) -> DatabaseError
+    ) throws(DatabaseError) -> Int {
+        if names.count > 1, names[0].isEmpty, names[1].elementsEqual("level_0".utf8) { return 1 }
+        if let index = names.firstIndex(where: { $0.elementsEqual("index".utf8) }) { return index }
+        let found = names.prefix(4).map { "\"\(String(decoding: $0, as: UTF8.self))\"" }
+        throw problem(
+            "found a header that begins with \(found.joined(separator: ", ")), expected a column "
+                + "\"index\" with the times, as the researcher API delivers; --format csv reads "
+                + "other tables")
+    }
+
+    private static func role(_ name: [UInt8]) -> CozieRole {
+        // What pandas calls the row number when it has read the file and writes it again.
+        if name.isEmpty || name.starts(with: "Unnamed: ".utf8) { return .ignored }
+        let isTag = ResearcherRequest.tags.contains { name.elementsEqual($0.utf8) }
+        return isTag ? .tag : .field
+    }
+}

@@ -1,0 +1,61 @@
+// The types of the columns of a CSV that says none.
+
+internal import CozDB
+
+/// Decides the types of fields, in this order: text for `q_*`; as the experiment stores or
+/// declares the field; as an earlier file of the import had it; as the catalogue has it; as the
+/// values of the whole column are.
+struct CozieTypes {
+    private let schema: ExperimentSchema?
+    private let catalogue = FieldDeclarations(.cozieV3)
+    private var decided: [[UInt8]: FieldType] = [:]
+
+    /// - Parameter schema: of the experiment, where it is there already.
+    init(_ schema: ExperimentSchema?) {
+        self.schema = schema
+    }
+
+    /// The type of a field, where it does not depend on the values.
+    func type(of name: [UInt8]) -> FieldType? {
+        let text = String(decoding: name, as: UTF8.self)
+        if let type = schema?.field(text)?.type { return type }
+        // Answers are text that often looks like a number: "7", "00".
+        if name.starts(with: "q_".utf8) { return .string }
+        return schema?.declaration(of: text)?.type ?? decided[name]
+            ?? catalogue.declaration(of: text)?.type
+    }
+
+    /// Remembers what a file's values made of a field, for the files that follow.
+    mutating func remember(_ type: FieldType, of name: [UInt8]) {
+        decided[name] = type
+    }
+}
+
+/// What the values of one column have shown so far.
+struct CozieColumnValues {
+    private var hasNumber = false
+    private var hasInfinity = false
+    private var hasNotANumber = false
+    private var hasBoolean = false
+    /// Whether the type cannot change any more.
+    private(set) var hasText = false
+
+    mutating func add(_ cell: CozieCell) {
+        switch cell {
+        case .number(let bits):
+            if Double(bitPattern: bits).isFinite { hasNumber = true } else { hasInfinity = true }
+        case .boolean: hasBoolean = true
+        case .notANumber: hasNotANumber = true
+        case .text: hasText = true
+        }
+    }
+
+    /// The type that all values have; nil for a column without values.
+    var type: FieldType? {
+        if hasText { return .string }
+        if hasBoolean { return hasNumber || hasInfinity || hasNotANumber ? .string : .boolean }
+        if hasNumber { return .float }
+        // Words only: nothing says that they are numbers.
+        return hasInfinity || hasNotANumber ? .string : nil
+    }
+}

@@ -1,0 +1,229 @@
+// The researcher API's CSV, byte for byte, from a database: the statement that the API sends to
+// InfluxDB, twice. The first run finds out what pandas knows of whole columns, the second writes.
+//
+// Source: cozie-apple-backend e29a13c, lambda_cozie-apple-v3-researcher-read-influx: the answer
+// becomes a pandas table, columns without a value are dropped, `to_csv` writes the rest.
+
+public import CozDB
+
+/// Writes what the researcher API delivers: a column without a name that counts the rows, `index`
+/// with the times, the columns asked for that have a value; numbers, booleans and texts as pandas
+/// spells them, null and the empty text as nothing.
+///
+/// Memory does not grow with the number of rows.
+public struct ResearcherExport: Sendable {
+    /// What was written.
+    public struct Summary: Hashable, Sendable {
+        /// Rows, without the header.
+        public var rows = 0
+        /// Columns, without the row number and `index`.
+        public var columns: [String] = []
+    }
+
+    private let request: ResearcherRequest
+    private let isCancelled: (@Sendable () -> Bool)?
+
+    /// - Parameters:
+    ///   - request: what is wanted.
+    ///   - isCancelled: asked now and then; true ends the export.
+    public init(_ request: ResearcherRequest, isCancelled: (@Sendable () -> Bool)? = nil) {
+        self.request = request
+        self.isCancelled = isCancelled
+    }
+
+    /// Writes the CSV, in pieces of some 64 KiB. An answer without rows is the header `,index`.
+    ///
+    /// Cost: reads the rows twice.
+    ///
+    /// - Throws: `notFound` for an experiment that does not exist; `usage` for a column, zone or
+    ///   number of days that means nothing; what the query or `write` throws.
+    @discardableResult
+    public func write(
+        from snapshot: DatabaseSnapshot,
+        _ write: ([UInt8]) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> Summary {
+        let schema = try schema(in: snapshot)
+        try check(schema, snapshot)
+        let index = ResearcherIndex(try zone())
+        let names = request.selection(schema)
+        var survey = ColumnSurvey()
+        try snapshot.query(
+            request.statement(names, schema), options: options, into: &survey)
+        let kept = names.indices.filter { survey.rows > 0 && isKept($0, survey) }
+        return try withoutActuallyEscaping(write) { write throws(DatabaseError) in
+            var table = try ResearcherTable(
+                kept.map { survey.columns[$0] }, names: kept.map { survey.names[$0] }, index, write)
+            if !kept.isEmpty {
+                let statement = request.statement(kept.map { names[$0] }, schema)
+                try snapshot.query(statement, options: options, into: &table)
+            }
+            try table.finish()
+            return Summary(rows: table.rows, columns: kept.map { survey.names[$0] })
+        }
+    }
+
+    private func isKept(_ column: Int, _ survey: ColumnSurvey) -> Bool {
+        // A tag that the API asks for on its own account is no column that anybody wants empty.
+        survey.columns[column].hasValue
+            || request.keepsEmptyColumns && column >= ResearcherRequest.tags.count
+    }
+
+    private func schema(in snapshot: DatabaseSnapshot) throws(DatabaseError) -> ExperimentSchema {
+        let schemas = snapshot.schemas
+        let schema = schemas.first { $0.name.utf8.elementsEqual(request.experiment.utf8) }
+        if let schema { return schema }
+        let names = schemas.prefix(20).map(\.name).joined(separator: ", ")
+        throw DatabaseError(
+            .notFound,
+            "found no experiment \"\(request.experiment)\"; expected one of: "
+                + (schemas.isEmpty ? "none, the database is empty" : names))
+    }
+
+    private func zone() throws(DatabaseError) -> TimeZoneRules? {
+        guard let name = request.zone else { return nil }
+        return try TimeZoneRules(named: name)
+    }
+
+    /// What the API would answer with an empty table, because nobody can tell it from no data.
+    private func check(
+        _ schema: ExperimentSchema, _ snapshot: DatabaseSnapshot
+    ) throws(DatabaseError) {
+        if let days = request.days, !(0...106_751).contains(days) {
+            throw DatabaseError(.usage, "found \(days) days, expected 0 to 106751")
+        }
+        let known = schema.fields + schema.attributes
+        for column in request.columns
+        where !ResearcherRequest.tags.contains(column)
+            && !known.contains(where: { $0.name.utf8.elementsEqual(column.utf8) })
+        {
+            // The query layer knows all tags, and which name may be meant.
+            var nothing = ColumnSurvey()
+            var options = options
+            options.influxCompatible = false
+            try snapshot.query(
+                "EXPLAIN SELECT \(QueryText.name(column)) FROM \(QueryText.name(schema.name))",
+                options: options, into: &nothing)
+        }
+    }
+
+    private var options: QueryOptions {
+        var options = QueryOptions(now: request.now)
+        // A tag that no point has is an empty column, not an error.
+        options.influxCompatible = true
+        options.isCancelled = isCancelled
+        var limits = QueryLimits()
+        limits.textSizeBytesMax = 64 << 20
+        options.limits = limits
+        return options
+    }
+}
+
+/// The first run: names, rows and what is in each column.
+private struct ColumnSurvey: QueryResultSink {
+    private(set) var columns: [PandasColumn] = []
+    private(set) var names: [String] = []
+    private(set) var rows = 0
+
+    mutating func beginStatement(_ index: Int) throws(DatabaseError) {}
+
+    mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
+        names = series.columns.dropFirst().map(\.name)
+        columns = [PandasColumn](repeating: PandasColumn(), count: names.count)
+    }
+
+    mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
+        rows += batch.count
+        for index in columns.indices { columns[index].add(batch.columns[index + 1]) }
+    }
+
+    mutating func endSeries() throws(DatabaseError) {}
+    mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
+}
+
+/// The second run: header and rows.
+private struct ResearcherTable: QueryResultSink {
+    private static let pieceSizeBytes = 1 << 16
+
+    private let areFloats: [Bool]
+    private var index: ResearcherIndex
+    private let write: ([UInt8]) throws(DatabaseError) -> Void
+    private var bytes: [UInt8] = []
+    private(set) var rows = 0
+
+    init(
+        _ columns: [PandasColumn], names: [String], _ index: ResearcherIndex,
+        _ write: @escaping ([UInt8]) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        areFloats = columns.map(\.isOfFloats)
+        self.index = index
+        self.write = write
+        bytes.append(UInt8(ascii: ","))
+        let hasIndex = names.contains("index")
+        if hasIndex && names.contains("level_0") {
+            throw DatabaseError(
+                .usage,
+                "found columns \"index\" and \"level_0\"; pandas has no name left for the times "
+                    + "then. Leave one out with a list of columns")
+        }
+        for name in [hasIndex ? "level_0" : "index"] + names {
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            PandasText.append(cell: name.utf8.span, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    mutating func beginStatement(_ index: Int) throws(DatabaseError) {}
+    mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {}
+
+    mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
+        let times = batch.columns[0]
+        let columns = Array(batch.columns.dropFirst())
+        for row in 0..<batch.count {
+            PandasText.append(Int64(rows), to: &bytes)
+            rows += 1
+            bytes.append(UInt8(ascii: ","))
+            index.append(Int64(bitPattern: times.bits(row)), to: &bytes)
+            for column in columns.indices {
+                bytes.append(UInt8(ascii: ","))
+                if !columns[column].isNull(row) {
+                    append(columns[column], row, isFloat: areFloats[column])
+                }
+            }
+            bytes.append(UInt8(ascii: "\n"))
+            if bytes.count >= ResearcherTable.pieceSizeBytes { try handOver() }
+        }
+    }
+
+    private mutating func append(_ vector: ResultVector, _ row: Int, isFloat: Bool) {
+        switch vector.type {
+        case .string: vector.withText(row) { PandasText.append(cell: $0, to: &bytes) }
+        case .float:
+            let value = Double(bitPattern: vector.bits(row))
+            if value.isNaN { return }
+            if isFloat {
+                PandasText.append(float: value, to: &bytes)
+            } else {
+                PandasText.append(answered: value, to: &bytes)
+            }
+        case .integer:
+            let value = Int64(bitPattern: vector.bits(row))
+            if isFloat {
+                PandasText.append(float: Double(value), to: &bytes)
+            } else {
+                PandasText.append(value, to: &bytes)
+            }
+        case .boolean: PandasText.append(vector.bits(row) != 0, to: &bytes)
+        case nil: break
+        }
+    }
+
+    mutating func endSeries() throws(DatabaseError) {}
+    mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
+
+    mutating func finish() throws(DatabaseError) { try handOver() }
+
+    private mutating func handOver() throws(DatabaseError) {
+        try write(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

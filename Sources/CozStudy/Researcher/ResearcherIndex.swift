@@ -1,0 +1,36 @@
+// The column `index`: times as the researcher API prints them.
+
+internal import CozDB
+
+/// Prints times as strftime does with `%Y-%m-%d %H:%M:%S.%f%z`: six digits of the second, the rest
+/// cut off; an offset without a colon, with seconds where it has some.
+struct ResearcherIndex {
+    private let zone: TimeZoneRules?
+    private var scratch: [UInt8] = []
+
+    /// - Parameter zone: nil is UTC.
+    init(_ zone: TimeZoneRules?) {
+        self.zone = zone
+    }
+
+    mutating func append(_ nanoseconds: Int64, to bytes: inout [UInt8]) {
+        let time = Timestamp(nanoseconds: nanoseconds)
+        let offset = zone?.offsetSeconds(at: time) ?? 0
+        scratch.removeAll(keepingCapacity: true)
+        // 2025-10-15T02:25:21.570000000Z
+        time.appendText(to: &scratch, offsetSeconds: offset, fractionDigits: .nine)
+        bytes.append(contentsOf: scratch[0..<10])
+        bytes.append(UInt8(ascii: " "))
+        bytes.append(contentsOf: scratch[11..<26])
+        bytes.append(offset < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        let seconds = offset.magnitude
+        append(twoDigits: seconds / 3600, to: &bytes)
+        append(twoDigits: seconds / 60 % 60, to: &bytes)
+        if seconds % 60 != 0 { append(twoDigits: seconds % 60, to: &bytes) }
+    }
+
+    private func append(twoDigits number: UInt, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    }
+}

@@ -1,0 +1,113 @@
+// How often each answer of a survey was given, and which answers no option has.
+
+public import CozDB
+
+/// The stored answers to one question.
+public struct SurveyAnswers: Sendable {
+    /// An answer and how often it is stored.
+    public struct Count: Hashable, Sendable {
+        /// The answer as it is stored.
+        public var answer: String
+        /// Rows that have it.
+        public var rows: Int
+    }
+
+    /// The field that takes the answers.
+    public var field: String
+    /// The question; empty where no survey with it is registered.
+    public var question: String
+    /// Whether a survey with the question is registered.
+    public var isRegistered: Bool
+    /// The answers offered, in the order of the survey, also those that nobody chose.
+    public var offered: [Count]
+    /// Other answers, the most frequent first.
+    public var others: [Count]
+
+    /// Rows with an answer.
+    public var total: Int { (offered + others).reduce(0) { $0 + $1.rows } }
+}
+
+extension Database {
+    /// Counts the stored answers of an experiment: of all questions registered for it
+    /// (`declare`), and of the other fields of strings whose names begin with `q_`, in the order
+    /// of registration and then of names.
+    ///
+    /// Rows are counted: a survey that was submitted twice counts twice.
+    ///
+    /// - Throws: `notFound` for an unknown experiment, and what `query` throws.
+    public func surveyAnswers(of experiment: String) throws(DatabaseError) -> [SurveyAnswers] {
+        let schemas = try schemas()
+        guard let schema = schemas.first(where: { $0.name.utf8.elementsEqual(experiment.utf8) })
+        else {
+            let near = NameSuggestion.text(experiment, among: schemas.map(\.name))
+            throw DatabaseError(
+                .notFound,
+                "found no experiment \"\(experiment)\", expected one that was imported"
+                    + near)
+        }
+        let registered = schema.declarations.filter { !$0.question.isEmpty || !$0.options.isEmpty }
+        let names = Set(registered.map { Array($0.name.utf8) })
+        let others = schema.fields.filter {
+            $0.type == .string && $0.name.utf8.starts(with: "q_".utf8)
+                && !names.contains(Array($0.name.utf8))
+        }
+        var result: [SurveyAnswers] = []
+        for field in registered {
+            let counts = try answers(to: field.name, in: schema)
+            result.append(SurveyAnswers(field, counts, isRegistered: true))
+        }
+        for column in others {
+            let counts = try answers(to: column.name, in: schema)
+            let field = SchemaPreset.Field(column.name, .string)
+            result.append(SurveyAnswers(field, counts, isRegistered: false))
+        }
+        return result
+    }
+
+    private func answers(
+        to field: String, in schema: ExperimentSchema
+    ) throws(DatabaseError) -> [SurveyAnswers.Count] {
+        guard let column = schema.field(field), column.type == .string else { return [] }
+        let name = SurveyAnswers.identifier(field)
+        let statement =
+            "SELECT count(\(name)) FROM \(SurveyAnswers.identifier(schema.name)) "
+            + "WHERE \(name) IS NOT NULL GROUP BY \(name)::field"
+        let result = try query(statement)
+        if let error = result.statements.first?.error { throw error }
+        return result.series.compactMap { series in
+            guard let answer = series.header.tags.first?.value,
+                case .integer(let rows)? = series.columns.last?.value(0)
+            else { return nil }
+            return SurveyAnswers.Count(answer: answer, rows: Int(rows))
+        }
+    }
+}
+
+extension SurveyAnswers {
+    init(_ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool) {
+        self.field = field.name
+        question = field.question
+        self.isRegistered = isRegistered
+        var rest = Dictionary(
+            counts.map { (Array($0.answer.utf8), $0.rows) }, uniquingKeysWith: +)
+        offered = field.options.map { option in
+            Count(answer: option, rows: rest.removeValue(forKey: Array(option.utf8)) ?? 0)
+        }
+        others = rest.map { Count(answer: String(decoding: $0.key, as: UTF8.self), rows: $0.value) }
+            .sorted {
+                $0.rows != $1.rows
+                    ? $0.rows > $1.rows
+                    : $0.answer.utf8.lexicographicallyPrecedes($1.answer.utf8)
+            }
+    }
+
+    /// The name as a statement takes it.
+    fileprivate static func identifier(_ name: String) -> String {
+        var text = "\""
+        for scalar in name.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { text += "\\" }
+            if scalar == "\n" { text += "\\n" } else { text.unicodeScalars.append(scalar) }
+        }
+        return text + "\""
+    }
+}

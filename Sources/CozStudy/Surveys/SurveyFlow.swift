@@ -1,0 +1,141 @@
+// The way through a watch survey: where options lead, what can be reached, where it ends.
+
+internal import CozDB
+
+/// Findings about ids and the order of questions.
+struct SurveyFlow {
+    let survey: WatchSurvey
+    /// Looking for a name that may have been meant takes time with the number of questions.
+    private static let suggestionCountMax = 100
+
+    /// Index of the question of each id, the first of several.
+    private let indices: [[UInt8]: Int]
+
+    init(_ survey: WatchSurvey) {
+        self.survey = survey
+        indices = Dictionary(
+            survey.questions.enumerated().map { (Array($1.id.utf8), $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    var findings: [SurveyFinding] { ids + options + ends + reach }
+
+    private func finding(
+        _ severity: SurveyFinding.Severity, _ question: WatchSurvey.Question, _ message: String
+    ) -> SurveyFinding {
+        SurveyFinding(
+            severity: severity, line: question.line, column: question.column, message: message)
+    }
+
+    private func index(_ id: String) -> Int? { indices[Array(id.utf8)] }
+
+    // MARK: Ids
+
+    private var ids: [SurveyFinding] {
+        var found: [SurveyFinding] = []
+        for (number, question) in survey.questions.enumerated() where !question.id.isEmpty {
+            if let first = index(question.id), first != number {
+                let line = survey.questions[first].line
+                found.append(
+                    finding(
+                        .error, question,
+                        "\(question.id) is the id of a question in line \(line) already: the app "
+                            + "shows only that one, and answers could not be told apart"))
+            }
+            if question.id.utf8.starts(with: "q_".utf8) { continue }
+            if CozieCatalogue.v3.field(named: question.id) != nil {
+                found.append(
+                    finding(
+                        .error, question,
+                        "\(question.id) is a field of the app: its values and the answers would "
+                            + "overwrite each other"))
+            } else {
+                found.append(
+                    finding(
+                        .flaw, question,
+                        "\(question.id) does not begin with q_, as fields of answers do"))
+            }
+        }
+        return found
+    }
+
+    // MARK: Options
+
+    private var options: [SurveyFinding] {
+        var found: [SurveyFinding] = []
+        for question in survey.questions {
+            var texts: Set<[UInt8]> = []
+            for option in question.options {
+                if !option.text.isEmpty, !texts.insert(Array(option.text.utf8)).inserted {
+                    found.append(
+                        SurveyFinding(
+                            severity: .flaw, line: option.line, column: option.column,
+                            message:
+                                "\(question.id) offers \"\(option.text)\" twice: answers do not "
+                                + "tell which was chosen"))
+                }
+                guard !option.next.isEmpty, index(option.next) == nil else { continue }
+                let near =
+                    found.count < SurveyFlow.suggestionCountMax
+                    ? NameSuggestion.text(option.next, among: survey.questions.map(\.id)) : ""
+                found.append(
+                    SurveyFinding(
+                        severity: .flaw, line: option.line, column: option.column,
+                        message:
+                            "\"\(option.text)\" of \(question.id) leads to \(option.next), which "
+                            + "is no question: the survey ends there\(near)"))
+            }
+        }
+        return found
+    }
+
+    // MARK: Reach
+
+    /// Questions that no way leads to.
+    private var reach: [SurveyFinding] {
+        guard !survey.questions.isEmpty else { return [] }
+        var isReached = [Bool](repeating: false, count: survey.questions.count)
+        var waiting = [0]
+        while let number = waiting.popLast() {
+            if isReached[number] { continue }
+            isReached[number] = true
+            waiting += survey.questions[number].options.compactMap { index($0.next) }
+        }
+        return survey.questions.indices.compactMap { number in
+            let question = survey.questions[number]
+            // That an id stands twice is said already.
+            guard !isReached[number], index(question.id) == number else { return nil }
+            return finding(.flaw, question, "\(question.id) cannot be reached: nothing leads to it")
+        }
+    }
+
+    /// Questions after which no answer ever ends the survey.
+    private var ends: [SurveyFinding] {
+        var canEnd = [Bool](repeating: false, count: survey.questions.count)
+        var before = [[Int]](repeating: [], count: survey.questions.count)
+        var waiting: [Int] = []
+        for (number, question) in survey.questions.enumerated() {
+            // Without options it stops there; that is said already.
+            if question.options.isEmpty { waiting.append(number) }
+            for option in question.options {
+                if let next = index(option.next) {
+                    before[next].append(number)
+                } else {
+                    waiting.append(number)
+                }
+            }
+        }
+        while let number = waiting.popLast() {
+            if canEnd[number] { continue }
+            canEnd[number] = true
+            waiting += before[number]
+        }
+        return survey.questions.indices.compactMap { number in
+            if canEnd[number] { return nil }
+            let question = survey.questions[number]
+            return finding(
+                .flaw, question,
+                "after \(question.id) the survey never ends: all answers lead in a circle")
+        }
+    }
+}
