@@ -9,7 +9,6 @@ internal import CozImport
 struct CozieTypes {
     private let schema: ExperimentSchema?
     private let options: ImportOptions
-    private let catalogue = FieldDeclarations(.cozieV3)
     private var decided: [[UInt8]: FieldType] = [:]
 
     /// - Parameters:
@@ -27,7 +26,7 @@ struct CozieTypes {
         // Answers are text that often looks like a number: "7", "00".
         if text.utf8.starts(with: "q_".utf8) { return .string }
         return schema?.declaration(of: text)?.type ?? decided[name]
-            ?? catalogue.declaration(of: text)?.type
+            ?? CozieCatalogue.v3.field(named: text)?.type
     }
 
     /// Remembers what a file's values made of a field, for the files that follow.
