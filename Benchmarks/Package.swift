@@ -11,6 +11,7 @@ let package = Package(
             dependencies: [
                 .product(name: "CozDB", package: "cozdb"),
                 .product(name: "CozImport", package: "cozdb"),
+                .product(name: "CozStudy", package: "cozdb"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),

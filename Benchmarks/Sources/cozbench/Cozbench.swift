@@ -12,6 +12,10 @@ struct Cozbench {
             case "parse" where arguments.count >= 3:
                 let repeats = arguments.count > 3 ? Int(arguments[3]) ?? 5 : 5
                 try ParseWorkload.run(path: arguments[2], repeats: repeats)
+            case "payload" where arguments.count >= 4:
+                let repeats = arguments.count > 4 ? Int(arguments[4]) ?? 5 : 5
+                try PayloadWorkload.run(
+                    path: arguments[2], repeats: repeats, directory: arguments[3])
             case "import" where arguments.count == 4:
                 try ImportWorkload.run(path: arguments[2], directory: arguments[3])
             case "figures" where arguments.count >= 5:
@@ -23,9 +27,11 @@ struct Cozbench {
                 print(
                     """
                     usage: cozbench parse FILE [REPEATS]
+                           cozbench payload FILE DIRECTORY [REPEATS]
                            cozbench import FILE DIRECTORY
                            cozbench figures COMMAND FILE DIRECTORY [REPEATS]
                       parse   line protocol to batches of 10,000 points; no database
+                      payload JSON of the Cozie app to batches; payloads of 100 items to a database
                       import  a file into a new database
                       figures the command's import speed, memory, size and start-up
                     """)

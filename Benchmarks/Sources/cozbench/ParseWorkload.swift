@@ -52,7 +52,7 @@ enum ParseWorkload {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    private static func readFile(_ path: String) throws(DatabaseError) -> [UInt8] {
+    static func readFile(_ path: String) throws(DatabaseError) -> [UInt8] {
         guard let file = unsafe fopen(path, "r") else {
             throw DatabaseError(.notFound, "cannot open", file: path)
         }

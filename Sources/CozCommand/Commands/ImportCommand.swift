@@ -24,13 +24,18 @@ struct ImportCommand: ParsableCommand {
               cozdb import --db study.cozdb influx-export.txt.gz
               cozdb import --db study.cozdb --identity all --types strict metrics.lp
               cozdb import --db study.cozdb --database cozie-apple both-databases.txt
+              cozdb import --db study.cozdb --format cozie-json --enrich offline-log.txt
               zcat old/*.gz | cozdb import --db study.cozdb --precision ms -
               cozdb import --db study.cozdb --format beiwe --experiment STUDY export/
             """)
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "auto decides by the first bytes of each file; lp is line protocol.")
+    @Option(
+        help: """
+            auto decides by the first bytes of each file; lp is line protocol, cozie-json what the \
+            Cozie app posts.
+            """)
     var format = ImportFormat.auto
 
     @OptionGroup var options: WriteOptions
@@ -41,6 +46,8 @@ struct ImportCommand: ParsableCommand {
     var experiment: String?
 
     @OptionGroup var renaming: RenameOptions
+
+    @OptionGroup(title: "Cozie payloads (JSON)") var payloads: PayloadOptions
 
     @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
 
@@ -77,6 +84,7 @@ struct ImportCommand: ParsableCommand {
         guard files.filter({ $0 == "-" }).count <= 1 else {
             throw ValidationError("standard input (-) can be read only once")
         }
+        try payloads.validate(for: format)
     }
 
     func run() throws {
@@ -108,6 +116,7 @@ struct ImportCommand: ParsableCommand {
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
         [
+            .cozieJSON: .cozieJSON(payloads.payload), .influxJSON: .influxJSON, .ndjson: .ndjson,
             .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
             .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
         ]

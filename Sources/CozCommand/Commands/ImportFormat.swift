@@ -6,8 +6,11 @@ internal import ArgumentParser
 /// it; line protocol, the last, recognises nothing and takes what is left.
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case auto
+    case cozieJSON = "cozie-json"
     case annotatedCSV = "annotated-csv"
     case influxCSV = "influx-csv"
+    case influxJSON = "influx-json"
+    case ndjson
     case cozieCSV = "cozie-csv"
     case beiwe
     case csv

@@ -101,6 +101,15 @@ package struct JSONInput: ~Copyable {
         return "\(place(of: problem.index).description): \(problem.message(in: scanner.text))"
     }
 
+    /// The same for a scanner that was taken out, after it said `incomplete`.
+    package mutating func refill(
+        _ taken: inout JSONScanner, from file: InputFile?
+    ) throws(DatabaseError) {
+        scanner = taken
+        defer { taken = scanner }
+        try refill(from: file)
+    }
+
     /// Adds the next bytes of the file behind those that are still needed.
     ///
     /// - Throws: as `next`.
@@ -148,7 +157,7 @@ package struct JSONInput: ~Copyable {
         scanner.index = Swift.min(kept ?? index, index)
         kept = nil
         while true {
-            let end = nextBeginning(from: index)
+            let end = isBeginning(index) ? index : nextBeginning(from: index)
             let whole = end ?? (scanner.isLast ? buffer.count : lastNewline(from: index))
             let room = Swift.max(0, sizeBytesMax - passed.count)
             let start = scanner.index
@@ -161,6 +170,15 @@ package struct JSONInput: ~Copyable {
         }
         scanner.restart(at: scanner.index)
         return passed
+    }
+
+    /// Whether a bracket or brace at an index is the first byte of its line, blanks apart.
+    private func isBeginning(_ index: Int) -> Bool {
+        let bytes = buffer.bytes
+        guard bytes[index] == openingBrace || bytes[index] == openingBracket else { return false }
+        var before = index
+        while before > 0, bytes[before - 1] == space || bytes[before - 1] == tab { before -= 1 }
+        return before > 0 && bytes[before - 1] == newline
     }
 
     /// Where a line begins, behind blanks, with a bracket or brace.

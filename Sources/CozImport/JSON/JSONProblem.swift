@@ -3,11 +3,11 @@
 internal import CozDB
 
 /// Why bytes are no JSON.
-package struct JSONProblem: Equatable, Sendable {
+package struct JSONProblem: Sendable {
     /// Index of the byte that is wrong; the count of the bytes where they end too early.
     package var index: Int
     /// What was expected there, in words.
-    package var expected: String
+    package var expected: StaticString
 
     /// `found "}", expected a value`.
     ///

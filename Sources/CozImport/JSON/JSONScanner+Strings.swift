@@ -43,12 +43,12 @@ extension JSONScanner {
         (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
     }
 
-    private mutating func failString(_ index: Int, _ expected: String) -> Int {
+    private mutating func failString(_ index: Int, _ expected: StaticString) -> Int {
         problem = JSONProblem(index: index, expected: expected)
         return -1
     }
 
-    private func controlReason(_ index: Int) -> String {
+    private func controlReason(_ index: Int) -> StaticString {
         index >= text.count
             ? "a closing quote"
             : "a closing quote, or an escape such as \\n for a control character"

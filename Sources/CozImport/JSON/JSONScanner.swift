@@ -27,7 +27,8 @@ package enum JSONToken: UInt8, Sendable {
     case invalid
 }
 
-/// A pull parser over bytes in memory. After `incomplete` give it `text` with more bytes, with
+/// A pull parser over bytes in memory; a value without references, cheap to take out of a structure
+/// while many tokens are read. After `incomplete` give it `text` with more bytes, with
 /// `index` where the same byte lies now.
 package struct JSONScanner {
     /// Objects and arrays inside each other; documents that nest deeper are refused.
@@ -170,7 +171,7 @@ package struct JSONScanner {
 
     private mutating func open(_ token: JSONToken, _ index: Int) -> JSONToken {
         guard depth < JSONScanner.depthMax else {
-            return fail(index, "at most \(JSONScanner.depthMax) levels of nesting")
+            return fail(index, "at most 64 levels of nesting")
         }
         depth += 1
         objects = objects << 1 | (token == .objectStart ? 1 : 0)
@@ -239,12 +240,10 @@ package struct JSONScanner {
     // MARK: Failing
 
     /// Notes what is wrong, unless more bytes could make it right.
-    @inline(never) mutating func fail(_ index: Int, _ reason: @autoclosure () -> String)
-        -> JSONToken
-    {
+    @inline(never) mutating func fail(_ index: Int, _ reason: StaticString) -> JSONToken {
         // No decision looks further ahead than the escapes of a surrogate pair.
         if !isLast && index + 12 > text.count { return .incomplete }
-        problem = JSONProblem(index: Swift.min(index, text.count), expected: reason())
+        problem = JSONProblem(index: Swift.min(index, text.count), expected: reason)
         expected = .failed
         return .invalid
     }

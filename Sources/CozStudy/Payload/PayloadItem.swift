@@ -32,10 +32,22 @@ enum PayloadPart: Int, CaseIterable {
     var isObject: Bool { self != .time && self != .measurement && self != .other }
 
     /// The part that has the name the scanner read last.
-    init(_ scanner: borrowing JSONScanner) {
-        self = .other
-        for part in PayloadPart.allCases where part != .other {
-            if scanner.contentsEqual(part.name) { self = part }
+    init(_ scanner: JSONScanner) {
+        // With escapes a name is longer than its text.
+        switch scanner.hasEscapes ? -1 : scanner.contents.count {
+        case -1:
+            self =
+                PayloadPart.allCases.first {
+                    $0 != .other && scanner.contentsEqual($0.name)
+                } ?? .other
+        case 4 where scanner.contentsEqual("time"): self = .time
+        case 4 where scanner.contentsEqual("tags"): self = .tags
+        case 6 where scanner.contentsEqual("fields"): self = .fields
+        case 10 where scanner.contentsEqual("fields_int"): self = .integerFields
+        case 10 where scanner.contentsEqual("fields_str"): self = .stringFields
+        case 11 where scanner.contentsEqual("measurement"): self = .measurement
+        case 12 where scanner.contentsEqual("fields_float"): self = .floatFields
+        default: self = .other
         }
     }
 }
@@ -92,29 +104,34 @@ struct PayloadItem {
         _ input: inout JSONInput, from file: InputFile?
     ) throws(DatabaseError) -> Bool {
         reset()
+        // A copy of its own, which is written back when the input has to read more.
+        var scanner = input.scanner
+        defer { input.scanner = scanner }
+        var base = input.keptStart
         while true {
-            let token = try input.next(from: file)
-            let base = input.keptStart
+            let token = scanner.next()
             switch token {
             case .key:
-                name = text(input, base)
-                if !isInObject { part = PayloadPart(input.scanner) }
+                name = text(scanner, base)
+                if !isInObject { part = PayloadPart(scanner) }
             case .objectEnd where !isInObject:
-                size = input.scanner.index - base
+                size = scanner.index - base
                 return true
             case .objectEnd:
-                if part == .tags { tags = objectStart..<(input.scanner.index - base) }
+                if part == .tags { tags = objectStart..<(scanner.index - base) }
                 isInObject = false
             case .objectStart where !isInObject && part.isObject:
-                beginObject(at: input.scanner.start - base)
+                beginObject(at: scanner.start - base)
             case .objectStart, .arrayStart:
-                if try !readNested(token, &input, file) { return false }
+                if try !readNested(token, &scanner, &base, &input, file) { return false }
             case .string, .integer, .float, .hugeNumber:
-                add(token, text(input, base), input.scanner.bits)
+                add(token, text(scanner, base), scanner.bits)
             case .yes, .no, .null:
-                let range = (input.scanner.start - base)..<(input.scanner.index - base)
-                add(token, Text(range: range), 0)
-            case .arrayEnd, .end, .incomplete, .invalid:
+                add(token, Text(range: (scanner.start - base)..<(scanner.index - base)), 0)
+            case .incomplete:
+                try input.refill(&scanner, from: file)
+                base = input.keptStart
+            case .arrayEnd, .end, .invalid:
                 return false
             }
         }
@@ -127,11 +144,11 @@ struct PayloadItem {
         (hasFields, isInObject, size, partsSeen) = (false, false, 0, 0)
     }
 
-    private func text(_ input: borrowing JSONInput, _ base: Int) -> Text {
-        let contents = input.scanner.contents
+    private func text(_ scanner: JSONScanner, _ base: Int) -> Text {
+        let contents = scanner.contents
         return Text(
             range: (contents.lowerBound - base)..<(contents.upperBound - base),
-            hasEscapes: input.scanner.hasEscapes)
+            hasEscapes: scanner.hasEscapes)
     }
 
     private mutating func beginObject(at start: Int) {
@@ -166,19 +183,21 @@ struct PayloadItem {
     }
 
     private mutating func readNested(
-        _ token: JSONToken, _ input: inout JSONInput, _ file: InputFile?
+        _ token: JSONToken, _ scanner: inout JSONScanner, _ base: inout Int,
+        _ input: inout JSONInput, _ file: InputFile?
     ) throws(DatabaseError) -> Bool {
-        let start = input.scanner.start - input.keptStart
-        let outerDepth = input.scanner.depth - 1
-        let name = name
-        while input.scanner.depth > outerDepth {
-            switch try input.next(from: file) {
+        let start = scanner.start - base
+        let outerDepth = scanner.depth - 1
+        while scanner.depth > outerDepth {
+            switch scanner.next() {
             case .invalid, .end: return false
+            case .incomplete:
+                try input.refill(&scanner, from: file)
+                base = input.keptStart
             default: break
             }
         }
-        self.name = name
-        add(token, Text(range: start..<(input.scanner.index - input.keptStart)), 0)
+        add(token, Text(range: start..<(scanner.index - base)), 0)
         return true
     }
 }

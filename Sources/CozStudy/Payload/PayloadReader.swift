@@ -30,14 +30,28 @@ enum PayloadRecognition {
         guard let first = head.firstIndex(where: { !blanks.contains($0) }),
             "[{\"".utf8.contains(head[first])
         else { return false }
+        // Lines of objects are what `cozdb export` prints; InfluxDB's answers are named as such.
+        if isLines(head[first...]) || contains(Array(head.prefix(64)), "\"results\"") {
+            return false
+        }
         func has(_ name: String) -> Bool {
             // In a string of JSON a backslash stands before the quote.
             contains(head, "\"\(name)\"") || contains(head, "\\\"\(name)\\\"")
         }
         if has("measurement") { return true }
-        if has("results") || has("series") { return false }
         return ["time", "tags", "fields", "fields_int", "fields_float", "fields_str"]
             .count(where: has) >= 2
+    }
+
+    /// Whether a line with an object is followed by one that begins with an object.
+    private static func isLines(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let blanks: [UInt8] = [0x20, 0x09, 0x0D]
+        guard bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: 0x0A) else {
+            return false
+        }
+        let last = bytes[..<end].last { !blanks.contains($0) }
+        let next = bytes[end...].dropFirst().first { !blanks.contains($0) && $0 != 0x0A }
+        return last == UInt8(ascii: "}") && next == UInt8(ascii: "{")
     }
 
     private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {

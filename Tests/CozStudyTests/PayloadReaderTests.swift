@@ -1,0 +1,193 @@
+// Payloads in files: documents one after the other, faults in the middle, all or nothing.
+
+internal import CozDB
+internal import CozImport
+internal import CozTestSupport
+internal import Foundation
+internal import Testing
+
+@testable internal import CozStudy
+
+struct PayloadReaderTests {
+    private let directory = TemporaryDirectory()
+    private let database: Database
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "cozdb-payload-\(UUID().uuidString)")
+
+    init() throws {
+        database = try Database.open(directory.path)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func file(_ text: String, _ name: String = "log.json") throws -> String {
+        let url = folder.appendingPathComponent(name)
+        try Data(text.utf8).write(to: url)
+        return url.path
+    }
+
+    private func item(_ second: Int, _ fields: String = #"{"a":1}"#) -> String {
+        let time = Timestamp(nanoseconds: 1_661_986_971_000_000_000 + Int64(second) * 1_000_000_000)
+        return """
+            {"time":"\(time)","measurement":"dev","tags":{"id_participant":"p1"},"fields":\(fields)}
+            """
+    }
+
+    @discardableResult
+    private func run(
+        _ path: String, _ payload: CoziePayloadOptions = CoziePayloadOptions(),
+        _ change: (inout ImportOptions) -> Void = { _ in }
+    ) throws -> ImportReport {
+        var options = ImportOptions()
+        options.format = .cozieJSON(payload)
+        change(&options)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try importFiles([path], into: database, options: options)
+    }
+
+    @Test func `documents one after the other and in lines are one import`() throws {
+        let text = item(1) + item(2) + "[" + item(3) + "]" + "\n" + item(4) + "\n\n" + item(5)
+        let report = try run(try file(text))
+        #expect(report.points == 5)
+        #expect(!report.hasRefusals)
+        #expect(try StoredRow.all(database).count == 5)
+    }
+
+    @Test(arguments: [1, 3, 10_000]) func `batches of any size hold the same`(rows: Int) throws {
+        let items = (0..<10).map { item($0, #"{"a":\#($0),"s":"text \#($0 % 3)"}"#) }
+        let report = try run(try file("[[" + items.joined(separator: ",\n") + "],{}]")) {
+            $0.batchRows = rows
+        }
+        #expect(report.points == 10)
+        #expect(report.refusedLines == 1)
+        let stored = try StoredRow.all(database)
+        #expect(stored.map { $0.fields["a"] } == (0..<10).map { .float(Double($0)) })
+        #expect(stored[4].fields["s"] == .string("text 1"))
+    }
+
+    @Test func `what is no JSON is refused to the next item, with its bytes`() throws {
+        let lines = [
+            "[", item(1) + ",", item(2, #"{"a":1,}"#) + ",", item(3) + ",",
+            "{\"time\":", item(4) + ",", item(5), "]", item(6),
+        ]
+        let report = try run(try file(lines.joined(separator: "\n")))
+        #expect(report.points == 4)
+        #expect(report.refusedLines == 2)
+        let refusals = try StoredRow.refusals(database)
+        #expect(refusals.map(\.line) == [3, 7])
+        #expect(refusals.first?.reason.contains("item 2: JSON, line 3, column") == true)
+        #expect(refusals.first?.reason.contains("--lenient") == true)
+        #expect(refusals.first?.subject == .line(Array((lines[2] + "\n").utf8)))
+        // A value that is missing makes the next item a part of this one.
+        #expect(refusals.last?.reason.contains("item 4: JSON, line 7, column 1") == true)
+        #expect(
+            refusals.last?.subject == .line(Array("\(lines[4])\n\(lines[5])\n".utf8)))
+    }
+
+    @Test func `a file that is cut off keeps what came before`() throws {
+        let whole = "[" + (1...20).map { item($0) }.joined(separator: ",") + "]"
+        let report = try run(try file(String(whole.dropLast(30))))
+        #expect(report.points == 19)
+        #expect(report.refusedLines == 1)
+        let reason = try StoredRow.refusals(database).first?.reason ?? ""
+        #expect(reason.contains("item 20: JSON, line 1, column"), "\(reason)")
+        #expect(reason.contains("found the end"), "\(reason)")
+    }
+
+    @Test func `a string of JSON is told by its place`() throws {
+        let inner = "[" + item(1) + ",{\"a\" 1}]"
+        let quoted = "\"" + inner.replacing("\"", with: "\\\"") + "\""
+        let report = try run(try file("\n [" + quoted + "," + item(2) + "]"))
+        #expect(report.points == 2)
+        #expect(report.refusedLines == 1)
+        let refusal = try #require(try StoredRow.refusals(database).first)
+        #expect(refusal.reason.contains("in the string at line 2, column 3: line 1, column"))
+        #expect(refusal.line == 2)
+    }
+
+    @Test func `pieces longer than one read are read`() throws {
+        // Longer than a chunk, with escapes at every place of a word.
+        let long = String(repeating: "0123456é\\n", count: 60_000)
+        let text = "[" + item(1, #"{"s":"\#(long)"}"#) + "," + item(2) + "]"
+        let report = try run(try file(text))
+        #expect(report.points == 2)
+        #expect(!report.hasRefusals)
+        let stored = try StoredRow.all(database).first?.fields["s"]
+        #expect(stored == .string(long.replacing("\\n", with: "\n")))
+    }
+
+    @Test func `a string longer than a database takes is refused alone`() throws {
+        let long = String(repeating: "é", count: 600_000)
+        let report = try run(try file(item(1, #"{"s":"\#(long)","a":1}"#)))
+        #expect(report.points == 1)
+        #expect(report.refusedValues == 1)
+        #expect(try StoredRow.all(database).first?.fields == ["a": .float(1)])
+        guard
+            case .value(_, _, _, _, .string(let kept), _) = try StoredRow.refusals(database)
+                .first?.subject
+        else {
+            Issue.record("the string is not kept")
+            return
+        }
+        #expect(kept.utf8.count == 1 << 20)
+    }
+
+    @Test func `names too long to store are refused, and the rest is stored`() throws {
+        let long = String(repeating: "n", count: 70_000)
+        let tagged = """
+            {"time":"2022-09-01T07:02:51Z","measurement":"dev","tags":{"id_participant":"p",
+            "\(long)":"x"},"fields":{"a":1}}
+            """
+        let report = try run(try file(item(1, #"{"\#(long)":1,"a":1}"#) + tagged))
+        #expect(report.points == 1)
+        #expect(report.refusedValues == 1)
+        #expect(report.refusedLines == 1)
+    }
+
+    // MARK: All or nothing
+
+    @Test func `a file is stored whole or not at all`() throws {
+        var payload = CoziePayloadOptions()
+        payload.isAtomic = true
+        let bad = try file("[" + item(1) + "," + item(2, #"{"a":[1]}"#) + "]")
+        let error = #expect(throws: DatabaseError.self) {
+            try run(bad, payload) { $0.batchRows = 1 }
+        }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("\"a\": an array as a value") == true)
+        #expect(try database.schemas().isEmpty)
+        #expect(try StoredRow.refusals(database).isEmpty)
+    }
+
+    @Test func `all or nothing needs JSON to the end, and all of it is one commit`() throws {
+        var payload = CoziePayloadOptions()
+        payload.isAtomic = true
+        let cut = try file("[" + item(1) + "," + item(2))
+        let error = #expect(throws: DatabaseError.self) { try run(cut, payload) }
+        #expect(error?.message.contains("Nothing of it was stored") == true)
+        #expect(try database.schemas().isEmpty)
+    }
+
+    @Test func `all of a good file is one commit`() throws {
+        var payload = CoziePayloadOptions()
+        payload.isAtomic = true
+        let items = (1...50).map { item($0) }.joined(separator: ",")
+        try run(try file("[" + items + "]"), payload) { $0.batchRows = 7 }
+        #expect(try StoredRow.all(database).count == 50)
+        #expect(try database.counters().insertedValues == 50)
+    }
+
+    // MARK: Recognition
+
+    @Test(arguments: [
+        ("[{\"time\":\"x\",\"measurement\":\"dev\"", true),
+        ("\u{FEFF} {\"fields\":{},\"tags\":{", true),
+        ("\"[{\\\"measurement\\\":\\\"dev\\\",", true), ("[[{\"debug\":1},{\"measurement\":", true),
+        ("{\"results\":[{\"series\":[{\"name\":\"measurement\"}]}]}", false), ("[1,2,3]", false),
+        ("dev,id=\"measurement\" a=1", false), ("[{\"name\":\"x\"}]", false), ("", false),
+        ("{\"measurement\":\"a\",\"time\":1}\n{\"measurement\":", false),
+        ("time,\"measurement\"\n", false), ("{\"tags\":{},\"time\":1,\"fields\":{}}", true),
+    ])
+    func `payloads are known by their beginning`(_ head: String, isPayload: Bool) {
+        #expect(PayloadRecognition.recognizes(Array(head.utf8)) == isPayload)
+    }
+}
