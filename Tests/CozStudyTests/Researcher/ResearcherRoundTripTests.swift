@@ -41,7 +41,12 @@ struct ResearcherRoundTripTests {
             for (name, kind) in zip(fields, kinds) where isFull || Bool.random(using: &random) {
                 switch kind {
                 case 0: values[name] = .float(numbers.randomElement(using: &random) ?? 0)
-                case 1: values[name] = .integer(integers.randomElement(using: &random) ?? 0)
+                case 1:
+                    // A null makes a float of an integer, and 2^63 - 1 would become 2^63, which the
+                    // field that counts surveys cannot hold.
+                    let some =
+                        name == "ws_survey_count" && !isFull ? integers.prefix(5) : integers[...]
+                    values[name] = .integer(some.randomElement(using: &random) ?? 0)
                 case 2: values[name] = .boolean(Bool.random(using: &random))
                 default: values[name] = .string(texts.randomElement(using: &random) ?? "")
                 }
@@ -116,7 +121,7 @@ struct ResearcherRoundTripTests {
         for (name, cells) in first where name != "" {
             let kept = times.map { cells[$0] }
             guard let other = second[name] else {
-                #expect(kept.allSatisfy(\.isEmpty), "seed \(seed): \(name) is missing")
+                #expect(!kept.contains { !$0.isEmpty }, "seed \(seed): \(name) is missing")
                 continue
             }
             #expect(kept.count == other.count, "seed \(seed)")
@@ -162,7 +167,7 @@ struct ResearcherRoundTripTests {
         #expect(Set(after.keys).isSubset(of: before.keys))
         for (name, cells) in before {
             guard let other = after[name] else {
-                #expect(cells.allSatisfy(\.isEmpty), "\(name) is missing")
+                #expect(!cells.contains { !$0.isEmpty }, "\(name) is missing")
                 continue
             }
             #expect(cells.count == other.count)
@@ -173,10 +178,10 @@ struct ResearcherRoundTripTests {
     @Test(.enabled(if: isThere, "no real files beside the package"))
     func `line protocol and the researcher's file have the same values`() throws {
         let csv = try Self.excerpt("Cozie_participant_yanta006.csv", lines: 600)
-        let lines = try Self.excerpt("yanta006_write_points.lp", lines: 600)
+        let lines = "\n" + (try Self.excerpt("yanta006_write_points.lp", lines: 600))
         let (left, right) = (try ResearcherStudy(), try ResearcherStudy())
         try left.import(csv)
-        try right.import(lines.replacing("yanta,", with: "dev,")) { $0.format = .lineProtocol }
+        try right.import(lines.replacing("\nyanta,", with: "\ndev,")) { $0.format = .lineProtocol }
         let (one, other) = (Self.table(try left.export()), Self.table(try right.export()))
         let times = one["105 110 100 101 120"] ?? []
         let otherTimes = other["105 110 100 101 120"] ?? []
