@@ -38,7 +38,8 @@ internal import Testing
         let found = try read(
             """
             #group,false,false,true,true,false,false,true,true,true
-            #datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,double,string,string,string
+            #datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,double,string\
+            ,string,string
             #default,_result,,,,,,,,
             ,result,table,_start,_stop,_time,_value,_field,_measurement,host
             ,,0,2022-12-31T05:41:24Z,2023-01-31T05:41:24Z,1970-01-01T00:00:01Z,15.43,mem,m,A
@@ -79,12 +80,13 @@ internal import Testing
             #constant,measurement,m
             #constant,tag,dc,eu
             #constant double,level,0.5
-            #datatype dateTime:02.01.2006 15:04,double:\(",."),duration,unsignedLong,boolean:y:n,ignored
+            #datatype dateTime:02.01.2006 15:04,"double:,.",duration,unsignedLong,\
+            boolean:y:n,ignored
             time,price,took,ul,ok,rest
             01.01.1970 02:00,"1.234,5",1h0.5s,7,y,x
             01.01.1970 03:00,"2",-2us,,n,
 
-            """.replacing("double:,.", "\"double:,.\""))
+            """)
         #expect(
             found.lines == [
                 "m,dc=eu level=0.5,ok=true,price=1234.5,took=3600500000000i,ul=7i 0",
@@ -94,7 +96,8 @@ internal import Testing
 
     @Test func `headers may say types, and columns may have values of their own`() throws {
         let found = try read(
-            "#constant,measurement,m\nname|tag,s|string|none,n|long|0,t|dateTime:number\na,x,1,5\nb,,,6\n"
+            "#constant,measurement,m\nname|tag,s|string|none,n|long|0,t|dateTime:number\n"
+                + "a,x,1,5\nb,,,6\n"
         )
         #expect(found.lines == ["m,name=a n=1i,s=\"x\" 5", "m,name=b n=0i,s=\"none\" 6"])
     }
@@ -258,12 +261,5 @@ internal import Testing
                 }
             }
         }
-    }
-}
-
-extension String {
-    fileprivate func replacing(_ text: String, _ other: String) -> String {
-        guard let range = firstRange(of: text) else { return self }
-        return String(self[..<range.lowerBound]) + other + String(self[range.upperBound...])
     }
 }

@@ -152,7 +152,8 @@ extension ParsedPoint {
 
     @Test func `rows that cannot be points are kept with place and reason`() throws {
         let found = try read(
-            "time,a,b\n1,x,y\n2,x\n3,x,y,,\n4,x,y,z\nsoon,x,y\n6,\"x\"y,z\n,x,y\n7,x,\"two\nlines\"\n"
+            "time,a,b\n1,x,y\n2,x\n3,x,y,,\n4,x,y,z\nsoon,x,y\n"
+                + "6,\"x\"y,z\n,x,y\n7,x,\"two\nlines\"\n"
         )
         #expect(found.lines.count == 3)
         #expect(

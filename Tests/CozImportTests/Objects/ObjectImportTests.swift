@@ -37,8 +37,12 @@ internal import Testing
     @Test func `rows of exports say what is tag, integer and field`() throws {
         let found = try read(
             """
-            {"measurement":"dev","tags":{"id_participant":"p1","x":"1"},"time":"1970-01-01T00:00:00.000000001Z","fields":{"x":74,"note":"a \\"b\\"\\n","flag":true,"empty":""},"fields_int":{"n":9007199254740993}}
-            {"measurement":"e\\u00f6","tags":{},"time":2,"fields":{"time_":-0.0,"none":null},"fields_int":{}}
+            {"measurement":"dev","tags":{"id_participant":"p1","x":"1"},\
+            "time":"1970-01-01T00:00:00.\
+            000000001Z","fields":{"x":74,"note":"a \\"b\\"\\n","flag":true,"empty":""},\
+            "fields_int":{"n":9007199254740993}}
+            {"measurement":"e\\u00f6","tags":{},"time":2,\
+            "fields":{"time_":-0.0,"none":null},"fields_int":{}}
 
             """)
         #expect(
@@ -53,7 +57,8 @@ internal import Testing
     @Test func `flat rows, in lines or in arrays, are tables`() throws {
         let lines = ["dev,id_participant=p1,site=a n=1i,s=\"x\",v=74 1", "dev v=1.5 2"]
         let rows = [
-            #"{"time":"1970-01-01T00:00:00.000000001Z","id_participant":"p1","v":74,"s":"x","n":1,"site":"a","skip":1}"#,
+            #"{"time":"1970-01-01T00:00:00.000000001Z","id_participant":"p1","#
+                + #""v":74,"s":"x","n":1,"site":"a","skip":1}"#,
             #"{"s":null,"time":2,"v":1.5,"other":null}"#,
         ]
         for text in [
@@ -98,8 +103,10 @@ internal import Testing
         let found = try read(
             """
             {"results":[{"statement_id":0,"series":[
-              {"name":"dev","tags":{"host":"a","none":""},"columns":["time","id_participant","v","s"],
-               "values":[["1970-01-01T00:00:00.000000001Z","p1",74,"x"],[2,null,null,null],[3,"p2",null,""]]},
+              {"name":"dev","tags":{"host":"a","none":""},\
+            "columns":["time","id_participant","v","s"],
+               "values":[["1970-01-01T00:00:00.000000001Z","p1",74,"x"],\
+            [2,null,null,null],[3,"p2",null,""]]},
               {"name":"other","columns":["time","v"],"values":[[4,true],[5]],"partial":true}]}]}
             {"results":[{"statement_id":0},{"messages":[{"text":"series"}]}]}
             {
@@ -135,7 +142,8 @@ internal import Testing
                 .contains("a query that failed: database not found: x"))
         #expect(
             failure(
-                #"{"results":[{"series":[{"name":"databases","columns":["name"],"values":[["a"]]}]}]}"#,
+                #"{"results":[{"series":[{"name":"databases","columns":["name"],"#
+                    + #""values":[["a"]]}]}]}"#,
                 .influxJSON
             ).contains("series \"databases\" has no column time"))
         #expect(
@@ -153,7 +161,8 @@ internal import Testing
         var rows: [String] = []
         for row in 1...500 { rows.append("[\(row),\(row).5,\"p\(row % 3)\"]") }
         let text =
-            #"{"results":[{"series":[{"name":"m","columns":["time","v","id_participant"],"values":["#
+            #"{"results":[{"series":[{"name":"m","#
+            + #""columns":["time","v","id_participant"],"values":["#
             + rows.joined(separator: ",") + "]}]}]}"
         let whole = try read(text, .influxJSON).lines
         #expect(whole.count == 500)
@@ -173,7 +182,8 @@ internal import Testing
         #expect(format("[\n{\"time\":1") == "ndjson")
         #expect(
             format(
-                "{\"measurement\":\"m\",\"tags\":{},\"time\":\"2025-10-15T02:25:21.570000000Z\",\"fields\":{"
+                "{\"measurement\":\"m\",\"tags\":{},"
+                    + "\"time\":\"2025-10-15T02:25:21.570000000Z\",\"fields\":{"
             )
                 == "ndjson")
         // What apps post belongs to another format.
