@@ -55,7 +55,7 @@ let package = Package(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "CozStudyTests", dependencies: ["CozStudy", "CozTestSupport"],
+            name: "CozStudyTests", dependencies: ["CozDB", "CozImport", "CozStudy", "CozTestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "CozCommandTests",

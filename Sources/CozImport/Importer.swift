@@ -96,7 +96,8 @@ private func settingsConflicts(
 /// settings. The files are read once more for that, which only happens where there is such an
 /// experiment; a pipe cannot be, there the first batch concerned is refused.
 private func checkConflicts(
-    _ inputs: [InputSelection.Input], _ options: ImportOptions, _ conflicts: [[UInt8]: DatabaseError]
+    _ inputs: [InputSelection.Input], _ options: ImportOptions,
+    _ conflicts: [[UInt8]: DatabaseError]
 ) throws(DatabaseError) {
     if conflicts.isEmpty { return }
     var importer = Importer(options: options, files: inputs.map(\.file), start: 0)

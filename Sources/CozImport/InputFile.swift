@@ -127,12 +127,15 @@ public final class InputFile {
         isStarted = false
     }
 
+    /// Whether the file can be opened once more by its name.
+    package var isReopenable: Bool { isRepeatable && hasPath }
+
     /// The same file opened once more, at its first byte; nil where that cannot be had: pipes, and
     /// standard input.
     ///
     /// - Throws: as `init`.
     func reopened() throws(DatabaseError) -> InputFile? {
-        guard isRepeatable, hasPath else { return nil }
+        guard isReopenable else { return nil }
         return try InputFile(path: name)
     }
 

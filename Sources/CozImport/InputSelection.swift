@@ -37,8 +37,10 @@ struct InputSelection {
             if let reads = format.reads, try !reads(file, options) {
                 if file.folder == nil {
                     throw DatabaseError(
-                        .usage, "is no file of the format \(format.name); leave it out, or name "
-                            + "its format with --format", file: file.name)
+                        .usage,
+                        "is no file of the format \(format.name); leave it out, or name its format "
+                            + "with --format",
+                        file: file.name)
                 }
                 passOver(file.name)
                 continue

@@ -58,21 +58,18 @@ struct CatalogueCommand: ParsableCommand {
 
     private func found() throws(DatabaseError) -> [CozieField] {
         let catalogue = CozieCatalogue.v3
-        var fields = catalogue.fields
-        if let group {
-            let prefix = group.utf8.last == UInt8(ascii: "_") ? String(group.dropLast()) : group
-            fields = fields.filter { $0.group == prefix }
-            if fields.isEmpty {
-                throw DatabaseError(
-                    .notFound,
-                    "--group: found no fields of group \"\(group)\", expected one of "
-                        + CozieField.allGroups.joined(separator: ", "))
-            }
+        let prefix = group.map {
+            String($0.utf8.last == UInt8(ascii: "_") ? $0.dropLast() : $0[...])
+        }
+        let fields = catalogue.fields.filter { prefix == nil || $0.group == prefix }
+        if let group, fields.isEmpty {
+            throw DatabaseError(
+                .notFound,
+                "--group: found no fields of group \"\(group)\", expected one of "
+                    + CozieField.allGroups.joined(separator: ", "))
         }
         guard let pattern else { return fields }
-        let matching = catalogue.fields(matching: pattern).filter { field in
-            group == nil || field.group == fields[0].group
-        }
+        let matching = catalogue.fields(matching: pattern, group: prefix)
         if matching.isEmpty { throw notFound(pattern, in: fields) }
         return matching
     }

@@ -47,7 +47,7 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var renaming: RenameOptions
 
-    @OptionGroup(title: "Cozie payloads (JSON)") var payloads: PayloadOptions
+    @OptionGroup(title: "Cozie payloads") var payloads: PayloadOptions
 
     @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
 
@@ -116,7 +116,7 @@ struct ImportCommand: ParsableCommand {
     /// The formats with the options given for them. `auto` asks them in the order of the cases.
     private var formats: [ImportFormat: InputFormat] {
         [
-            .cozieJSON: .cozieJSON(payloads.payload),
+            .cozieJSON: .cozieJSON(payloads.payload), .influxJSON: .influxJSON, .ndjson: .ndjson,
             .annotatedCSV: .annotatedCSV, .influxCSV: .influxCSV, .cozieCSV: .cozieCSV,
             .beiwe: .beiwe(beiwe.options), .csv: .csv, .lp: .lineProtocol,
         ]

@@ -9,6 +9,8 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case cozieJSON = "cozie-json"
     case annotatedCSV = "annotated-csv"
     case influxCSV = "influx-csv"
+    case influxJSON = "influx-json"
+    case ndjson
     case cozieCSV = "cozie-csv"
     case beiwe
     case csv

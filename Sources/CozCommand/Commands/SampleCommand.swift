@@ -1,4 +1,4 @@
-// `cozdb sample`: made-up Cozie data as line protocol.
+// `cozdb sample`: made-up data, Cozie's as line protocol or Beiwe's as a folder of an export.
 
 internal import ArgumentParser
 internal import CozDB
@@ -7,19 +7,23 @@ internal import CozStudy
 struct SampleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample",
-        abstract: "Write made-up Cozie data as line protocol to standard output.",
+        abstract: "Write made-up data: Cozie's to standard output, Beiwe's to a folder.",
         discussion: """
             For trying things out: heart rate, steps, sleep, surveys, places and notifications of \
             invented participants, late, out of order and partly twice, as the real thing is. The \
             same values give the same bytes.
 
+            --shape beiwe writes an export of the Beiwe app into a new folder: accelerometer, GPS, \
+            power state and surveys in hourly files.
+
             Examples:
               cozdb sample --participants 5 --days 3 | cozdb import --db study.cozdb -
               cozdb sample --shape export > influx-export.txt
+              cozdb sample --shape beiwe --participants 2 --days 1 --output export
             """)
 
     enum Shape: String, CaseIterable, ExpressibleByArgument {
-        case points, export
+        case points, export, beiwe
     }
 
     @Option(help: "How many participants.")
@@ -28,7 +32,11 @@ struct SampleCommand: ParsableCommand {
     @Option(help: "Length of the study.")
     var days = 7
 
-    @Option(help: "points: one line a row, by arrival; export: as influx_inspect export.")
+    @Option(
+        help: """
+            points: one line a row, by arrival; export: as influx_inspect export; beiwe: an export \
+            of Beiwe, in a folder.
+            """)
     var shape = Shape.points
 
     @Option(help: "Another seed gives other data.")
@@ -37,7 +45,15 @@ struct SampleCommand: ParsableCommand {
     @Option(help: "Name of the experiment.")
     var experiment = "demo"
 
+    @Option(
+        help: ArgumentHelp("A new folder, for --shape beiwe.", valueName: "dir"),
+        completion: .directory)
+    var output: String?
+
     func validate() throws {
+        guard (shape == .beiwe) == (output != nil) else {
+            throw ValidationError("--shape beiwe and --output belong together")
+        }
         guard (1...10_000).contains(participants), (1...3_650).contains(days) else {
             throw ValidationError("expected 1 to 10000 participants and 1 to 3650 days")
         }
@@ -45,6 +61,18 @@ struct SampleCommand: ParsableCommand {
     }
 
     func run() throws {
+        guard let output else { return try writePoints() }
+        var sample = BeiweSample()
+        sample.participants = participants
+        sample.days = days
+        sample.seed = seed
+        var folder = try FolderOutput(output)
+        try sample.write { (path, bytes) throws(DatabaseError) in
+            try folder.write(bytes, to: path)
+        }
+    }
+
+    private func writePoints() throws {
         var data = SampleData()
         data.participants = participants
         data.days = days

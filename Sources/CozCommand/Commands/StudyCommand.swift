@@ -56,12 +56,14 @@ struct StudyCommand: ParsableCommand {
     var participant: [String] = []
 
     @Option(
-        help: ArgumentHelp("From this day or time on: 2024-03-01.", valueName: "time"))
+        help: ArgumentHelp(
+            "From this day or time on: 2024-03-01, or 2024-03-01T09:00 in the zone of --tz.",
+            valueName: "time"))
     var from: DayOrTime?
 
     @Option(
         help: ArgumentHelp(
-            "Up to the end of this day, or before this time.", valueName: "time"))
+            "Before this day or time.", valueName: "time"))
     var to: DayOrTime?
 
     @Option(
@@ -158,8 +160,8 @@ struct StudyCommand: ParsableCommand {
         options.isByParticipant = byParticipant
         options.participantTag = participantTag
         let calendar = LocalCalendar(zone: try TimeZoneRules(named: zone))
-        options.from = from?.start(calendar)
-        options.until = to?.end(calendar)
+        options.from = from?.time(calendar)
+        options.until = to?.time(calendar)
         if let days {
             let today = calendar.day(of: options.query.now)
             options.from = calendar.start(of: today.advanced(by: 1 - days))

@@ -21,18 +21,16 @@ struct TableImportOptions: ParsableArguments {
     var participantColumn: String?
 
     @Option(
-        parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Columns that are tags; those of the experiment are known.", valueName: "name,name"))
+            "Columns that are tags; those the experiment has are known. Can be repeated.",
+            valueName: "name,name"))
     var tagColumns: [String] = []
 
     @Option(
-        parsing: .upToNextOption,
         help: ArgumentHelp("Columns to leave out.", valueName: "name,name"))
     var skipColumns: [String] = []
 
     @Option(
-        parsing: .upToNextOption,
         help: ArgumentHelp(
             "Types of fields: float, integer, boolean, string (default: as in the database, else "
                 + "as the values look; never integer).",

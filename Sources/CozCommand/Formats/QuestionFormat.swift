@@ -101,7 +101,7 @@ final class QuestionFormat: ResultFormat {
             if question.outside > 0 {
                 let count = PlainText.grouped(question.outside)
                 let all = PlainText.counted(question.answers, "answer")
-                output.append("  \(count) of \(all) shown outside the options\n")
+                output.append("  \(count) of the \(all) shown are outside the options\n")
             }
         }
     }

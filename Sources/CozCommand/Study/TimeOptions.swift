@@ -19,33 +19,24 @@ struct QuestionName: ExpressibleByArgument {
 /// A day of the participants' calendar, or a moment.
 enum DayOrTime: ExpressibleByArgument {
     case day(LocalDay)
-    case time(Timestamp)
+    case time(LocalTime)
 
-    /// `2024-03-01`, or RFC 3339 with an offset: a clock without one would not say whose it is.
+    /// `2024-03-01`, or a time; without an offset it is that of the participants' clocks.
     init?(argument: String) {
         if let day = LocalDay(argument) {
             self = .day(day)
-            return
+        } else if let time = LocalTime(argument: argument) {
+            self = .time(time)
+        } else {
+            return nil
         }
-        let clock = argument.utf8.dropFirst(11)
-        let hasOffset = clock.contains { "Zz+-".utf8.contains($0) }
-        guard hasOffset, let time = Timestamp(argument) else { return nil }
-        self = .time(time)
     }
 
-    /// The first moment that belongs to it.
-    func start(_ calendar: LocalCalendar) -> Timestamp {
+    /// The moment, or the first one of the day.
+    func time(_ calendar: LocalCalendar) -> Timestamp {
         switch self {
         case .day(let day): calendar.start(of: day)
-        case .time(let time): time
-        }
-    }
-
-    /// The first moment after a day; a moment itself.
-    func end(_ calendar: LocalCalendar) -> Timestamp {
-        switch self {
-        case .day(let day): calendar.start(of: day.advanced(by: 1))
-        case .time(let time): time
+        case .time(let time): time.time(in: calendar.zone)
         }
     }
 }

@@ -1,6 +1,6 @@
-// Rows of sensor streams to points: a time in milliseconds, and cells whose meaning is that of their
-// column. The inner loop of an import of such files; which rows may share a moment is not decided
-// here.
+// Rows of sensor streams to points: a time in milliseconds, and cells whose meaning is that of
+// their column. The inner loop of an import of such files; which rows may share a moment is not
+// decided here.
 
 package import CozDB
 

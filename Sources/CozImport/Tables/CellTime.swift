@@ -40,7 +40,7 @@ struct CellTime {
             return .time(number)
         case .pattern(let pattern):
             guard let civil = pattern.read(text, range) else {
-                return .unreadable("expected what --time-format says")
+                return .unreadable("expected a time in the format that was given")
             }
             return time(civil)
         }

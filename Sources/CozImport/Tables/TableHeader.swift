@@ -13,7 +13,7 @@ struct TableHeader {
     static let timeNames = [
         "time", "_time", "timestamp", "datetime", "index_time", "index",
     ]
-    private static let experimentNames = [
+    static let experimentNames = [
         "_measurement", "measurement", "experiment", "id_experiment",
     ]
     /// Columns of Flux answers that say nothing of a point.

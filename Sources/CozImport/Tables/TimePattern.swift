@@ -91,18 +91,23 @@ public struct TimePattern: Sendable {
             for (text, piece) in TimePattern.goNames where rest.starts(with: text.utf8) {
                 pieces.append(piece)
                 rest = rest.dropFirst(text.utf8.count)
+                let next = rest.first
+                // Go takes a fraction behind seconds where the layout has none, too.
+                if piece == .second, next != UInt8(ascii: "."), next != UInt8(ascii: ",") {
+                    pieces.append(.optionalFraction)
+                }
                 continue scan
             }
             let isPoint = first == UInt8(ascii: ".") || first == UInt8(ascii: ",")
             let digits = rest.dropFirst().prefix { $0 == 0x30 }
             let nines = rest.dropFirst().prefix { $0 == 0x39 }
-            if isPoint, !digits.isEmpty || !nines.isEmpty {
+            let behind = rest.dropFirst(1 + max(digits.count, nines.count)).first ?? 0
+            if isPoint, !digits.isEmpty || !nines.isEmpty, behind &- 0x30 >= 10 {
                 pieces.append(.optionalFraction)
                 rest = rest.dropFirst(1 + max(digits.count, nines.count))
                 continue
             }
             pieces.append(first == space ? .blanks : .literal(first))
-            // Go takes a fraction behind seconds also where the layout has none.
             rest = rest.dropFirst()
         }
         self.init(pieces: pieces)

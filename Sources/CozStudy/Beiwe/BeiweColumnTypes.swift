@@ -25,7 +25,7 @@ struct BeiweColumnTypes {
     ) throws(DatabaseError) -> [TimedColumn.Kind] {
         var kinds = header.names.map { kind(of: $0, in: stream) }
         let unknown = kinds.indices.filter { kinds[$0] == nil }
-        if !unknown.isEmpty && file.isRepeatable {
+        if !unknown.isEmpty && file.isReopenable {
             let seen = try BeiweColumnTypes.kinds(ofColumns: unknown, file)
             for (index, kind) in zip(unknown, seen) {
                 guard let kind else { continue }

@@ -47,7 +47,7 @@ struct RowOrdinals {
 
     // Of the file being read:
     private var path = ""
-    private var isRepeatable = true
+    private var canReopen = true
     private var hours: Set<Int64> = []
     private var indexes: [Int64: MomentIndex] = [:]
     /// The rows of the latest millisecond, in order.
@@ -63,7 +63,7 @@ struct RowOrdinals {
 
     mutating func begin(_ file: InputFile) {
         path = file.name
-        isRepeatable = file.isRepeatable
+        canReopen = file.isReopenable
         hours = []
         indexes = [:]
         latest = nil
@@ -78,9 +78,9 @@ struct RowOrdinals {
 
     /// The file was read to its end.
     mutating func end() {
-        for hour in hours where isRepeatable { filesOfHour[hour, default: []].append(path) }
-        if !isRepeatable { lasting.merge(indexes) { $1 } }
-        if isRepeatable, let hour = indexes.keys.max() {
+        for hour in hours where canReopen { filesOfHour[hour, default: []].append(path) }
+        if !canReopen { lasting.merge(indexes) { $1 } }
+        if canReopen, let hour = indexes.keys.max() {
             lastIndexed = indexes[hour].map { (hour, $0) }
         } else if let hour = lastIndexed?.hour, hours.contains(hour) {
             lastIndexed = nil
@@ -100,7 +100,7 @@ struct RowOrdinals {
         let isLater = milliseconds > rows.latest ?? .min
         let isNew = hours.insert(hour).inserted
         let others = filesOfHour[hour] ?? []
-        let isAlone = others.isEmpty && lasting[hour] == nil && isRepeatable
+        let isAlone = others.isEmpty && lasting[hour] == nil && canReopen
         let isInOrder = isLater || milliseconds == rows.latest
         if indexes[hour] == nil && !(isAlone && isInOrder) {
             indexes[hour] = try index(hour, others, isNew ? nil : row.line, replay)
@@ -134,10 +134,14 @@ struct RowOrdinals {
     }
 
     /// What was read of an hour: other files in their order, then this one.
-    private func index(
+    private mutating func index(
         _ hour: Int64, _ others: [String], _ line: Int?, _ replay: Replay
     ) throws(DatabaseError) -> MomentIndex {
-        if line == nil, let lastIndexed, lastIndexed.hour == hour { return lastIndexed.index }
+        if line == nil, let known = lastIndexed, known.hour == hour {
+            // Moved, not copied: many small files can have rows of one hour.
+            lastIndexed = nil
+            return known.index
+        }
         var index = lasting[hour] ?? MomentIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
             guard RowOrdinals.hour(of: milliseconds) == hour else { return }

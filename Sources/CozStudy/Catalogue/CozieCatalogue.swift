@@ -49,12 +49,21 @@ public struct CozieCatalogue: Sendable {
     /// The fields that a person who types this may mean: the one with this name; else those whose
     /// present or former names match, where it has a `*` or `?`, or contain it. Letters match in
     /// either case.
-    public func fields(matching text: String) -> [CozieField] {
-        if let field = field(named: text), !text.utf8.contains(UInt8(ascii: "*")) { return [field] }
+    ///
+    /// - Parameter group: only fields of this group (`CozieField.group`); nil: of all.
+    public func fields(matching text: String, group: String? = nil) -> [CozieField] {
+        if let field = field(named: text), group == nil || field.group == group,
+            !text.utf8.contains(UInt8(ascii: "*"))
+        {
+            return [field]
+        }
         let isPattern = text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
         let pattern = NamePattern(isPattern ? text : "*\(text)*", ignoresCase: true)
         return fields.filter { field in
-            ([field.name] + field.namesInV2 + field.formerNames).contains { pattern.matches($0) }
+            if let group, field.group != group { return false }
+            return ([field.name] + field.namesInV2 + field.formerNames).contains {
+                pattern.matches($0)
+            }
         }
     }
 

@@ -138,8 +138,12 @@ public struct Study: Sendable {
     /// kind to the last, as far as they are in the range; nil where none is.
     public func days(of participant: ParticipantOverview) -> ClosedRange<LocalDay>? {
         var (first, last) = (participant.days.lowerBound, participant.days.upperBound)
-        if let from = options.from { first = max(first, calendar.day(of: from)) }
+        if let from = options.from {
+            if participant.last < from { return nil }
+            first = max(first, calendar.day(of: from))
+        }
         if let until = options.until {
+            if participant.first >= until { return nil }
             // The bound itself is outside; the very first moment has none before it.
             let end = Timestamp(nanoseconds: max(until, .min).nanoseconds - 1)
             last = min(last, calendar.day(of: end))

@@ -7,7 +7,6 @@ internal import CozDB
 /// values of the whole column are.
 struct CozieTypes {
     private let schema: ExperimentSchema?
-    private let catalogue = FieldDeclarations(.cozieV3)
     private var decided: [[UInt8]: FieldType] = [:]
 
     /// - Parameter schema: of the experiment, where it is there already.
@@ -22,7 +21,7 @@ struct CozieTypes {
         // Answers are text that often looks like a number: "7", "00".
         if name.starts(with: "q_".utf8) { return .string }
         return schema?.declaration(of: text)?.type ?? decided[name]
-            ?? catalogue.declaration(of: text)?.type
+            ?? CozieCatalogue.v3.field(named: text)?.type
     }
 
     /// Remembers what a file's values made of a field, for the files that follow.

@@ -125,7 +125,10 @@ struct NaiveStudy {
 
     /// Days that an answer is about.
     func days(_ rows: [Row], _ options: StudyOptions) -> [Int] {
-        guard let first = rows.first, let last = rows.last else { return [] }
+        guard let first = rows.first, let last = rows.last,
+            last.time >= options.from?.nanoseconds ?? .min,
+            first.time < options.until?.nanoseconds ?? .max
+        else { return [] }
         var (lower, upper) = (day(first.time), day(last.time))
         if let from = options.from { lower = max(lower, day(from.nanoseconds)) }
         if let until = options.until { upper = min(upper, day(until.nanoseconds - 1)) }

@@ -1,0 +1,52 @@
+// Files written below a folder, for commands whose output is more than one.
+
+internal import CozDB
+internal import Glibc
+
+/// Writes files by their paths inside a folder; makes folders as needed.
+struct FolderOutput {
+    private let root: String
+    private var made: Set<String> = []
+
+    /// - Throws: `io` where the folder is there already, or cannot be made.
+    init(_ path: String) throws(DatabaseError) {
+        root = path
+        // The path ends with a zero byte during the call.
+        guard unsafe path.withCString({ unsafe mkdir($0, 0o777) }) == 0 else {
+            throw DatabaseError(
+                .io, "cannot be made as a new folder: \(SystemMessage.text(errno))", file: path)
+        }
+    }
+
+    /// - Parameter path: inside the folder, with `/` between names.
+    mutating func write(_ bytes: [UInt8], to path: String) throws(DatabaseError) {
+        var folder = root
+        for name in path.split(separator: "/").dropLast() {
+            folder += "/" + name
+            // It may be there; opening the file fails where it is not.
+            if made.insert(folder).inserted {
+                _ = unsafe folder.withCString { unsafe mkdir($0, 0o777) }
+            }
+        }
+        let target = root + "/" + path
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        let descriptor = unsafe target.withCString { unsafe open($0, flags, 0o666) }
+        guard descriptor >= 0 else { throw failure(target) }
+        defer { close(descriptor) }
+        var written = 0
+        while written < bytes.count {
+            // Sound: the rest of the array, alive during the call.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw failure(target) }
+            written += count
+        }
+    }
+
+    private func failure(_ path: String) -> DatabaseError {
+        DatabaseError(.io, "cannot be written: \(SystemMessage.text(errno))", file: path)
+    }
+}

@@ -1,0 +1,109 @@
+// What the keys of JSON objects, and the columns of JSON tables, mean.
+
+internal import CozDB
+
+/// Where in an object a key stands: that alone can say what it means.
+enum ObjectPlace: UInt8 {
+    /// In the object itself, beside everything else.
+    case flat
+    case fields
+    /// Fields whose numbers are integers.
+    case integerFields
+    case tags
+}
+
+/// A key, or a column.
+struct ObjectColumn {
+    enum Role {
+        case ignored, experiment, time, tag, field
+    }
+
+    /// Of the tag or field.
+    var name: [UInt8]
+    var place: ObjectPlace
+    var role: Role
+    /// Of several keys that can be the time, or the experiment, the one with the lowest rank is;
+    /// the others are fields.
+    var rank = 0
+    /// The type that was asked for.
+    var type: FieldType?
+}
+
+/// The keys met so far.
+struct ObjectColumns {
+    private let options: ImportOptions
+    private let lookup: SchemaLookup
+    private let header: TableHeader
+    private(set) var all: [ObjectColumn] = []
+    private var byKey: [[UInt8]: Int] = [:]
+    private var key: [UInt8] = []
+
+    init(_ options: ImportOptions, _ lookup: SchemaLookup) {
+        self.options = options
+        self.lookup = lookup
+        header = TableHeader(kind: .plain, options: options, lookup: lookup, file: "")
+    }
+
+    var participantTag: [UInt8] { header.participantTag }
+
+    /// The column of a key whose text the scanner read last.
+    ///
+    /// - Parameters:
+    ///   - guess: the column that it may well be: the one that followed last time.
+    ///   - experiment: whose tags are known; nil: those of any.
+    mutating func column(
+        _ scanner: JSONScanner, in place: ObjectPlace, guess: Int, experiment: [UInt8]?
+    ) -> Int {
+        if guess < all.count, all[guess].place == place, !scanner.hasEscapes,
+            options.table.participantColumn == nil,
+            CellValue.equals(scanner.text, scanner.contents, all[guess].name)
+        {
+            return guess
+        }
+        key.removeAll(keepingCapacity: true)
+        key.append(place.rawValue)
+        scanner.appendContents(to: &key)
+        if let known = byKey[key] { return known }
+        byKey[key] = all.count
+        all.append(make(Array(key.dropFirst()), place, experiment))
+        return all.count - 1
+    }
+
+    private func make(
+        _ name: [UInt8], _ place: ObjectPlace, _ experiment: [UInt8]?
+    ) -> ObjectColumn {
+        let table = options.table
+        var column = ObjectColumn(name: name, place: place, role: .field)
+        column.type = table.columnTypes.last { $0.name.utf8.elementsEqual(name) }?.type
+        func isNamed(_ option: String?) -> Bool { option?.utf8.elementsEqual(name) == true }
+        if place == .tags { column.role = .tag }
+        if table.ignoredColumns.contains(where: isNamed) { column.role = .ignored }
+        guard place == .flat, column.role != .ignored else { return column }
+        let text = String(decoding: name, as: UTF8.self)
+        if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {
+            column.role = .time
+            column.rank = rank
+        } else if isNamed(table.participantColumn) {
+            column.role = .tag
+            column.name = participantTag
+        } else if let rank = rank(
+            of: text, table.experimentColumn,
+            options.experiment == nil ? TableHeader.experimentNames : [])
+        {
+            column.role = .experiment
+            column.rank = rank
+        } else if table.tagColumns.contains(where: isNamed) || name == participantTag
+            || options.settings.identity?.names(name) == true
+            || lookup.isTag(name, in: experiment ?? options.experiment.map { Array($0.utf8) })
+        {
+            column.role = .tag
+        }
+        return column
+    }
+
+    /// How good a name is for something; nil: not at all. An option leaves no choice.
+    private func rank(of name: String, _ asked: String?, _ usual: [String]) -> Int? {
+        if let asked { return asked.utf8.elementsEqual(name.utf8) ? 0 : nil }
+        return usual.firstIndex { $0.utf8.elementsEqual(name.utf8) }
+    }
+}

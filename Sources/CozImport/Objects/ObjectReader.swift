@@ -1,0 +1,162 @@
+// JSON objects, a row each, as a format of an import: an object a line, or arrays of them.
+
+internal import CozDB
+
+/// Reads rows that are objects.
+struct ObjectReader: PointReader {
+    private let box: Box
+
+    /// What cannot be copied, as readers can.
+    private final class Box {
+        var decoder: ObjectDecoder
+
+        init(_ options: ImportOptions) { decoder = ObjectDecoder(options) }
+    }
+
+    init(_ options: ImportOptions) { box = Box(options) }
+
+    mutating func begin(_ file: InputFile) { box.decoder.begin() }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        try box.decoder.read(file, into: &batch, limits)
+    }
+}
+
+/// The objects of a file.
+private struct ObjectDecoder: ~Copyable {
+    private var input = JSONInput()
+    private var rows: ObjectRows
+    private var row = ObjectRow()
+    private var guess = 0
+
+    init(_ options: ImportOptions) { rows = ObjectRows(options) }
+
+    mutating func begin() { input.begin() }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        rows.forgetNumbers()
+        let start = file.decodedBytes
+        var points = 0
+        while points < limits.points, file.decodedBytes - start < limits.sizeBytes {
+            let token = try input.next(from: file)
+            switch token {
+            case .end: return true
+            case .arrayStart, .arrayEnd: continue
+            case .objectStart: if try readObject(file, &batch) { points += 1 }
+            case .invalid:
+                try recover(file, &batch)
+                points += 1
+            default:
+                let place = input.place(of: input.scanner.start)
+                refuse(
+                    input.scanner.text.copy(input.scanner.contents), place,
+                    "a value that is in no object; expected an object a line", &batch)
+                points += 1
+            }
+        }
+        return false
+    }
+
+    /// Reads the rest of an object whose brace was read last.
+    ///
+    /// - Returns: whether it is a point, stored or refused.
+    private mutating func readObject(
+        _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) -> Bool {
+        let place = input.place(of: input.scanner.start)
+        input.keep(from: input.scanner.start)
+        row.removeAll()
+        guess = 0
+        guard try readMembers(.flat, file) else {
+            try recover(file, &batch)
+            return true
+        }
+        defer { input.release() }
+        switch try rows.add(row, line: place.line, to: &batch) {
+        case .point: return true
+        case .empty: return false
+        case .refused(let reason):
+            let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
+            refuse(input.scanner.text.copy(input.keptStart..<end), place, reason, &batch)
+            return true
+        }
+    }
+
+    /// Reads members until the object ends; false where they are no JSON.
+    private mutating func readMembers(
+        _ place: ObjectPlace, _ file: InputFile
+    ) throws(DatabaseError) -> Bool {
+        while true {
+            let name = try input.next(from: file)
+            if name != .key { return name == .objectEnd }
+            let inner = place == .flat ? innerPlace : nil
+            let column = rows.columns.column(
+                input.scanner, in: place, guess: guess, experiment: nil)
+            guess = column + 1
+            let token = try input.next(from: file)
+            switch token {
+            case .invalid: return false
+            case .objectStart:
+                if let inner {
+                    guard try readMembers(inner, file) else { return false }
+                } else {
+                    guard try skip(file) else { return false }
+                    add(token, column)
+                }
+            case .arrayStart:
+                guard try skip(file) else { return false }
+                add(token, column)
+            default: add(token, column)
+            }
+        }
+    }
+
+    private mutating func add(_ token: JSONToken, _ column: Int) {
+        if rows.columns.all[column].role == .ignored { return }
+        row.add(token, input.scanner, column: column, rows.columns.all[column].name)
+    }
+
+    /// What an object under the key read last holds; nil: nothing that is known.
+    private var innerPlace: ObjectPlace? {
+        if input.scanner.contentsEqual("fields") { return .fields }
+        if input.scanner.contentsEqual("fields_int") { return .integerFields }
+        return input.scanner.contentsEqual("tags") ? .tags : nil
+    }
+
+    /// Passes over the rest of an object or array whose first token was read last; false where it
+    /// is no JSON.
+    private mutating func skip(_ file: InputFile) throws(DatabaseError) -> Bool {
+        var depth = 1
+        while depth > 0 {
+            switch try input.next(from: file) {
+            case .objectStart, .arrayStart: depth += 1
+            case .objectEnd, .arrayEnd: depth -= 1
+            case .invalid, .end: return false
+            default: break
+            }
+        }
+        return true
+    }
+
+    private mutating func recover(
+        _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) {
+        let reason = input.problemMessage()
+        let place = input.place(of: input.scanner.problem.index)
+        let passed = try input.recover(from: file, sizeBytesMax: Refusal.lineSizeBytesMax)
+        refuse(passed, place, reason, &batch)
+    }
+
+    private func refuse(
+        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
+    ) {
+        batch.refuse(
+            Refusal(
+                subject: .line(text), reason: reason, source: batch.source, line: place.line,
+                column: place.column))
+    }
+}

@@ -1,0 +1,82 @@
+// One row of JSON values, collected and then written as a point: the key that says the experiment
+// may come last.
+
+internal import CozDB
+
+/// A value as it was read.
+struct ObjectCell {
+    enum Kind {
+        case integer, float, boolean, string
+    }
+
+    /// Index of its column.
+    var column: Int
+    var kind: Kind
+    /// Of numbers and booleans, as `WriteBatch.append` takes them.
+    var bits: UInt64
+    /// The text of strings and numbers, in `ObjectRow.texts`.
+    var text: Range<Int>
+}
+
+/// The values of one row.
+struct ObjectRow: ~Copyable {
+    private(set) var cells: [ObjectCell] = []
+    private var buffer = PaddedBuffer()
+    /// What makes the whole row unfit to be stored; nil: nothing.
+    private(set) var problem: String?
+
+    var texts: PaddedBytes { buffer.bytes }
+
+    mutating func removeAll() {
+        cells.removeAll(keepingCapacity: true)
+        buffer.removeAll()
+        problem = nil
+    }
+
+    /// Adds the value that the scanner read last; null adds nothing.
+    mutating func add(_ token: JSONToken, _ scanner: JSONScanner, column: Int, _ name: [UInt8]) {
+        let start = buffer.count
+        let kind: ObjectCell.Kind
+        var bits: UInt64 = 0
+        switch token {
+        case .null: return
+        case .integer, .float:
+            kind = token == .integer ? .integer : .float
+            bits = scanner.bits
+            append(scanner)
+        case .string:
+            kind = .string
+            append(scanner)
+        case .yes, .no:
+            kind = .boolean
+            bits = token == .yes ? 1 : 0
+            append(Array((token == .yes ? "true" : "false").utf8))
+        case .hugeNumber:
+            return refuse(name, "a number that no float can be")
+        default: return refuse(name, "an object or array")
+        }
+        cells.append(
+            ObjectCell(column: column, kind: kind, bits: bits, text: start..<buffer.count))
+    }
+
+    private mutating func append(_ scanner: JSONScanner) {
+        if scanner.hasEscapes {
+            var bytes: [UInt8] = []
+            scanner.appendContents(to: &bytes)
+            append(bytes)
+        } else {
+            scanner.text.withSpan(scanner.contents) { buffer.append($0) }
+        }
+    }
+
+    private mutating func append(_ bytes: [UInt8]) {
+        buffer.append(bytes.span)
+    }
+
+    private mutating func refuse(_ name: [UInt8], _ found: String) {
+        let key = String(decoding: name, as: UTF8.self)
+        problem =
+            problem
+            ?? "\"\(key)\" is \(found), expected a number, a string, true, false or null"
+    }
+}

@@ -1,0 +1,260 @@
+// Rows of JSON values to points of a batch.
+
+internal import CozDB
+
+/// Writes rows into batches.
+struct ObjectRows {
+    /// What became of a row.
+    enum Outcome {
+        case point
+        case empty
+        case refused(String)
+    }
+
+    /// What all rows of a series have in common.
+    struct Series {
+        /// Nil where rows say it themselves.
+        var experiment: [UInt8]?
+        var tags: [(name: String, value: String)] = []
+    }
+
+    /// What is known of an experiment in one batch.
+    private struct Plan {
+        var name: [UInt8]
+        var number: Int
+        /// By columns: their type, and their number in the batch for it.
+        var types: [FieldType?] = []
+        var numbers: [UInt32?] = []
+        var isResolved: [Bool] = []
+        var tagSets: [[UInt8]: UInt32] = [:]
+    }
+
+    private let options: ImportOptions
+    private let lookup: SchemaLookup
+    private let nulls: [[UInt8]]
+    private let time: CellTime
+    var columns: ObjectColumns
+    var series = Series() {
+        didSet {
+            current = -1
+            for index in plans.indices { plans[index].tagSets = [:] }
+        }
+    }
+    private var plans: [Plan] = []
+    private var current = -1
+    private var tagKey: [UInt8] = []
+    /// Types of fields that this import made.
+    private var found: [[UInt8]: FieldType] = [:]
+
+    init(_ options: ImportOptions) {
+        self.options = options
+        lookup = SchemaLookup(options)
+        nulls = options.table.nulls.map { Array($0.utf8) }
+        time = CellTime(
+            format: options.table.timeFormat, precision: options.precision,
+            zone: options.table.timeZone)
+        columns = ObjectColumns(options, lookup)
+    }
+
+    /// The batch was emptied, or is another one.
+    mutating func forgetNumbers() {
+        plans.removeAll(keepingCapacity: true)
+        current = -1
+    }
+
+    // MARK: Rows
+
+    /// Adds one row.
+    ///
+    /// - Throws: `usage` for a time that was surely not meant so.
+    mutating func add(
+        _ row: borrowing ObjectRow, line: Int, to batch: inout WriteBatch
+    ) throws(DatabaseError) -> Outcome {
+        if let problem = row.problem { return .refused(problem) }
+        let timeCell = best(.time, row)
+        let experimentCell = best(.experiment, row)
+        var nanoseconds = options.now?.nanoseconds
+        if let timeCell {
+            let cell = row.cells[timeCell]
+            guard cell.kind != .boolean, !cell.text.isEmpty else { return .refused("no time") }
+            switch time.read(row.texts, cell.text) {
+            case .time(let value): nanoseconds = value
+            case .unreadable(let reason):
+                let found = TableRows.excerpt(row.texts, cell.text)
+                return .refused("the time \(found): \(reason)")
+            case .implausible(let reason):
+                throw DatabaseError(.usage, "line \(line): \(reason)", file: batch.source)
+            }
+        }
+        guard let nanoseconds else {
+            return .refused(
+                "no time; expected a key such as time, or --time-column, or --now for all")
+        }
+        if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
+        for (index, cell) in row.cells.enumerated() where index != timeCell {
+            let role = columns.all[cell.column].role
+            if role == .tag || role == .ignored || index == experimentCell { continue }
+            if let problem = append(cell, row.texts, &batch) {
+                batch.abandonRow()
+                return .refused(problem)
+            }
+        }
+        guard batch.hasOpenRow else { return .empty }
+        batch.endRow(tagSet: tagSet(row, &batch), time: nanoseconds, line: line)
+        return .point
+    }
+
+    /// The cell of the best column for a role; the last one of that column.
+    private func best(_ role: ObjectColumn.Role, _ row: borrowing ObjectRow) -> Int? {
+        var best: Int?
+        for (index, cell) in row.cells.enumerated() where columns.all[cell.column].role == role {
+            let rank = columns.all[cell.column].rank
+            if let known = best, columns.all[row.cells[known].column].rank < rank { continue }
+            best = index
+        }
+        return best
+    }
+
+    /// Makes the plan of the row's experiment the current one.
+    private mutating func select(
+        _ cell: Int?, _ row: borrowing ObjectRow, _ batch: inout WriteBatch
+    ) -> String? {
+        if current >= 0, cell == nil, series.experiment != nil || options.experiment != nil {
+            return nil
+        }
+        var name = series.experiment ?? Array((options.experiment ?? "").utf8)
+        if let cell { name = row.texts.copy(row.cells[cell].text) }
+        guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
+            return name.isEmpty
+                ? "no experiment; expected a key such as measurement, or --experiment"
+                : "an experiment's name of \(name.count) bytes"
+        }
+        if let known = plans.firstIndex(where: { $0.name == name }) {
+            current = known
+        } else {
+            current = plans.count
+            plans.append(Plan(name: name, number: batch.experiment(name.span)))
+        }
+        return nil
+    }
+
+    // MARK: Fields
+
+    private mutating func append(
+        _ cell: ObjectCell, _ texts: PaddedBytes, _ batch: inout WriteBatch
+    ) -> String? {
+        if cell.kind == .string {
+            if nulls.contains(where: { CellValue.equals(texts, cell.text, $0) }) { return nil }
+            guard cell.text.count <= TableRows.stringSizeBytesMax else {
+                return "a text of \(cell.text.count) bytes, expected at most "
+                    + "\(TableRows.stringSizeBytesMax)"
+            }
+        }
+        let column = columns.all[cell.column]
+        guard (1...DatabaseOptions.nameSizeBytesMax).contains(column.name.count) else {
+            return "a field's name of \(column.name.count) bytes"
+        }
+        if column.name.elementsEqual("time".utf8) { return "a field called time" }
+        resolve(cell, column)
+        let (type, bits) = value(cell, as: plans[current].types[cell.column])
+        if let locked = plans[current].types[cell.column], locked != type, type == .string {
+            declare(column, locked, &batch)
+        }
+        let isUsual = plans[current].types[cell.column] == type
+        let number: UInt32
+        if isUsual, let known = plans[current].numbers[cell.column] {
+            number = known
+        } else {
+            let experiment = plans[current].number
+            number = batch.column(experiment: experiment, name: column.name.span, type: type)
+            if isUsual { plans[current].numbers[cell.column] = number }
+        }
+        let stored =
+            type == .string ? texts.withSpan(cell.text) { batch.string($0) } : bits
+        batch.append(column: number, bits: stored)
+        return nil
+    }
+
+    /// Finds out the type of the field in this batch's experiment, once.
+    private mutating func resolve(_ cell: ObjectCell, _ column: ObjectColumn) {
+        while plans[current].types.count <= cell.column {
+            plans[current].types.append(nil)
+            plans[current].numbers.append(nil)
+            plans[current].isResolved.append(false)
+        }
+        if plans[current].isResolved[cell.column] { return }
+        plans[current].isResolved[cell.column] = true
+        let name = plans[current].name
+        let key = name + [0] + column.name
+        var type = column.type ?? lookup.type(of: column.name, in: name) ?? found[key]
+        if type == nil {
+            switch cell.kind {
+            case .integer, .float: type = column.place == .integerFields ? .integer : .float
+            case .boolean: type = .boolean
+            case .string: type = .string
+            }
+            found[key] = type
+        }
+        plans[current].types[cell.column] = type
+    }
+
+    /// The value for a field of a type. JSON does not tell 74 from 74.0: a whole number is an
+    /// integer where the field is one, or the key says so.
+    private func value(_ cell: ObjectCell, as type: FieldType?) -> (FieldType, UInt64) {
+        switch cell.kind {
+        case .string: return (.string, 0)
+        case .boolean: return (.boolean, cell.bits)
+        case .float: return (.float, cell.bits)
+        case .integer:
+            let number = Int64(bitPattern: cell.bits)
+            let isWanted =
+                type == .integer || columns.all[cell.column].place == .integerFields
+            // What a float cannot hold stays what it is; the database sees whether it fits.
+            if isWanted || number.magnitude > 1 << 53 { return (.integer, cell.bits) }
+            return (.float, Double(number).bitPattern)
+        }
+    }
+
+    /// A field that is not there yet would get the type of a value that does not fit it.
+    private func declare(
+        _ column: ObjectColumn, _ type: FieldType, _ batch: inout WriteBatch
+    ) {
+        guard lookup.type(of: column.name, in: plans[current].name) == nil else { return }
+        batch.declare(
+            SchemaPreset.Field(String(decoding: column.name, as: UTF8.self), type),
+            experiment: plans[current].number)
+    }
+
+    // MARK: Tags
+
+    private mutating func tagSet(
+        _ row: borrowing ObjectRow, _ batch: inout WriteBatch
+    ) -> UInt32 {
+        tagKey.removeAll(keepingCapacity: true)
+        for cell in row.cells where columns.all[cell.column].role == .tag {
+            for shift in [0, 8, 16, 24] {
+                tagKey.append(UInt8(truncatingIfNeeded: cell.column >> shift))
+                tagKey.append(UInt8(truncatingIfNeeded: cell.text.count >> shift))
+            }
+            row.texts.append(cell.text, to: &tagKey)
+        }
+        if let known = plans[current].tagSets[tagKey] { return known }
+        var tags = series.tags
+        if let participant = options.participant {
+            let name = String(decoding: columns.participantTag, as: UTF8.self)
+            tags.insert((name, participant), at: 0)
+        }
+        for cell in row.cells where columns.all[cell.column].role == .tag {
+            // An empty tag is none, and takes nothing away.
+            if cell.text.isEmpty { continue }
+            tags.append(
+                (
+                    String(decoding: columns.all[cell.column].name, as: UTF8.self),
+                    String(decoding: row.texts.copy(cell.text), as: UTF8.self)
+                ))
+        }
+        let number = batch.tagSet(experiment: plans[current].number, tags: tags)
+        plans[current].tagSets[tagKey] = number
+        return number
+    }
+}

@@ -1,0 +1,234 @@
+// InfluxDB 1.x's JSON answers as a format of an import: {"results":[{"series":[{"name", "tags",
+// "columns", "values"}]}]}, any number of documents, pretty or not.
+
+internal import CozDB
+
+/// Reads answers of queries.
+struct ResultReader: PointReader {
+    private let box: Box
+
+    /// What cannot be copied, as readers can.
+    private final class Box {
+        var decoder: ResultDecoder
+
+        init(_ options: ImportOptions) { decoder = ResultDecoder(options) }
+    }
+
+    init(_ options: ImportOptions) throws(DatabaseError) {
+        guard options.experiment == nil else {
+            throw DatabaseError(
+                .usage, "--experiment: influx-json has the experiment as the name of each series")
+        }
+        box = Box(options)
+    }
+
+    mutating func begin(_ file: InputFile) { box.decoder.begin() }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        try box.decoder.read(file, into: &batch, limits)
+    }
+}
+
+/// The series of a file.
+private struct ResultDecoder: ~Copyable {
+    /// What is open around the token read last.
+    private enum Frame {
+        case document, results, result, seriesList, series, values
+        /// Of no interest.
+        case other
+    }
+
+    private var input = JSONInput()
+    private var rows: ObjectRows
+    private var row = ObjectRow()
+    private var frames: [Frame] = []
+    private var key = ""
+    private var name: [UInt8] = []
+    private var tags: [(name: String, value: String)] = []
+    private var columns: [Int] = []
+    private var hasFailed = false
+
+    init(_ options: ImportOptions) { rows = ObjectRows(options) }
+
+    mutating func begin() {
+        input.begin()
+        frames = []
+        hasFailed = false
+    }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        rows.forgetNumbers()
+        let start = file.decodedBytes
+        var points = 0
+        while points < limits.points, file.decodedBytes - start < limits.sizeBytes {
+            if hasFailed { return true }
+            let token = try input.next(from: file)
+            switch token {
+            case .end: return true
+            case .invalid: try refuseRest(file, &batch)
+            case .arrayStart where frames.last == .values:
+                if try readRow(file, &batch) { points += 1 }
+            case .objectStart, .arrayStart: try open(token, file)
+            case .objectEnd, .arrayEnd: if !frames.isEmpty { frames.removeLast() }
+            case .key: key = input.scanner.string
+            case .string: try take(input.scanner.string, file)
+            default: break
+            }
+        }
+        return false
+    }
+
+    // MARK: What is around rows
+
+    private mutating func open(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
+        let isObject = token == .objectStart
+        switch (frames.last, isObject, key) {
+        case (nil, true, _): frames.append(.document)
+        case (.document, false, "results"): frames.append(.results)
+        case (.results, true, _): frames.append(.result)
+        case (.result, false, "series"): frames.append(.seriesList)
+        case (.seriesList, true, _):
+            frames.append(.series)
+            (name, tags, columns) = ([], [], [])
+        case (.series, true, "tags"): try readTags(file)
+        case (.series, false, "columns"): try readColumns(file)
+        case (.series, false, "values"):
+            frames.append(.values)
+            try beginRows(file)
+        default: frames.append(.other)
+        }
+    }
+
+    private mutating func take(_ text: String, _ file: InputFile) throws(DatabaseError) {
+        if key == "error", frames.last == .document || frames.last == .result {
+            let line = input.place(of: input.scanner.start).line
+            throw DatabaseError(
+                .usage,
+                "line \(line): this is no data but the answer to a query that failed: \(text)",
+                file: file.name)
+        }
+        if key == "name", frames.last == .series { name = Array(text.utf8) }
+    }
+
+    private mutating func readTags(_ file: InputFile) throws(DatabaseError) {
+        while try input.next(from: file) == .key {
+            let tag = input.scanner.string
+            let token = try input.next(from: file)
+            if token == .string { tags.append((tag, input.scanner.string)) }
+            if token == .invalid { return }
+        }
+    }
+
+    private mutating func readColumns(_ file: InputFile) throws(DatabaseError) {
+        while try input.next(from: file) == .string {
+            columns.append(
+                rows.columns.column(
+                    input.scanner, in: .flat, guess: Int.max, experiment: name.isEmpty ? nil : name)
+            )
+        }
+    }
+
+    /// - Throws: `usage` for an answer that is not that of SELECT.
+    private mutating func beginRows(_ file: InputFile) throws(DatabaseError) {
+        let line = input.place(of: input.scanner.start).line
+        let title = String(decoding: name, as: UTF8.self)
+        guard !columns.isEmpty else {
+            throw DatabaseError(
+                .usage,
+                "line \(line): series \"\(title)\" has values before its columns, expected them "
+                    + "as InfluxDB writes them: name, tags, columns, values",
+                file: file.name)
+        }
+        guard columns.contains(where: { rows.columns.all[$0].role == .time }) else {
+            throw DatabaseError(
+                .usage,
+                "line \(line): series \"\(title)\" has no column time; only answers of SELECT can "
+                    + "be imported",
+                file: file.name)
+        }
+        rows.series = ObjectRows.Series(experiment: name.isEmpty ? nil : name, tags: tags)
+    }
+
+    // MARK: Rows
+
+    /// Reads the rest of a row whose bracket was read last.
+    ///
+    /// - Returns: whether it is a point, stored or refused.
+    private mutating func readRow(
+        _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) -> Bool {
+        let place = input.place(of: input.scanner.start)
+        input.keep(from: input.scanner.start)
+        row.removeAll()
+        var count = 0
+        while true {
+            let token = try input.next(from: file)
+            if token == .arrayEnd { break }
+            if token == .invalid || token == .end {
+                input.release()
+                try refuseRest(file, &batch)
+                return true
+            }
+            var depth = token == .objectStart || token == .arrayStart ? 1 : 0
+            if count < columns.count {
+                let column = columns[count]
+                row.add(
+                    token, input.scanner, column: column, rows.columns.all[column].name)
+            }
+            while depth > 0 {
+                switch try input.next(from: file) {
+                case .objectStart, .arrayStart: depth += 1
+                case .objectEnd, .arrayEnd: depth -= 1
+                case .invalid, .end: depth = 0
+                default: break
+                }
+            }
+            count += 1
+        }
+        defer { input.release() }
+        guard count == columns.count else {
+            refuse(place, "\(count) values, expected \(columns.count) as there are columns", &batch)
+            return true
+        }
+        switch try rows.add(row, line: place.line, to: &batch) {
+        case .point: return true
+        case .empty: return false
+        case .refused(let reason):
+            refuse(place, reason, &batch)
+            return true
+        }
+    }
+
+    /// Refuses the row that is kept.
+    private mutating func refuse(
+        _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
+    ) {
+        let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
+        batch.refuse(
+            Refusal(
+                subject: .line(input.scanner.text.copy(input.keptStart..<end)), reason: reason,
+                source: batch.source, line: place.line, column: place.column))
+    }
+
+    /// Behind what is no JSON nobody knows what a bracket means: the rest is refused, and nothing
+    /// of it is read. Its first bytes are kept.
+    private mutating func refuseRest(
+        _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) {
+        let index = input.scanner.problem.index
+        let place = input.place(of: index)
+        let text = input.scanner.text
+        let start = Swift.min(index, text.count)
+        let kept = start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax)
+        batch.refuse(
+            Refusal(
+                subject: .line(text.copy(kept)),
+                reason: "\(input.scanner.problem.message(in: text)); what follows was not read",
+                source: batch.source, line: place.line, column: place.column))
+        hasFailed = true
+    }
+}

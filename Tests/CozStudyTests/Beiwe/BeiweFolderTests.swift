@@ -1,0 +1,159 @@
+// Which files of a folder are read, and what their paths say.
+
+internal import CozDB
+internal import CozImport
+internal import CozStudy
+internal import Foundation
+internal import Synchronization
+internal import Testing
+
+struct BeiweFolderTests {
+    private static let gps = """
+        timestamp,UTC time,latitude,longitude,altitude,accuracy
+        1444362737000,2015-10-09T03:52:17.000,1,2,3,4
+        """
+
+    private func participants(_ export: BeiweExport, _ stream: String) throws -> [String] {
+        try export.ask("SHOW TAG VALUES FROM \"\(stream)\" WITH KEY = id_participant")
+            .filter { $0.hasPrefix("id_participant") }
+            .map { String($0.split(separator: " ").last ?? "") }
+    }
+
+    @Test func `patients are found at any depth, and what is no data is counted`() throws {
+        let export = try BeiweExport([
+            "first/gps/a.csv": Self.gps,
+            "study/second/gps/a.csv": Self.gps,
+            "study/second/audio_recordings/abc/a.mp4": "sound",
+            "registry": "{}",
+            "notes/read me.csv": "hello,world\n1,2\n",
+            "first/gps/.hidden.csv": Self.gps,
+            ".DS_Store": "x",
+            "__MACOSX/first/gps/a.csv": "x",
+        ])
+        try FileManager.default.createSymbolicLink(
+            atPath: export.path("third"), withDestinationPath: export.path("first"))
+        let report = try export.load()
+        #expect(report.points == 2)
+        #expect(report.passedOver == 4)
+        #expect(
+            report.passedOverExamples.map { String($0.dropFirst(export.folder.count + 1)) }
+                .sorted() == [
+                    "notes/read me.csv", "registry", "study/second/audio_recordings/abc/a.mp4",
+                    "third",
+                ])
+        #expect(try participants(export, "gps") == ["first", "second"])
+    }
+
+    @Test func `a patient's folder, a stream's folder and a file can be named themselves`() throws {
+        let patient = BeiweExport.patient
+        let name = "\(patient)/gps/2015-10-09 03_00_00.csv"
+        for path in [patient, "\(patient)/gps", "\(patient)/gps/", name] {
+            let export = try BeiweExport([name: Self.gps])
+            #expect(try export.load([export.path(path)]).points == 1, "\(path)")
+            #expect(try participants(export, "gps") == [patient], "\(path)")
+        }
+    }
+
+    @Test func `loose files need a participant, and a stream where the header does not tell`()
+        throws
+    {
+        let export = try BeiweExport(["old/2015-10-09 03_00_00.csv": Self.gps])
+        let error = #expect(throws: DatabaseError.self) { try export.load() }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("--participant ID") == true)
+        export.options.participant = "p1"
+        #expect(try export.load().points == 1)
+        #expect(try participants(export, "gps") == ["p1"])
+
+        let other = try BeiweExport(["a.csv": "timestamp,accuracy,x,y,z\n1444362737000,,1,2,3"])
+        other.options.participant = "p1"
+        let which = #expect(throws: DatabaseError.self) { try other.load() }
+        #expect(which?.kind == .usage)
+        #expect(which?.message.contains("accelerometer and of gyro") == true)
+        other.beiwe.stream = "accelerometer"
+        #expect(try other.load().points == 1)
+        #expect(try participants(other, "accelerometer") == ["p1"])
+    }
+
+    @Test func `nothing is stored where a file needs an option or is not there`() throws {
+        let export = try BeiweExport([
+            "\(BeiweExport.patient)/gps/a.csv": Self.gps, "z/a.csv": Self.gps,
+        ])
+        #expect(throws: DatabaseError.self) { try export.load() }
+        #expect(throws: DatabaseError.self) {
+            try export.load([export.folder, export.path("missing.csv")])
+        }
+        let count = try export.with { database throws(DatabaseError) in
+            try database.schemas().count
+        }
+        #expect(count == 0)
+    }
+
+    @Test func `a folder named like a stream does not make its parent a patient`() throws {
+        let export = try BeiweExport(["gps/a.csv": Self.gps])
+        #expect(throws: DatabaseError.self) { try export.load() }
+        export.options.participant = "p1"
+        #expect(try export.load().points == 1)
+        #expect(try participants(export, "gps") == ["p1"])
+    }
+
+    @Test func `files are recognised by their header without being asked`() throws {
+        let export = try BeiweExport(["a.csv": Self.gps])
+        export.options.participant = "p1"
+        var options = export.options
+        options.formats = [.beiwe(), .lineProtocol]
+        let chosen = options
+        let report = try export.with { database throws(DatabaseError) in
+            try importFiles([export.path("a.csv")], into: database, options: chosen)
+        }
+        #expect(report.points == 1)
+        let error = #expect(throws: DatabaseError.self) {
+            try export.with { database throws(DatabaseError) in
+                try importFiles([export.folder], into: database, options: chosen)
+            }
+        }
+        #expect(error?.kind == .notFound)
+        #expect(error?.message.contains("--format beiwe reads folders") == true)
+    }
+
+    @Test func `more files than descriptors are read, in few commits`() throws {
+        var files: [String: String] = [:]
+        for number in 0..<1200 {
+            files["\(BeiweExport.patient)/reachability/\(10_000 + number).csv"] =
+                "timestamp,event\n\(1_444_362_737_000 + number),wifi\n"
+        }
+        let export = try BeiweExport(files)
+        let commits = CommitList()
+        export.options.batchRows = 1000
+        export.options.committed = { commits.append($0) }
+        let report = try export.load()
+        #expect(report.points == 1200)
+        #expect(commits.counts == [1000, 1200])
+        #expect(
+            try export.ask("SELECT count(event) FROM reachability").last?
+                .hasSuffix("1200") == true)
+    }
+
+    @Test func `a value refused in a shared batch names its own file`() throws {
+        let export = try BeiweExport()
+        for number in 1...4 {
+            try export.write(
+                "timestamp,latitude\n\(number)000,\(number % 2 == 0 ? "x" : "1")\n\(number)001\n",
+                "\(BeiweExport.patient)/gps/\(number).csv")
+        }
+        try export.load()
+        #expect(
+            Set(try export.rejects().map { $0.prefix(8) }) == [
+                "1.csv:3:", "2.csv:2:", "2.csv:3:", "3.csv:3:", "4.csv:2:", "4.csv:3:",
+            ])
+    }
+}
+
+/// Points after each commit, in order.
+private final class CommitList: Sendable {
+    private let list = Mutex([Int]())
+
+    var counts: [Int] { list.withLock { $0 } }
+
+    func append(_ count: Int) { list.withLock { $0.append(count) } }
+}

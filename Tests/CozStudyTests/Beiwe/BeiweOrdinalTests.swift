@@ -1,0 +1,128 @@
+// Rows of one millisecond: kept apart, and the same however often and in however many files they
+// come.
+
+internal import CozDB
+internal import CozImport
+internal import CozStudy
+internal import CozTestSupport
+internal import Foundation
+internal import Testing
+
+struct BeiweOrdinalTests {
+    private static let folder = "\(BeiweExport.patient)/proximity/"
+
+    private static func text(_ rows: [(Int, String)]) -> String {
+        "timestamp,event\n" + rows.map { "\($0.0),\($0.1)\n" }.joined()
+    }
+
+    private static func rows(_ export: BeiweExport, _ name: String = "db") throws -> [String] {
+        try export.ask("SELECT event FROM proximity", name).dropFirst(2).map { line in
+            line.split(separator: " ").joined(separator: " ")
+        }
+    }
+
+    @Test func `different rows of a millisecond follow each other by a nanosecond`() throws {
+        let export = try BeiweExport([
+            Self.folder + "a.csv": Self.text([
+                (1000, "a"), (1000, "b"), (1000, "a"), (1000, "c"), (1001, "a"), (1001, "a"),
+            ])
+        ])
+        let expected = [
+            "1970-01-01T00:00:01Z a", "1970-01-01T00:00:01.000000001Z b",
+            "1970-01-01T00:00:01.000000002Z c", "1970-01-01T00:00:01.001Z a",
+        ]
+        for _ in 0..<2 {
+            #expect(try !export.load().hasRefusals)
+            #expect(try Self.rows(export) == expected)
+        }
+    }
+
+    @Test func `rows that come back out of order, over blocks and hours, keep their places`()
+        throws
+    {
+        // Longer than a block of the tokenizer, so that earlier rows are not in memory any more.
+        var rows: [(Int, String)] = []
+        for number in 0..<9000 { rows.append((number * 1000, "event \(number)")) }
+        rows += [(5000, "late"), (5000, "event 5"), (8_999_000, "last"), (8_998_000, "late")]
+        rows += [(5000, "later"), (9_000_000, "new"), (9_000_000, "newer"), (8_998_000, "late")]
+        let export = try BeiweExport([Self.folder + "a.csv": Self.text(rows)])
+        try export.load()
+        let stored = try Self.rows(export)
+        #expect(stored.count == 9006)
+        for line in [
+            "1970-01-01T00:00:05Z event 5", "1970-01-01T00:00:05.000000001Z late",
+            "1970-01-01T00:00:05.000000002Z later", "1970-01-01T02:29:59Z event 8999",
+            "1970-01-01T02:29:59.000000001Z last", "1970-01-01T02:29:58Z event 8998",
+            "1970-01-01T02:29:58.000000001Z late", "1970-01-01T02:30:00.000000001Z newer",
+        ] {
+            #expect(stored.contains(line), "\(line)")
+        }
+    }
+
+    @Test func `columns in another order, and empty ones, make no other row`() throws {
+        let folder = "\(BeiweExport.patient)/power_state/"
+        let export = try BeiweExport([
+            folder + "a.csv": "timestamp,event,level\n1000,Locked,0.5\n1000,Full,\n",
+            folder + "b.csv": "timestamp,level,extra,event\n1000,,,Full\n1000,0.5,,Locked\n",
+            folder + "c.csv": "timestamp,event\n1000,Full\n1000,Locked\n",
+        ])
+        try export.load()
+        let stored = try export.ask("SELECT event, level FROM power_state").dropFirst(2)
+        #expect(
+            stored.map { $0.split(separator: " ").dropFirst().joined(separator: " ") } == [
+                "Locked 0.5", "Full -", "Locked -",
+            ])
+    }
+
+    /// What must be stored: in the order of files and lines, each different row of a millisecond.
+    private static func model(_ files: [(name: String, rows: [(Int, String)])]) -> Set<String> {
+        var seen: [Int: [String]] = [:]
+        for file in files.sorted(by: { $0.name < $1.name }) {
+            for (time, event) in file.rows where seen[time]?.contains(event) != true {
+                seen[time, default: []].append(event)
+            }
+        }
+        var lines: Set<String> = []
+        for (time, events) in seen {
+            for (ordinal, event) in events.enumerated() {
+                let time = Timestamp(nanoseconds: Int64(time) * 1_000_000 + Int64(ordinal))
+                lines.insert("\(time) \(event)")
+            }
+        }
+        return lines
+    }
+
+    @Test(arguments: 0..<12)
+    func `however rows are spread over overlapping files, each different one is stored once`(
+        seed: Int
+    ) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        let export = try BeiweExport()
+        var files: [(name: String, rows: [(Int, String)])] = []
+        for number in 0..<Int.random(in: 1...6, using: &random) {
+            let isSorted = Bool.random(using: &random)
+            var rows: [(Int, String)] = []
+            for _ in 0..<Int.random(in: 0...40, using: &random) {
+                // Few milliseconds in three hours, few events: many meet.
+                let time =
+                    Int.random(in: 0..<3, using: &random) * 3_600_000
+                    + Int.random(in: 0..<6, using: &random)
+                rows.append((time, "e\(Int.random(in: 0..<4, using: &random))"))
+            }
+            if isSorted { rows.sort { $0.0 < $1.0 } }
+            let name = "\(number).csv"
+            files.append((name, rows))
+            try export.write(Self.text(rows), Self.folder + name)
+        }
+        export.options.batchRows = Int.random(in: 1...20, using: &random)
+        let expected = Self.model(files)
+        try export.load()
+        #expect(Set(try Self.rows(export)) == expected)
+        try export.load()
+        #expect(Set(try Self.rows(export)) == expected, "imported again")
+        // A folder has no order of its own, and one commit or many makes no difference.
+        export.options.batchRows = 10_000
+        try export.load(into: "other")
+        #expect(try export.contents() == export.contents("other"))
+    }
+}
