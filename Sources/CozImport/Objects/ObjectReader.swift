@@ -145,7 +145,7 @@ private struct ObjectDecoder: ~Copyable {
     private mutating func recover(
         _ file: InputFile, _ batch: inout WriteBatch
     ) throws(DatabaseError) {
-        let reason = input.problemMessage()
+        let reason = input.scanner.problem.message(in: input.scanner.text)
         let place = input.place(of: input.scanner.problem.index)
         let passed = try input.recover(from: file, sizeBytesMax: Refusal.lineSizeBytesMax)
         refuse(passed, place, reason, &batch)

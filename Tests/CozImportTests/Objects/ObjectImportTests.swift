@@ -1,0 +1,208 @@
+// Rows of JSON and InfluxDB's JSON answers to points.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
+
+@Suite struct ObjectImportTests {
+    private let files = TemporaryFiles()
+
+    private func read(
+        _ text: String, _ format: InputFormat = .ndjson,
+        _ change: (inout ImportOptions) -> Void = { _ in }
+    ) throws -> (lines: [String], refusals: [String]) {
+        var options = ImportOptions()
+        options.format = format
+        options.settings.identity = .allTags
+        change(&options)
+        let recorder = Recorder()
+        _ = try recorder.run([files.write("a.json", text)], options)
+        return (
+            recorder.points.map(\.text),
+            recorder.refusals.map { "\($0.line):\($0.column) \($0.reason)" }
+        )
+    }
+
+    private func failure(_ text: String, _ format: InputFormat) -> String {
+        do {
+            _ = try read(text, format)
+            return "nothing was thrown"
+        } catch {
+            return (error as? DatabaseError)?.message ?? "\(error)"
+        }
+    }
+
+    @Test func `rows of exports say what is tag, integer and field`() throws {
+        let found = try read(
+            """
+            {"measurement":"dev","tags":{"id_participant":"p1","x":"1"},"time":"1970-01-01T00:00:00.000000001Z","fields":{"x":74,"note":"a \\"b\\"\\n","flag":true,"empty":""},"fields_int":{"n":9007199254740993}}
+            {"measurement":"e\\u00f6","tags":{},"time":2,"fields":{"time_":-0.0,"none":null},"fields_int":{}}
+
+            """)
+        #expect(
+            found.lines == [
+                "dev,id_participant=p1,x=1 empty=\"\",flag=true,n=9007199254740993i,"
+                    + "note=\"a \"b\"\n\",x=74 1",
+                "eö time_=0 2",
+            ])
+        #expect(found.refusals.isEmpty)
+    }
+
+    @Test func `flat rows, in lines or in arrays, are tables`() throws {
+        let lines = ["dev,id_participant=p1,site=a n=1i,s=\"x\",v=74 1", "dev v=1.5 2"]
+        let rows = [
+            #"{"time":"1970-01-01T00:00:00.000000001Z","id_participant":"p1","v":74,"s":"x","n":1,"site":"a","skip":1}"#,
+            #"{"s":null,"time":2,"v":1.5,"other":null}"#,
+        ]
+        for text in [
+            rows.joined(separator: "\n"), "[\n" + rows.joined(separator: ",\n") + "\n]\n",
+            rows.joined(),
+        ] {
+            let found = try read(text) {
+                $0.experiment = "dev"
+                $0.table.tagColumns = ["site"]
+                $0.table.ignoredColumns = ["skip"]
+                $0.table.columnTypes = [("n", .integer)]
+            }
+            #expect(found.lines == lines)
+        }
+    }
+
+    @Test func `what is no row is kept with its place, and the rest is read`() throws {
+        let found = try read(
+            """
+            {"time":1,"v":1}
+            {"time":"soon","v":1}
+            {"v":1}
+            {"time":2,"v":{"a":[1,{}]}}
+              {"time":3,"v":1e999}
+            {"time":4,"v":oops}
+            {"time":5,"v":5}
+            7
+            {"time":6
+            """
+        ) { $0.experiment = "dev" }
+        #expect(found.lines == ["dev v=1 1", "dev v=5 5"])
+        #expect(
+            found.refusals.map { $0.prefix(24) } == [
+                "2:1 the time \"soon\": exp", "3:1 no time; expected a ",
+                "4:1 \"v\" is an object or ", "5:3 \"v\" is a number that",
+                "6:15 found \"oops}\", expe", "8:1 a value that is in n",
+                "9:10 found the end, expe",
+            ])
+    }
+
+    @Test func `answers of InfluxDB become points of their series`() throws {
+        let found = try read(
+            """
+            {"results":[{"statement_id":0,"series":[
+              {"name":"dev","tags":{"host":"a","none":""},"columns":["time","id_participant","v","s"],
+               "values":[["1970-01-01T00:00:00.000000001Z","p1",74,"x"],[2,null,null,null],[3,"p2",null,""]]},
+              {"name":"other","columns":["time","v"],"values":[[4,true],[5]],"partial":true}]}]}
+            {"results":[{"statement_id":0},{"messages":[{"text":"series"}]}]}
+            {
+                "results": [
+                    {
+                        "series": [
+                            {
+                                "columns": ["v", "time"],
+                                "name": "dev",
+                                "values": [
+                                    [
+                                        1.5,
+                                        6
+                                    ]
+                                ]
+                            }
+                        ]
+                    }
+                ]
+            }
+            """, .influxJSON)
+        #expect(
+            found.lines == [
+                "dev,host=a,id_participant=p1 s=\"x\",v=74 1",
+                "dev,host=a,id_participant=p2 s=\"\" 3", "other v=true 4", "dev v=1.5 6",
+            ])
+        #expect(found.refusals == ["4:61 1 values, expected 2 as there are columns"])
+    }
+
+    @Test func `answers that are no data say so`() throws {
+        #expect(
+            failure(#"{"results":[{"error":"database not found: x"}]}"#, .influxJSON)
+                .contains("a query that failed: database not found: x"))
+        #expect(
+            failure(
+                #"{"results":[{"series":[{"name":"databases","columns":["name"],"values":[["a"]]}]}]}"#,
+                .influxJSON
+            ).contains("series \"databases\" has no column time"))
+        #expect(
+            failure(#"{"results":[{"series":[{"values":[[1]]}]}]}"#, .influxJSON)
+                .contains("before its columns"))
+        let cut = try read(
+            #"{"results":[{"series":[{"name":"m","columns":["time","v"],"values":[[1,1],[2,"#,
+            .influxJSON)
+        #expect(cut.lines == ["m v=1 1"])
+        #expect(cut.refusals.count == 1)
+        #expect(cut.refusals[0].contains("what follows was not read"))
+    }
+
+    @Test func `small batches are the same points`() throws {
+        var rows: [String] = []
+        for row in 1...500 { rows.append("[\(row),\(row).5,\"p\(row % 3)\"]") }
+        let text =
+            #"{"results":[{"series":[{"name":"m","columns":["time","v","id_participant"],"values":["#
+            + rows.joined(separator: ",") + "]}]}]}"
+        let whole = try read(text, .influxJSON).lines
+        #expect(whole.count == 500)
+        for size in [1, 7, 100] {
+            #expect(try read(text, .influxJSON) { $0.batchRows = size }.lines == whole)
+        }
+    }
+
+    @Test func `files are known by how they begin`() {
+        func format(_ head: String) -> String? {
+            let formats: [InputFormat] = [.influxJSON, .ndjson]
+            return formats.first { $0.recognizes(Array(head.utf8), "x.json") }?.name
+        }
+        #expect(format("{\"results\":[") == "influx-json")
+        #expect(format(" {\n  \"results\" : [") == "influx-json")
+        #expect(format("{\"time\":1,\"v\":2}\n") == "ndjson")
+        #expect(format("[\n{\"time\":1") == "ndjson")
+        #expect(
+            format(
+                "{\"measurement\":\"m\",\"tags\":{},\"time\":\"2025-10-15T02:25:21.570000000Z\",\"fields\":{"
+            )
+                == "ndjson")
+        // What apps post belongs to another format.
+        #expect(format("{\"time\":\"x\",\"measurement\":\"m\",\"tags\":{},\"fields\":{}}") == nil)
+        #expect(format("[{\"measurement\": \"m\", \"fields\": {}}]") == nil)
+        #expect(format("{\"a\":1}") == nil)
+        #expect(format("m v=1") == nil)
+    }
+
+    @Test(arguments: [UInt64](0..<40))
+    func `no bytes bring a reader down`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let pieces = [
+            "{", "}", "[", "]", ",", ":", "\"", "\"time\":", "\"results\":[{\"series\":[{",
+            "\"columns\":[\"time\",\"v\"]", "\"values\":[[", "\"tags\":{", "\"fields\":{",
+            "\"name\":",
+            "\"fields_int\":{", "1", "-", "1e9", "\"x\"", "null", "true", "\n", " ", "\\", "\u{0}",
+            "ö",
+            "{\"time\":1,\"v\":2}\n",
+        ]
+        let text = (0..<Int.random(in: 0...80, using: &random))
+            .map { _ in pieces.randomElement(using: &random)! }.joined()
+        for format in [InputFormat.ndjson, .influxJSON] {
+            for batchRows in [1, 1000] {
+                _ = try? read(text, format) {
+                    $0.experiment = format.name == "ndjson" ? "dev" : nil
+                    $0.batchRows = batchRows
+                }
+            }
+        }
+    }
+}
