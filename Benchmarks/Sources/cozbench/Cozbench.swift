@@ -16,6 +16,10 @@ struct Cozbench {
                 let repeats = arguments.count > 4 ? Int(arguments[4]) ?? 5 : 5
                 try PayloadWorkload.run(
                     path: arguments[2], repeats: repeats, directory: arguments[3])
+            case "table" where arguments.count >= 4:
+                let repeats = arguments.count > 4 ? Int(arguments[4]) ?? 5 : 5
+                try TableWorkload.run(
+                    format: arguments[2], path: arguments[3], repeats: repeats)
             case "import" where arguments.count == 4:
                 try ImportWorkload.run(path: arguments[2], directory: arguments[3])
             case "figures" where arguments.count >= 5:
@@ -28,10 +32,12 @@ struct Cozbench {
                     """
                     usage: cozbench parse FILE [REPEATS]
                            cozbench payload FILE DIRECTORY [REPEATS]
+                           cozbench table FORMAT FILE [REPEATS]
                            cozbench import FILE DIRECTORY
                            cozbench figures COMMAND FILE DIRECTORY [REPEATS]
                       parse   line protocol to batches of 10,000 points; no database
                       payload JSON of the Cozie app to batches; payloads of 100 items to a database
+                      table   CSV or JSON to batches of 10,000 points; no database
                       import  a file into a new database
                       figures the command's import speed, memory, size and start-up
                     """)

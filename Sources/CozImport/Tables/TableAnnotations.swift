@@ -41,7 +41,7 @@ struct TableAnnotations {
         case .datatype:
             for (index, cell) in cells.enumerated() {
                 var probe = TableColumn(name: [])
-                if try !TableAnnotations.apply(datatype: cell, to: &probe) {
+                if try !Datatype.apply(datatype: cell, to: &probe) {
                     let name = String(decoding: cell, as: UTF8.self)
                     throw TableProblem(
                         "column \(index + 1): unknown datatype \"\(name)\"; expected measurement, "
@@ -54,7 +54,7 @@ struct TableAnnotations {
         case .constant: try addConstant(cells)
         case .timezone:
             let name = cells.first { !$0.isEmpty } ?? []
-            zone = try TableAnnotations.zone(String(decoding: name, as: UTF8.self))
+            zone = try Datatype.zone(String(decoding: name, as: UTF8.self))
         }
     }
 
@@ -63,7 +63,7 @@ struct TableAnnotations {
         let cells = Array(cells.drop { $0.isEmpty })
         var column = TableColumn(name: cells.count > 1 ? cells[1] : [])
         guard let datatype = cells.first,
-            try TableAnnotations.apply(datatype: datatype, to: &column)
+            try Datatype.apply(datatype: datatype, to: &column)
         else { throw TableProblem("expected #constant,DATATYPE,LABEL,VALUE") }
         let value = cells.count > 2 ? cells[2] : []
         if !value.isEmpty { column.defaultValue = value }
@@ -103,7 +103,7 @@ struct TableAnnotations {
         let datatype = index < datatypes.count ? datatypes[index] : []
         let isGroup = index < groups.count && groups[index].elementsEqual("true".utf8)
         // Checked when the annotation came.
-        _ = try? TableAnnotations.apply(datatype: datatype, to: &column)
+        _ = try? Datatype.apply(datatype: datatype, to: &column)
         if isGroup && (column.role == .field || column.role == .ignored) { column.role = .tag }
         return column
     }
@@ -142,11 +142,4 @@ struct TableAnnotations {
             }
         }
     }
-}
-
-/// Why a row of annotations or a header cannot be understood.
-struct TableProblem: Error {
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
 }

@@ -74,3 +74,20 @@ struct TableLayout {
 
     func index(of role: TableColumn.Role) -> Int? { columns.firstIndex { $0.role == role } }
 }
+
+/// The conventions a file of tables follows.
+enum TableKind {
+    /// A header with names; also with annotations above it.
+    case plain
+    /// InfluxDB 2.
+    case annotated
+    /// `influx -format csv`: many headers, each beginning with `name`.
+    case influxShell
+}
+
+/// Why a row of annotations or a header cannot be understood.
+struct TableProblem: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}

@@ -69,7 +69,7 @@ struct TableHeader {
         var marked = column
         marked.name = Array(column.name[..<bar])
         let datatype = column.name[(bar + 1)...]
-        guard (try? TableAnnotations.apply(datatype: Array(datatype), to: &marked)) == true else {
+        guard (try? Datatype.apply(datatype: Array(datatype), to: &marked)) == true else {
             return
         }
         column = marked

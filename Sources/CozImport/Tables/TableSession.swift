@@ -2,16 +2,6 @@
 
 internal import CozDB
 
-/// The conventions a file of tables follows.
-enum TableKind {
-    /// A header with names; also with annotations above it.
-    case plain
-    /// InfluxDB 2.
-    case annotated
-    /// `influx -format csv`: many headers, each beginning with `name`.
-    case influxShell
-}
-
 /// What was read so far of one file.
 struct TableSession {
     /// What a row is.

@@ -1,8 +1,9 @@
-// Datatypes of annotated CSV, and zones.
+// Datatypes of annotated CSV, and zones; their source is named in TableAnnotations.swift.
 
 internal import CozDB
 
-extension TableAnnotations {
+/// What the words of a `#datatype` line say of a column.
+enum Datatype {
     /// Gives a column what a datatype says: role, type, how it is written, a default value behind
     /// a `|`.
     ///
