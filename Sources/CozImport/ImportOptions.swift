@@ -63,6 +63,15 @@ public struct ImportOptions: Sendable {
 
     /// The defaults: line protocol with nanoseconds, settings as stored.
     public init() {}
+
+    /// The name that a field or tag is stored under, for readers that look its type up.
+    package func storedName(of name: String) -> String {
+        // A dictionary finds keys that differ in their Unicode normalisation only.
+        guard let index = renames.index(forKey: name),
+            renames.keys[index].utf8.elementsEqual(name.utf8)
+        else { return name }
+        return renames.values[index]
+    }
 }
 
 /// What an import did.

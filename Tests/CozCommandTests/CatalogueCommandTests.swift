@@ -156,6 +156,35 @@ struct CatalogueCommandTests {
                 """)
     }
 
+    @Test(arguments: ["csv", "cozie-csv"])
+    func `columns of tables have the types of their new names`(_ format: String) throws {
+        let table = """
+            ,index,id_participant,answer,vote_count,old_key
+            0,2025-10-15 02:25:21.570000+0000,p1,7,1.0,5
+            1,2025-10-15 02:26:21.570000+0000,p1,00,2.0,6
+
+            """
+        let file = try folder.write(table, to: "a.csv")
+        let path = folder.path("db")
+        let run = try Command.cozdb(
+            [
+                "import", "--db", path, "--format", format, "--experiment", "dev",
+                "--preset", "cozie-v3", "--rename", "cozie-v2", "--rename", "answer=q_answer",
+                "--rename", "old_key=api_read_key", file,
+            ])
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        let answer = try Command.cozdb(
+            [
+                "query", "--db", path, "--format", "json",
+                "SELECT q_answer, ws_survey_count, api_read_key FROM dev",
+            ])
+        #expect(
+            answer.output.contains(
+                #""q_answer":"00","ws_survey_count":2,"api_read_key":"6""#), "\(answer.output)")
+        let schema = try Command.cozdb(["schema", "--db", path, "--format", "json"])
+        #expect(!schema.output.contains("vote_count"))
+    }
+
     @Test func `that nothing was renamed is said, without the option nothing is`() throws {
         let file = try folder.write("dev,id_participant=p1 x=1 1\n", to: "a.lp")
         let asked = try Command.cozdb(

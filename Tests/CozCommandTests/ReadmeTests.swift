@@ -35,7 +35,7 @@ struct ReadmeTests {
         let commands = try Self.commands().joined(separator: "\n")
         for name in [
             "import", "query", "write", "info", "schema", "check", "compact", "rejects",
-            "inspect", "sample",
+            "inspect", "sample", "study", "summary",
         ] {
             #expect(commands.contains("cozdb \(name)"), "\(name)")
         }

@@ -122,15 +122,18 @@ struct SurveyCommandTests {
         #expect(
             counts.output == """
                 q_a: How?
-                    yes    2
-                    no     1
+                              rows
+                    yes          2
+                    no           1
                   1 answer outside the options:
-                    maybe  1
+                    maybe        1
 
                 """)
         let list = try Command.cozdb(
             ["survey", "--db", path, "--experiment", "dev", "--format", "json"])
-        #expect(list.output.contains("\"outside\": [{\"answer\": \"maybe\", \"rows\": 1}]"))
+        #expect(
+            list.output.contains(
+                "\"outside\": [{\"answer\": \"maybe\", \"rows\": 1, \"surveys\": null}]"))
 
         let statement = "SELECT q_a AS a, q_a, x FROM dev WHERE time > 2"
         let table = try Command.cozdb(["query", "--db", path, "--questions", statement])
@@ -178,7 +181,39 @@ struct SurveyCommandTests {
         let added = try register(survey(), in: path, ["--keep-options"])
         #expect(added.status == 0)
         let counts = try Command.cozdb(["survey", "--db", path, "--experiment", "dev"])
-        #expect(counts.output == "q_a: How?\n    yes    1\n    no     0\n    never  1\n")
+        #expect(
+            counts.output == """
+                q_a: How?
+                              rows
+                    yes          1
+                    no           0
+                    never        1
+
+                """)
+    }
+
+    @Test func `a survey that was sent twice is one survey`() throws {
+        let lines = """
+            dev,id_participant=p q_a="yes",ws_timestamp_start="t1" 1
+            dev,id_participant=p q_a="yes",ws_timestamp_start="t1" 2
+            dev,id_participant=p q_a="yes",ws_timestamp_start="t2" 3
+            dev,id_participant=p q_a="other" 4
+            """
+        let path = folder.path("twice")
+        let file = try folder.write(lines, to: "twice.lp")
+        _ = try Command.cozdb(["import", "--db", path, file])
+        _ = try register(survey(), in: path)
+        let counts = try Command.cozdb(["survey", "--db", path, "--experiment", "dev"])
+        #expect(
+            counts.output == """
+                q_a: How?
+                           surveys     rows
+                    yes          2        3
+                    no           0        0
+                  1 answer outside the options:
+                    other        0        1
+
+                """)
     }
 
     @Test func `a registration can come before the data`() throws {
@@ -190,7 +225,14 @@ struct SurveyCommandTests {
         let imported = try Command.cozdb(["import", "--db", path, "--preset", "cozie-v3", file])
         #expect(imported.status == 0, "\(imported.errors)")
         let counts = try Command.cozdb(["survey", "--db", path, "--experiment", "dev"])
-        #expect(counts.output == "q_a: How?\n    yes  0\n    no   1\n")
+        #expect(
+            counts.output == """
+                q_a: How?
+                            rows
+                    yes        0
+                    no         1
+
+                """)
     }
 
     @Test func `an experiment that is not there is not found`() throws {

@@ -47,7 +47,7 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var renaming: RenameOptions
 
-    @OptionGroup(title: "Cozie payloads") var payloads: PayloadOptions
+    @OptionGroup(title: "Cozie payloads (JSON)") var payloads: PayloadOptions
 
     @OptionGroup(title: "Tables (CSV)") var table: TableImportOptions
 

@@ -13,21 +13,21 @@ struct PayloadOptions: ParsableArguments {
 
     @Flag(
         help: """
-            cozie-json: pass over a comma before a closing bracket, as in the examples of Cozie's \
+            Pass over a comma before a closing bracket, as in the examples of Cozie's \
             documentation.
             """)
     var lenient = false
 
     @Flag(
         help: """
-            cozie-json: store nothing of a file of which an item or value cannot be stored. Needs \
+            Store nothing of a file of which an item or value cannot be stored. Needs \
             --format cozie-json.
             """)
     var atomic = false
 
     @Flag(
         help: """
-            cozie-json: add what Cozie's backend adds: timestamp_lambda, a missing \
+            Add what Cozie's backend adds: timestamp_lambda, a missing \
             transmit_trigger, and arrival and trigger beside some fields.
             """)
     var enrich = false
@@ -48,7 +48,7 @@ struct PayloadOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            cozie-json: keep the offset of each time from UTC in an integer field of this name, \
+            Keep the offset of each time from UTC in an integer field of this name, \
             in minutes east.
             """, valueName: "field"))
     var keepOffset: String?

@@ -57,8 +57,8 @@ struct RenameOptions: ParsableArguments {
         let tags = renames.filter(\.isTag)
         if renames.isEmpty { return "renamed  nothing\n" }
         let values = fields.reduce(0) { $0 + $1.renamed }
-        var text =
-            "renamed  \(PlainText.counted(values, "value")) of \(PlainText.counted(fields.count, "field"))"
+        var text = "renamed  \(PlainText.counted(values, "value")) of "
+        text += PlainText.counted(fields.count, "field")
         text += tags.isEmpty ? "\n" : ", and \(PlainText.counted(tags.count, "tag"))\n"
         for rename in fields + tags {
             let from = PlainText.escaped(rename.from)

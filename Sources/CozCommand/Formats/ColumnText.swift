@@ -1,4 +1,5 @@
-// What is said of a column: by its experiment's declarations, else by the catalogue of Cozie fields.
+// What is said of a column: by its experiment's declarations, else by the catalogue of Cozie
+// fields.
 
 internal import CozDB
 internal import CozStudy

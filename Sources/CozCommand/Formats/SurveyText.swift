@@ -116,20 +116,26 @@ enum SurveyText {
 
     private static func counts(_ answers: SurveyAnswers) -> String {
         let shown = answers.offered + answers.others
-        let width = shown.reduce(0) { max($0, min(PlainText.width($1.answer), 60)) }
-        let digits = PlainText.grouped(answers.total).count
+        let countsSurveys = shown.contains { $0.surveys != nil }
+        let width = shown.reduce(2) { max($0, min(PlainText.width($1.answer), 60)) }
+        func line(_ cells: [String]) -> String {
+            let numbers = cells.dropFirst().map { PlainText.padded($0, to: 7, right: true) }
+            return "    \(PlainText.padded(cells[0], to: width))  "
+                + numbers.joined(separator: "  ") + "\n"
+        }
         func line(_ count: SurveyAnswers.Count) -> String {
             // An empty answer is one, too.
             let answer = count.answer.isEmpty ? "\"\"" : PlainText.escaped(count.answer)
-            let rows = PlainText.padded(PlainText.grouped(count.rows), to: digits, right: true)
-            return "    \(PlainText.padded(answer, to: max(width, 2)))  \(rows)\n"
+            let surveys = countsSurveys ? [PlainText.grouped(count.surveys ?? 0)] : []
+            return line([answer] + surveys + [PlainText.grouped(count.rows)])
         }
-        var text = answers.offered.map(line).joined()
+        var text = ""
+        if !answers.isRegistered { text += "  no survey with this question is registered\n" }
+        if !shown.isEmpty { text += line([""] + (countsSurveys ? ["surveys"] : []) + ["rows"]) }
+        text += answers.offered.map(line).joined()
         let rest = answers.others.reduce(0) { $0 + $1.rows }
-        if answers.isRegistered {
-            if rest > 0 { text += "  \(PlainText.counted(rest, "answer")) outside the options:\n" }
-        } else {
-            text += "  no survey with this question is registered:\n"
+        if answers.isRegistered, rest > 0 {
+            text += "  \(PlainText.counted(rest, "answer")) outside the options:\n"
         }
         return text + answers.others.map(line).joined()
     }
@@ -138,7 +144,11 @@ enum SurveyText {
         func list(_ counts: [SurveyAnswers.Count]) -> JSONValue {
             .array(
                 counts.map { count in
-                    .object(["answer": .string(count.answer), "rows": .count(count.rows)])
+                    .object([
+                        "answer": .string(count.answer),
+                        "rows": .count(count.rows),
+                        "surveys": count.surveys.map { .count($0) } ?? .null,
+                    ])
                 })
         }
         return .object([

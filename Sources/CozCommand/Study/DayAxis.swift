@@ -86,7 +86,7 @@ struct DayAxis {
 /// Lines of a name, days and numbers, below a ruler.
 struct StripTable {
     /// What is wider is cut.
-    private static let nameWidthMax = 24
+    private static let nameWidthMax = 30
 
     private let titles: [String]
     private let numberTitles: [String]

@@ -333,6 +333,8 @@ public struct WriteBatch: Sendable {
     ///   - field: its name is one field's; `*` has no meaning here.
     ///   - experiment: number of the experiment in the batch.
     public mutating func declare(_ field: SchemaPreset.Field, experiment: Int) {
+        var field = field
+        field.name = renaming.newName(of: Name(field.name)) ?? field.name
         declarations.append((experiment, field))
     }
 

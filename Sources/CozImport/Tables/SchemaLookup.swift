@@ -7,8 +7,11 @@ struct SchemaLookup {
     private var schemas: [[UInt8]: ExperimentSchema] = [:]
     /// Declared of experiments that the import creates.
     private let preset: FieldDeclarations?
+    /// What is stored under other names is known by these.
+    private let options: ImportOptions
 
     init(_ options: ImportOptions) {
+        self.options = options
         for schema in options.schemas { schemas[Array(schema.name.utf8)] = schema }
         let name = options.settings.preset
         preset = options.presets.first { $0.name.utf8.elementsEqual((name ?? "").utf8) }
@@ -17,7 +20,7 @@ struct SchemaLookup {
 
     /// The type of a field: that of the values it has, or what was declared; nil: unknown.
     func type(of field: [UInt8], in experiment: [UInt8]) -> FieldType? {
-        let name = String(decoding: field, as: UTF8.self)
+        let name = options.storedName(of: String(decoding: field, as: UTF8.self))
         guard let schema = schemas[experiment] else { return preset?.declaration(of: name)?.type }
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }
@@ -26,13 +29,14 @@ struct SchemaLookup {
     ///
     /// - Parameter experiment: nil: of any.
     func isTag(_ column: [UInt8], in experiment: [UInt8]?) -> Bool {
-        let name = String(decoding: column, as: UTF8.self)
+        let name = options.storedName(of: String(decoding: column, as: UTF8.self))
         let asked =
             experiment.map { name in schemas[name].map { [$0] } ?? [] } ?? Array(schemas.values)
         var isTag = false
         for schema in asked {
             if schema.field(name) != nil { return false }
-            isTag = isTag || schema.attribute(name) != nil || schema.identity.names(column)
+            isTag =
+                isTag || schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
         }
         return isTag
     }

@@ -4,7 +4,7 @@ internal import CozDB
 internal import CozImport
 
 /// The columns of a file by name; blanks around names are dropped, as old exports have them.
-struct BeiweHeader: Equatable {
+struct BeiweHeader: Hashable {
     static let time = "timestamp"
     static let moment = "UTC time"
     static let survey = "survey id"

@@ -27,6 +27,13 @@ struct BeiweReader: PointReader {
     private var ordinals: [BeiweSource: RowOrdinals] = [:]
     private var answerOrdinals = AnswerOrdinals()
     private var declared = DeclaredQuestions()
+    /// What `BeiweHeader.problem` said: the files of a stream have one header, or two.
+    private var problems: [Judged: String?] = [:]
+
+    private struct Judged: Hashable {
+        var header: BeiweHeader
+        var stream: String
+    }
 
     // Of the file being read:
     private var content = Content.unread
@@ -97,7 +104,7 @@ struct BeiweReader: PointReader {
         next = 1
         let source = try BeiweSource(file, header, options, imports)
         self.source = source
-        if let problem = header.problem(source.stream) {
+        if let problem = problem(with: header, source.stream) {
             // The first line is refused with the others.
             next = 0
             content = .refused(problem)
@@ -106,6 +113,14 @@ struct BeiweReader: PointReader {
         } else {
             content = .timed(try timedRows(header, source, file))
         }
+    }
+
+    private mutating func problem(with header: BeiweHeader, _ stream: String) -> String? {
+        let key = Judged(header: header, stream: stream)
+        if let known = problems[key] { return known }
+        let problem = header.problem(stream)
+        problems[key] = .some(problem)
+        return problem
     }
 
     // MARK: Rows with a time
@@ -268,15 +283,5 @@ struct BeiweReader: PointReader {
             _ = try nextBlock(of: file)
         }
         return true
-    }
-}
-
-extension BeiweSource {
-    /// What rows share the milliseconds of: the patient's in this stream.
-    var series: BeiweSource {
-        var series = self
-        series.survey = nil
-        series.milliseconds = nil
-        return series
     }
 }

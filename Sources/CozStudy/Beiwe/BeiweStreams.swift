@@ -139,7 +139,7 @@ extension BeiweStream {
         BeiweStream("reachability", [.init("event", .string, note: "wifi, cellular, unreachable")]),
     ]
 
-    /// What both survey streams have; `survey id` is a tag.
+    /// What surveys have in all of their files.
     private static let question: [SchemaPreset.Field] = [
         .init("question id", .string),
         .init(
@@ -164,7 +164,10 @@ extension BeiweStream {
     /// Answers, a row a survey: each question is a field of its own, named by its id.
     static let surveyAnswers = BeiweStream(
         "survey_answers", upload: "surveyAnswers",
-        [.init("*", .string, note: "NOT_PRESENTED, NO_ANSWER_SELECTED, or what was answered")])
+        [
+            .init(BeiweHeader.survey, .string, note: "the folder of the survey"),
+            .init("*", .string, note: "NOT_PRESENTED, NO_ANSWER_SELECTED, or what was answered"),
+        ])
 
     /// The same answers, a row a question, with what was asked; made by the import.
     static let surveyQuestions = BeiweStream(

@@ -15,24 +15,24 @@ public struct MetricSource: Hashable, Sendable {
     public var groups: [[String]]
     /// What becomes of several groups.
     public var combination: Combination
-    /// What a stored value is multiplied by to have the unit of the measurement.
-    public var scale: Double
+    /// How many stored units are one unit of the measurement.
+    public var divisor: Double
 
     /// - Parameters:
     ///   - groups: of fields; of each the first one with a value counts.
     ///   - combination: what becomes of several groups.
-    ///   - scale: from the stored unit to that of the measurement.
+    ///   - divisor: how many stored units are one unit of the measurement.
     public init(
-        groups: [[String]], combination: Combination = .largest, scale: Double = 1
+        groups: [[String]], combination: Combination = .largest, divisor: Double = 1
     ) {
         self.groups = groups
         self.combination = combination
-        self.scale = scale
+        self.divisor = divisor
     }
 
     /// One group: the first field with a value counts.
-    public init(_ fields: String..., scale: Double = 1) {
-        self.init(groups: [fields], scale: scale)
+    public init(_ fields: String..., divisor: Double = 1) {
+        self.init(groups: [fields], divisor: divisor)
     }
 
     /// Only the fields that are known, and groups with some left.
@@ -96,7 +96,7 @@ public struct SummarySources: Sendable {
             .breathQuality: MetricSource("resp_q", "brpmQ"),
             .spo2Quality: MetricSource("spo2Q"),
             .steps: MetricSource("last_steps"),
-            .energy: MetricSource("energy_exp", scale: 0.001),
+            .energy: MetricSource("energy_exp", divisor: 1_000),
             .speed: MetricSource("speed"),
             .activityType: MetricSource("activity_type"),
             .skinTemperature: MetricSource("temp1", "temp"),

@@ -67,7 +67,8 @@ struct SleepTimeline {
     private var inBed: [SleepSpan] = []
 
     /// - Parameter spans: in any order; where they overlap the one that began last counts, as a
-    ///   stage is part of the longer span in which somebody lay in bed or slept somehow.
+    ///   stage is part of the longer span in which somebody lay in bed or slept somehow. Of two
+    ///   that begin together the deeper one counts.
     init(_ spans: [SleepSpan]) {
         let spans = spans.filter { $0.start < $0.end }
             .sorted { ($0.start, $0.stage) < ($1.start, $1.stage) }

@@ -32,7 +32,7 @@ struct StepColumns {
                 case .largest: values.max() ?? 0
                 case .sum: values.reduce(0, +)
                 }
-            return value * source.scale
+            return value / source.divisor
         }
         return StepRow(
             start: day.start(row), steps: value(.steps), energy: value(.energy),

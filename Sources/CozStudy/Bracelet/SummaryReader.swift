@@ -17,7 +17,7 @@ struct SummaryColumn {
     var text: String { function.map { "\($0)(\(value))" } ?? value }
 
     private var value: String {
-        let names = fields.map(SummaryReader.quoted)
+        let names = fields.map { SummaryReader.quoted($0) }
         return names.count == 1 ? names[0] : "coalesce(\(names.joined(separator: ", ")))"
     }
 }
@@ -121,7 +121,7 @@ struct SummaryReader {
         let text =
             "SELECT \(list.joined(separator: ", ")) FROM \(SummaryReader.quoted(schema.name)) "
             + "WHERE \(tests.joined(separator: " AND ")) GROUP BY \(groups)\(tag)\(fill) "
-            + "tz('\(request.zone.name)')"
+            + "tz(\(SummaryReader.quoted(request.zone.name, by: "'")))"
         var options = options
         for (index, condition) in conditions.enumerated() {
             options.parameters["n\(index)"] = .value(.float(condition.number))
@@ -178,16 +178,16 @@ struct SummaryReader {
                 + "\(participantTag))" + NameSuggestion.text(participant, among: names))
     }
 
-    /// A name as the query language reads it, whatever is in it.
-    static func quoted(_ name: String) -> String {
-        var text = "\""
+    /// A name as the query language reads it, whatever is in it; by single quotes a string.
+    static func quoted(_ name: String, by quote: Unicode.Scalar = "\"") -> String {
+        var text = String(quote)
         for scalar in name.unicodeScalars {
             switch scalar {
-            case "\"", "\\": text += "\\\(scalar)"
+            case quote, "\\": text += "\\\(scalar)"
             case "\n": text += "\\n"
             default: text.unicodeScalars.append(scalar)
             }
         }
-        return text + "\""
+        return text + String(quote)
     }
 }

@@ -12,7 +12,9 @@ struct CatalogueParser {
     private static let columns = ["name", "type", "unit", "rate", "every", "device", "beside"]
 
     init(_ table: String) {
-        for line in table.split(separator: "\n", omittingEmptySubsequences: false) {
+        // By bytes: characters would take longer than all the rest of a short command.
+        let newline = UInt8(ascii: "\n")
+        for line in Array(table.utf8).split(separator: newline, omittingEmptySubsequences: false) {
             lineNumber += 1
             read(line)
         }
@@ -23,9 +25,10 @@ struct CatalogueParser {
         problems.append("line \(lineNumber): \(problem)")
     }
 
-    private mutating func read(_ line: Substring) {
-        if line.first == "#" || line.allSatisfy({ $0 == " " }) { return }
-        if line.hasPrefix("    ") { return readDetail(line.drop { $0 == " " }) }
+    private mutating func read(_ line: ArraySlice<UInt8>) {
+        let text = line.drop { $0 == CatalogueParser.blank }
+        if line.first == UInt8(ascii: "#") || text.isEmpty { return }
+        if text.startIndex - line.startIndex >= 4 { return readDetail(text) }
         let cells = CatalogueParser.cells(line)
         if cells == CatalogueParser.columns { return }
         guard let field = field(cells) else {
@@ -35,22 +38,21 @@ struct CatalogueParser {
         fields.append(field)
     }
 
+    private static let blank = UInt8(ascii: " ")
+
     /// Cells stand two or more blanks apart.
-    private static func cells(_ line: Substring) -> [String] {
+    private static func cells(_ line: ArraySlice<UInt8>) -> [String] {
         var cells: [String] = []
-        var blanks = 2
-        for character in line {
-            if character == " " {
-                blanks += 1
-                continue
+        var rest = line
+        while !rest.isEmpty {
+            var end = rest.startIndex
+            while end < rest.endIndex,
+                rest[end] != blank || (end + 1 < rest.endIndex && rest[end + 1] != blank)
+            {
+                end += 1
             }
-            if blanks >= 2 {
-                cells.append("")
-            } else if blanks == 1 {
-                cells[cells.count - 1] += " "
-            }
-            blanks = 0
-            cells[cells.count - 1].append(character)
+            cells.append(String(decoding: rest[..<end], as: UTF8.self))
+            rest = rest[end...].drop { $0 == blank }
         }
         return cells
     }
@@ -80,7 +82,7 @@ struct CatalogueParser {
         }
     }
 
-    private mutating func readDetail(_ text: Substring) {
+    private mutating func readDetail(_ text: ArraySlice<UInt8>) {
         guard let last = fields.indices.last else { return report("text before the first field") }
         if let names = CatalogueParser.list(text, after: "v2:") {
             fields[last].namesInV2 = names
@@ -90,14 +92,14 @@ struct CatalogueParser {
             fields[last].documentedAs = words
         } else {
             if !fields[last].meaning.isEmpty { fields[last].meaning += " " }
-            fields[last].meaning += text
+            fields[last].meaning += String(decoding: text, as: UTF8.self)
         }
     }
 
-    private static func list(_ text: Substring, after word: String) -> [String]? {
-        guard text.hasPrefix(word) else { return nil }
-        return text.dropFirst(word.count).split(separator: ",").map { part in
-            String(part.drop { $0 == " " })
+    private static func list(_ text: ArraySlice<UInt8>, after word: String) -> [String]? {
+        guard text.starts(with: word.utf8) else { return nil }
+        return text.dropFirst(word.utf8.count).split(separator: UInt8(ascii: ",")).map { part in
+            String(decoding: part.drop { $0 == blank }, as: UTF8.self)
         }
     }
 

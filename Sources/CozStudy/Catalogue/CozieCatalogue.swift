@@ -4,7 +4,8 @@ internal import CozDB
 
 /// The fields of Cozie data: type, unit, logging rate, meaning, names in Cozie 2.
 public struct CozieCatalogue: Sendable {
-    /// The fields of Cozie 3. Read from its table at first use, in about a millisecond.
+    /// The fields of Cozie 3. Read from its table at first use, in less than a
+    /// millisecond.
     public static let v3 = CozieCatalogue(CatalogueParser(CozieTable.text))
 
     /// All fields and patterns, in the order of the table: by subject.

@@ -27,7 +27,7 @@ struct CozieCSVReader: PointReader {
         }
         experiment = Array(name.utf8)
         let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
-        types = CozieTypes(schema)
+        types = CozieTypes(schema, options)
         var tag = "id_participant"
         if case .participant(let other)? = schema?.identity { tag = other }
         if case .participant(let other)? = options.settings.identity { tag = other }

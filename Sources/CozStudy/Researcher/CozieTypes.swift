@@ -1,25 +1,30 @@
 // The types of the columns of a CSV that says none.
 
 internal import CozDB
+internal import CozImport
 
 /// Decides the types of fields, in this order: text for `q_*`; as the experiment stores or
 /// declares the field; as an earlier file of the import had it; as the catalogue has it; as the
 /// values of the whole column are.
 struct CozieTypes {
     private let schema: ExperimentSchema?
+    private let options: ImportOptions
     private var decided: [[UInt8]: FieldType] = [:]
 
-    /// - Parameter schema: of the experiment, where it is there already.
-    init(_ schema: ExperimentSchema?) {
+    /// - Parameters:
+    ///   - schema: of the experiment, where it is there already.
+    ///   - options: fields that are stored under other names have the types of these.
+    init(_ schema: ExperimentSchema?, _ options: ImportOptions) {
         self.schema = schema
+        self.options = options
     }
 
     /// The type of a field, where it does not depend on the values.
     func type(of name: [UInt8]) -> FieldType? {
-        let text = String(decoding: name, as: UTF8.self)
+        let text = options.storedName(of: String(decoding: name, as: UTF8.self))
         if let type = schema?.field(text)?.type { return type }
         // Answers are text that often looks like a number: "7", "00".
-        if name.starts(with: "q_".utf8) { return .string }
+        if text.utf8.starts(with: "q_".utf8) { return .string }
         return schema?.declaration(of: text)?.type ?? decided[name]
             ?? CozieCatalogue.v3.field(named: text)?.type
     }

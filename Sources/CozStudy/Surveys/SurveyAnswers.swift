@@ -10,6 +10,10 @@ public struct SurveyAnswers: Sendable {
         public var answer: String
         /// Rows that have it.
         public var rows: Int
+        /// Surveys that have it: rows that began at different times (`ws_timestamp_start`), as the
+        /// app sends a survey again when somebody taps twice. nil where the experiment does not
+        /// have that field.
+        public var surveys: Int?
     }
 
     /// The field that takes the answers.
@@ -32,7 +36,7 @@ extension Database {
     /// (`declare`), and of the other fields of strings whose names begin with `q_`, in the order
     /// of registration and then of names.
     ///
-    /// Rows are counted: a survey that was submitted twice counts twice.
+    /// Rows are counted, and besides the surveys that they come from.
     ///
     /// - Throws: `notFound` for an unknown experiment, and what `query` throws.
     public func surveyAnswers(of experiment: String) throws(DatabaseError) -> [SurveyAnswers] {
@@ -69,31 +73,46 @@ extension Database {
     ) throws(DatabaseError) -> [SurveyAnswers.Count] {
         guard let column = schema.field(field), column.type == .string else { return [] }
         let name = SurveyAnswers.identifier(field)
+        let countsSurveys = schema.field(SurveyAnswers.beginning) != nil
+        let surveys = countsSurveys ? ", count(distinct(\(SurveyAnswers.beginning)))" : ""
         let statement =
-            "SELECT count(\(name)) FROM \(SurveyAnswers.identifier(schema.name)) "
+            "SELECT count(\(name))\(surveys) FROM \(SurveyAnswers.identifier(schema.name)) "
             + "WHERE \(name) IS NOT NULL GROUP BY \(name)::field"
         let result = try query(statement)
         if let error = result.statements.first?.error { throw error }
         return result.series.compactMap { series in
-            guard let answer = series.header.tags.first?.value,
-                case .integer(let rows)? = series.columns.last?.value(0)
+            guard let answer = series.header.tags.first?.value, series.columns.count > 1,
+                case .integer(let rows)? = series.columns[1].value(0)
             else { return nil }
-            return SurveyAnswers.Count(answer: answer, rows: Int(rows))
+            var count = SurveyAnswers.Count(answer: answer, rows: Int(rows))
+            if countsSurveys, series.columns.count > 2 {
+                count.surveys = 0
+                if case .integer(let surveys)? = series.columns[2].value(0) {
+                    count.surveys = Int(surveys)
+                }
+            }
+            return count
         }
     }
 }
 
 extension SurveyAnswers {
+    /// The field with the time at which a survey was begun.
+    fileprivate static let beginning = "ws_timestamp_start"
+
     init(_ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool) {
         self.field = field.name
         question = field.question
         self.isRegistered = isRegistered
         var rest = Dictionary(
-            counts.map { (Array($0.answer.utf8), $0.rows) }, uniquingKeysWith: +)
+            counts.map { (Array($0.answer.utf8), $0) }, uniquingKeysWith: { first, _ in first })
+        // Nobody gave an answer that is not there: no survey has it, if surveys are counted.
+        let none = counts.first?.surveys.map { _ in 0 }
         offered = field.options.map { option in
-            Count(answer: option, rows: rest.removeValue(forKey: Array(option.utf8)) ?? 0)
+            rest.removeValue(forKey: Array(option.utf8))
+                ?? Count(answer: option, rows: 0, surveys: none)
         }
-        others = rest.map { Count(answer: String(decoding: $0.key, as: UTF8.self), rows: $0.value) }
+        others = rest.values
             .sorted {
                 $0.rows != $1.rows
                     ? $0.rows > $1.rows

@@ -23,14 +23,29 @@ struct LineSeriesTests {
         #expect(Dictionary(found.tags.map { ($0.name, $0.value) }) { $1 } == tags)
     }
 
-    @Test(arguments: ["", "   ", ",a=1 v=1"])
+    @Test(arguments: [
+        (#"{"measurement":"dev","tags":{"id_participant":"p1"}}"#, "dev", ["id_participant": "p1"]),
+        (#"{"tags" : {"id_participant":7, "b":"x\"y\u00e9\ud83d\ude00\n"#, "", [
+            "id_participant": "7", "b": "x\"yé😀\n",
+        ]),
+        (#" {"debug":{"a":"1"}}"#, "", ["a": "1"]),
+    ])
+    func `items of JSON are read as far as they are there`(
+        line: String, experiment: String, tags: [String: String]
+    ) throws {
+        let found = try #require(LineSeries(Array(line.utf8)))
+        #expect(found.experiment == experiment)
+        #expect(Dictionary(found.tags.map { ($0.name, $0.value) }) { $1 } == tags)
+    }
+
+    @Test(arguments: ["", "   ", ",a=1 v=1", "{", "{\"", "{}", #"{"a":}"#, #"{"a\u00"#])
     func `a line without a name names none`(line: String) {
         #expect(LineSeries(Array(line.utf8)) == nil)
     }
 
     @Test func `any bytes are taken`() {
         var random = SeededRandom(seed: 1)
-        let alphabet = Array(", =\\a\u{0}\u{ff}\"\t".utf8)
+        let alphabet = Array(", =\\a\u{0}\u{ff}\"\t{:u0".utf8)
         for _ in 0..<2_000 {
             let count = Int.random(in: 0..<12, using: &random)
             let line = (0..<count).map { _ in alphabet.randomElement(using: &random)! }

@@ -131,6 +131,21 @@ internal import Testing
         #expect(!QueryLanguage.rowFunctions.contains("mean"))
     }
 
+    @Test(arguments: ["a", "from", "a b", "\"", "\\", "a\nb", "'", "é", "\u{1B}", "a\tb\r", "; --"])
+    func `a name or text written for a statement is read as it was`(text: String) throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: text, tags: ["id_participant": text], time: Timestamp(nanoseconds: 1),
+            fields: [text: .integer(7)])
+        try database.write(batch)
+        let name = QueryLanguage.nameText(text)
+        let result = try database.query(
+            "SELECT \(name) FROM \(name) WHERE id_participant = \(QueryLanguage.stringText(text))")
+        #expect(result.series.first?.columns.last?.integers == [7])
+    }
+
     @Test func `names that are keywords or no words need quotes`() {
         #expect(QueryLanguage.isPlainName("ts_heart_rate"))
         for name in ["from", "Series", "a b", "1a", "", "a.b", "é"] {

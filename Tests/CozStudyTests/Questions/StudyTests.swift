@@ -134,6 +134,7 @@ struct StudyTests {
         try write(["ws_survey_count": .integer(1)], "a")
         try write(["ts_heart_rate": .integer(70)], "b")
         try write(["ts_heart_rate": .integer(70)], "b", at: 200_000)
+        #expect(try study().rowCount() == 3)
         let rows = try study().responses().rows
         #expect(rows.map(\.responses) == [1, 0, 0, 0])
         #expect(rows.map(\.day.number) == [0, 0, 1, 2])
