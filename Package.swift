@@ -55,7 +55,8 @@ let package = Package(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "CozStudyTests", dependencies: ["CozDB", "CozImport", "CozStudy", "CozTestSupport"],
+            name: "CozStudyTests",
+            dependencies: ["CozDB", "CozImport", "CozStudy", "CozTestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "CozCommandTests",

@@ -50,7 +50,7 @@ struct SummaryAnswer {
         }
     }
 
-    func print(_ format: SummaryCommand.Format, _ shape: Shape) throws(DatabaseError) {
+    func write(_ format: SummaryCommand.Format, _ shape: Shape) throws(DatabaseError) {
         let output = OutputWriter()
         switch format {
         case .json: printJSON(shape, to: output)

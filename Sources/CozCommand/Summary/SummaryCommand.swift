@@ -96,7 +96,7 @@ struct SummaryCommand: ParsableCommand {
         }
         if let note = rules.assumption(kind) { StandardError.writeLine("cozdb: \(note)") }
         let ofMany = allParticipants || participant.count > 1
-        try summaries.print(
+        try summaries.write(
             format,
             .init(
                 isList: kind == .sleep || days != nil || to != nil || ofMany,

@@ -497,9 +497,9 @@ struct CommitEncoder {
         }
         throw DatabaseError(
             .usage,
-            "nothing was stored, as asked for: of \(report.points) points "
-                + "\(report.refusedPoints), and \(report.refusedValues) values of the others, "
-                + "cannot be, such as \(example ?? "")",
+            "nothing was stored, as asked for: \(report.refusedPoints) of \(report.points) points "
+                + "and \(report.refusedValues) values cannot be stored, such as "
+                + "\(example ?? "")",
             file: batch.source.isEmpty ? nil : batch.source)
     }
 

@@ -73,9 +73,10 @@ package struct TimedRows {
         timeColumn = time
     }
 
-    /// Times that can be stored, with room for the ordinals of rows of one millisecond.
+    /// Times whose whole seconds can be stored, and what is added to them as well.
     package static let range =
-        (Timestamp.min.nanoseconds / 1_000_000 + 1)...(Timestamp.max.nanoseconds / 1_000_000 - 1)
+        1000 * (Timestamp.min.nanoseconds / 1_000_000_000 + 1)...1000
+        * (Timestamp.max.nanoseconds / 1_000_000_000 - 1)
 
     /// Gets numbers from a batch that was emptied, or is another one.
     package mutating func bind(to batch: inout WriteBatch, experiment: Int, tagSet: UInt32) {

@@ -14,12 +14,16 @@ struct BeiweFilePlace {
     /// Milliseconds since 1970 in the file's name; nil where it has none.
     var milliseconds: Int64?
 
+    /// Times of files, with room behind them for all the surveys of one second.
+    private static let range: ClosedRange<Int64> = 0...9_000_000_000_000
+
     /// - Parameters:
     ///   - path: of the file, which begins with that of the folder.
     ///   - folder: that was walked; nil where the file was named itself.
     init(path: String, folder: String?) {
         let parts = BeiweFilePlace.parts(path)
         milliseconds = BeiweFilePlace.milliseconds(inName: parts.last ?? "")
+            .flatMap { BeiweFilePlace.range.contains($0) ? $0 : nil }
         let folders = parts.dropLast()
         let below = folder.map { BeiweFilePlace.parts($0).count } ?? folders.count
         guard let index = BeiweFilePlace.streamIndex(folders, below: below) else {

@@ -285,13 +285,3 @@ struct BeiweReader: PointReader {
         return true
     }
 }
-
-extension BeiweSource {
-    /// What rows share the milliseconds of: the patient's in this stream.
-    var series: BeiweSource {
-        var series = self
-        series.survey = nil
-        series.milliseconds = nil
-        return series
-    }
-}

@@ -18,7 +18,10 @@ public struct BeiweSample: Sendable {
     private static let survey = "hkmxse2N7aMGfNyVMQDiWWEP"
     private static let questions = [
         ("cc18444e-53c5-4014-84b0-a041350d3a36", "info_text_box", "How are you today?", ""),
-        ("fe260986-c52d-4371-953b-4e7877d822c5", "slider", "How warm are you?", "min = 0; max = 10"),
+        (
+            "fe260986-c52d-4371-953b-4e7877d822c5", "slider", "How warm are you?",
+            "min = 0; max = 10"
+        ),
         ("b4bc0443-0eff-4d12-9c00-f1abde2e4c65", "checkbox", "Where?", "[Indoors;Outdoors;Car]"),
         (
             "5edacd0c-d818-4c3e-9553-2b0b6bd55508", "free_response", "Anything else?",

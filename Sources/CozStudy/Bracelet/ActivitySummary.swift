@@ -4,8 +4,9 @@ public import CozDB
 
 /// Steps, distance and energy of one local day. Property names are those of the bracelet's
 /// `MetricActivitySummery`; so are the keys when it is encoded. Formulas are those of
-/// `StepsSummary`. Source: the documentation
-/// ("DataModels Summaries iOS").
+/// `StepsSummary`.
+///
+/// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct ActivitySummary: Hashable, Sendable, Encodable {
     /// Activity in a slot.
     public struct Slot: Hashable, Sendable, Encodable {

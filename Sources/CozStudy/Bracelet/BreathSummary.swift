@@ -5,8 +5,9 @@ public import CozDB
 /// The respiration rate of one local day. Property names are those of the bracelet's
 /// `MetricBreathSummery`; so are the keys when it is encoded.
 ///
-/// Averages, rounding and days without values are as in `BPMSummary`. Source: the same documentation
-/// ("Summaries").
+/// Averages, rounding and days without values are as in `BPMSummary`.
+///
+/// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct BreathSummary: Hashable, Sendable, Encodable {
     /// The respiration rate in a slot.
     public struct Slot: Hashable, Sendable, Encodable {

@@ -6,8 +6,9 @@ public import CozDB
 /// those of its `MetricEmographySummary`; so are the keys when it is encoded.
 ///
 /// The documentation calls it "under development" and defines none of the numbers: they are taken
-/// from the fields as they are. Source: the documentation
-/// ("DataModels Summaries iOS").
+/// from the fields as they are.
+///
+/// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct EDASummary: Hashable, Sendable, Encodable {
     /// What is known of a slot; 0 where nothing is stored.
     public struct Slot: Hashable, Sendable, Encodable {

@@ -5,8 +5,9 @@ public import CozDB
 /// The oxygen saturation of one local day, percent. Property names are those of the bracelet's
 /// `MetricSpo2Summery`; so are the keys when it is encoded.
 ///
-/// Averages, rounding and days without values are as in `BPMSummary`. Source: the same documentation
-/// ("Summaries").
+/// Averages, rounding and days without values are as in `BPMSummary`.
+///
+/// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct SpO2Summary: Hashable, Sendable, Encodable {
     /// The saturation in a slot.
     public struct Slot: Hashable, Sendable, Encodable {

@@ -5,10 +5,10 @@ public import CozDB
 /// Steps of one local day. Property names are those of the bracelet's `MetricStepsSummary`; so
 /// are the keys when it is encoded. A day without values has zeros and no slots.
 ///
-/// Source: the documentation
-/// ("DataModels Summaries iOS"). Its formula "(steps userHeight 0.414) / 100" has lost its signs
-/// of multiplication: with them, a height of 163 cm and rounding, its 37, 15 and 10 steps are its
-/// 25, 10 and 7 m. (84 steps on another day are 59 m there, which takes 168 to 171 cm.)
+/// Source: the bracelet's documentation ("DataModels Summaries iOS"). Its formula of distance,
+/// "(steps userHeight 0.414) / 100", has lost its signs of multiplication: with them, a height of
+/// 163 cm and rounding, its 37, 15 and 10 steps are its 25, 10 and 7 m. (84 steps
+/// on another day are 59 m there, which takes 168 to 171 cm.)
 public struct StepsSummary: Hashable, Sendable, Encodable {
     /// Steps in a slot.
     public struct Slot: Hashable, Sendable, Encodable {

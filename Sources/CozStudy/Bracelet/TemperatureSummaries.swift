@@ -6,8 +6,9 @@ public import CozDB
 /// bracelet's `MetricBodyTempSummery`; so are the keys when it is encoded.
 ///
 /// Averages and days without values are as in `BPMSummary`; nothing is rounded. In the
-/// documentation's example the average is that of 51 slots, to the last digit. Source: the same documentation
-/// ("Summaries").
+/// documentation's example the average is that of 51 slots, to the last digit.
+///
+/// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct SkinTemperatureSummary: Hashable, Sendable, Encodable {
     /// The temperature in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
@@ -50,8 +51,9 @@ extension SkinTemperatureSummary {
 /// bracelet's `MetricCoreBodyTemperatureSummary`; so are the keys when it is encoded.
 ///
 /// Averages and days without values are as in `SkinTemperatureSummary`. The documentation's
-/// example cannot be right: each of its slots is higher than its maximum. Source: the same documentation
-/// ("Summaries").
+/// example cannot be right: each of its slots is higher than its maximum.
+///
+/// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct CoreTemperatureSummary: Hashable, Sendable, Encodable {
     /// The temperature in a slot.
     public struct Slot: Hashable, Sendable, Encodable {

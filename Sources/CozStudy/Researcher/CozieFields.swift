@@ -35,13 +35,14 @@ struct CozieFields {
         _ column: Int, _ bytes: PaddedBytes, _ range: Range<Int>, to batch: inout WriteBatch
     ) {
         let type = types[column] ?? .string
+        if type == .integer, let integer = CozieFields.integer(bytes, range) {
+            let bits = UInt64(bitPattern: integer)
+            return batch.append(column: number(column, .integer, &batch), bits: bits)
+        }
         if type != .string {
-            let cell = CozieCell(bytes, range)
-            switch (type, cell) {
-            case (.float, .number(let bits)):
+            switch (type, CozieCell(bytes, range)) {
+            case (.float, .number(let bits)), (.integer, .number(let bits)):
                 return batch.append(column: number(column, .float, &batch), bits: bits)
-            case (.integer, .number(let bits)):
-                return append(integer: column, bits, bytes, range, to: &batch)
             case (.boolean, .boolean(let flag)):
                 return batch.append(column: number(column, .boolean, &batch), bits: flag ? 1 : 0)
             case (.float, .notANumber), (.integer, .notANumber): return
@@ -52,20 +53,14 @@ struct CozieFields {
         batch.append(column: number(column, .string, &batch), bits: bits)
     }
 
-    /// Integers come as `74`, and as `74.0` from a column that has nulls too.
-    private mutating func append(
-        integer column: Int, _ bits: UInt64, _ bytes: PaddedBytes, _ range: Range<Int>,
-        to batch: inout WriteBatch
-    ) {
-        let value = Double(bitPattern: bits)
-        // Digits alone are exact, whatever their number.
-        let digits = Int64(String(decoding: bytes.copy(range), as: UTF8.self))
-        if let integer = digits ?? Int64(exactly: value) {
-            batch.append(
-                column: number(column, .integer, &batch), bits: UInt64(bitPattern: integer))
-        } else {
-            batch.append(column: number(column, .float, &batch), bits: bits)
-        }
+    /// Integers come as `74`, and as `74.0` from a column that has nulls too. Digits alone are
+    /// exact, whatever their number.
+    private static func integer(_ bytes: PaddedBytes, _ range: Range<Int>) -> Int64? {
+        // No integer is longer, nor a float that is one.
+        guard range.count <= 32 else { return nil }
+        if let digits = Int64(String(decoding: bytes.copy(range), as: UTF8.self)) { return digits }
+        guard case .number(let bits) = CozieCell(bytes, range) else { return nil }
+        return Int64(exactly: Double(bitPattern: bits))
     }
 
     private mutating func number(

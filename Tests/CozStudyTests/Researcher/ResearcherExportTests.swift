@@ -35,7 +35,7 @@ struct ResearcherExportTests {
             try rows { ($0.participants, $0.keepsEmptyColumns) = (["q"], true) } == [
                 "id_participant,ts_BMI,ts_HRV,ts_altitude", "q,20,,",
             ])
-        #expect(try rows { $0.participants = ["q", "p"] }.count == 2, "rows of one time are two")
+        #expect(try rows { $0.participants = ["q", "p"] }.count == 3, "rows of one time are two")
     }
 
     @Test func `id_device stands between participant and password`() throws {

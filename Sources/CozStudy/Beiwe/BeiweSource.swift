@@ -1,0 +1,88 @@
+// Whose data a file holds, and of which stream.
+
+internal import CozDB
+internal import CozImport
+
+/// Whose data a file holds: decided by its path, then by options, then by its header.
+struct BeiweSource: Hashable {
+    /// Name of the stream and of its experiment.
+    var stream: String
+    var patient: String
+    var survey: String?
+    /// Milliseconds since 1970 in the name of the file; nil where it has none.
+    var milliseconds: Int64?
+
+    /// - Throws: `usage` where an option is missing that would say it.
+    init(
+        _ file: InputFile, _ header: BeiweHeader, _ options: BeiweOptions, _ imports: ImportOptions
+    ) throws(DatabaseError) {
+        let place = BeiweFilePlace(path: file.name, folder: file.folder)
+        survey = place.survey
+        milliseconds = place.milliseconds
+        if let found = place.stream {
+            stream = found
+        } else {
+            stream = try BeiweSource.stream(of: file, header, options)
+        }
+        guard let patient = place.patient ?? imports.participant, !patient.isEmpty else {
+            throw DatabaseError(
+                .usage,
+                "lies in no folder of a patient; expected PATIENT/\(stream)/FILE below the folder "
+                    + "to import, or --participant ID",
+                file: file.name)
+        }
+        self.patient = patient
+    }
+
+    /// The stream of a file in no folder of one: the only one with such a header, or the one that
+    /// the options name.
+    private static func stream(
+        of file: InputFile, _ header: BeiweHeader, _ options: BeiweOptions
+    ) throws(DatabaseError) -> String {
+        let candidates = header.candidates
+        if candidates.count == 1 { return candidates[0] }
+        if let name = options.stream { return BeiweStream.named(name)?.name ?? name }
+        let found = header.names.joined(separator: ",")
+        let which =
+            candidates.isEmpty ? "no known stream" : candidates.joined(separator: " and of ")
+        throw DatabaseError(
+            .usage,
+            "lies in no folder of a stream, and its header \"\(found)\" is that of \(which); name "
+                + "the stream with --stream",
+            file: file.name)
+    }
+
+    /// Whether a file is one of Beiwe; the header is looked at only where the path does not tell.
+    static func isReadable(
+        _ file: InputFile, _ options: BeiweOptions, _ imports: ImportOptions
+    ) throws(DatabaseError) -> Bool {
+        let name = file.name.utf8
+        let isTable = name.hasSuffix(".csv") || name.hasSuffix(".csv.gz")
+        if file.folder != nil && !isTable { return false }
+        let place = BeiweFilePlace(path: file.name, folder: file.folder)
+        if place.patient != nil && place.stream != nil && file.folder != nil { return true }
+        // An empty file is not worth a complaint.
+        let head = try file.peek()
+        if head.isEmpty { return true }
+        guard let header = BeiweHeader(head: head) else { return false }
+        guard header.isBeiwe || place.stream != nil || options.stream != nil else { return false }
+        _ = try BeiweSource(file, header, options, imports)
+        return true
+    }
+}
+
+extension String.UTF8View {
+    fileprivate func hasSuffix(_ text: String) -> Bool {
+        count >= text.utf8.count && suffix(text.utf8.count).elementsEqual(text.utf8)
+    }
+}
+
+extension BeiweSource {
+    /// What rows share the milliseconds of: the patient's in this stream.
+    var series: BeiweSource {
+        var series = self
+        series.survey = nil
+        series.milliseconds = nil
+        return series
+    }
+}
