@@ -11,7 +11,8 @@ extension InputFile {
     package func spooled() throws(DatabaseError) -> InputFile {
         // Sound: the text is the process's own and ends with a zero byte.
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(folder)/cozdb-import-XXXXXX".utf8CString)
+        let random = String(repeating: "X", count: 6)
+        var template = Array("\(folder)/cozdb-import-\(random)".utf8CString)
         let copy = unsafe mkstemp(&template)
         guard copy >= 0 else { throw spoolError(folder, errno) }
         _ = unsafe unlink(template)
@@ -64,8 +65,8 @@ extension InputFile {
         let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         return DatabaseError(
             .io,
-            "this input has to be read twice, and its copy in \(folder) cannot be written: \(text); "
-                + "set TMPDIR to a folder with room, or import a file",
+            "this input has to be read twice, and its copy in \(folder) cannot be written: "
+                + "\(text); set TMPDIR to a folder with room, or import a file",
             file: name)
     }
 }

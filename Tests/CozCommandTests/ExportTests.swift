@@ -12,7 +12,8 @@ struct ExportTests {
     }
 
     private static let lines = """
-        dev,id_participant=p1,id_password=w ts_heart_rate=74,n=3i,q_a="None, \\"really\\"",ok=true 1000
+        dev,id_participant=p1,id_password=w ts_heart_rate=74,n=3i,ok=true,\
+        q_a="None, \\"really\\"" 1000
         dev,id_participant=p1,id_password=w,x=tag x=1.5,e="" 2000
         dev,id_participant=p2 ts_heart_rate=61.5 3000
         other\\ one,id_participant=p1 v=1i 1000
@@ -35,7 +36,8 @@ struct ExportTests {
         #expect(run.status == 0)
         #expect(
             run.output == """
-                dev,id_participant=p1,id_password=w n=3i,ok=true,q_a="None, \\"really\\"",ts_heart_rate=74 1000
+                dev,id_participant=p1,id_password=w n=3i,ok=true,\
+                q_a="None, \\"really\\"",ts_heart_rate=74 1000
                 dev,id_participant=p1,id_password=w,x=tag e="",x=1.5 2000
                 dev,id_participant=p2 ts_heart_rate=61.5 3000
                 other\\ one,id_participant=p1 v=1i 1000
@@ -47,7 +49,8 @@ struct ExportTests {
         let run = try export(database(), "--format", "csv", "--participant", "p1")
         #expect(
             run.output == """
-                #datatype measurement,tag,tag,tag,dateTime:RFC3339,string,long,boolean,string,double,double
+                #datatype measurement,tag,tag,tag,dateTime:RFC3339,string,long,boolean,string,\
+                double,double
                 measurement,id_participant,id_password,x,time,e,n,ok,q_a,ts_heart_rate,x
                 dev,p1,w,,1970-01-01T00:00:00.000001000Z,,3,true,"None, ""really""\",74,
                 dev,p1,w,tag,1970-01-01T00:00:00.000002000Z,"",,,,,1.5
@@ -66,7 +69,8 @@ struct ExportTests {
             run.output == """
                 {"measurement":"dev","tags":{"id_participant":"p1","id_password":"w"},"time":\
                 "1970-01-01T00:00:00.000001000Z","fields":{},"fields_int":{"n":3}}
-                {"measurement":"dev","tags":{"id_participant":"p1","id_password":"w","x":"tag"},"time":\
+                {"measurement":"dev","tags":{"id_participant":"p1","id_password":"w","x":"tag"},\
+                "time":\
                 "1970-01-01T00:00:00.000002000Z","fields":{"x":1.5}}
 
                 """)

@@ -30,7 +30,7 @@ struct ExperimentExport {
         switch schema.identity {
         case .standard: break
         case .participant(let tag): words.append("--participant-tag \(ShellText.quoted(tag))")
-        case .allTags, .tags: words.append("--identity \(ShellText.quoted(schema.identity.text))")
+        case .allTags, .tags: words.append("--identity \(ShellText.quoted("\(schema.identity)"))")
         }
         if schema.typeRule == .strict { words.append("--types strict") }
         return words.isEmpty ? nil : words.joined(separator: " ")

@@ -1,5 +1,5 @@
-// `cozdb export --format ndjson`: an object a line that says by where a value stands whether it is a
-// tag, an integer or another field (docs/import-formats.md).
+// `cozdb export --format ndjson`: an object a line that says by where a value stands whether it is
+// a tag, an integer or another field (docs/import-formats.md).
 
 internal import CozDB
 

@@ -1,4 +1,5 @@
-// `cozdb export --format lp`: line protocol that CozDB and InfluxDB read again (docs/line-protocol.md).
+// `cozdb export --format lp`: line protocol that CozDB and InfluxDB read again
+// (docs/line-protocol.md).
 
 internal import CozDB
 

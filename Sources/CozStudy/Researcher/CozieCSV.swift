@@ -4,8 +4,8 @@ internal import CozDB
 public import CozImport
 
 extension InputFormat {
-    /// What the researcher API delivers, and `ResearcherExport` writes: a column without a name, one
-    /// called `index` with the times, then tags and fields. The experiment is not in the file;
+    /// What the researcher API delivers, and `ResearcherExport` writes: a column without a name,
+    /// one called `index` with the times, then tags and fields. The experiment is not in the file;
     /// `ImportOptions.experiment` names it.
     ///
     /// `id_participant`, `id_device` and `id_password` are tags. Every other column is a field,

@@ -1,4 +1,4 @@
-// What decides how pandas spells a column of numbers: which kinds of numbers are in the whole of it.
+// What decides how pandas spells a column of numbers: which kinds of numbers the whole of it has.
 
 internal import CozDB
 

@@ -212,7 +212,8 @@ struct CozieCSVImportTests {
         size: Int
     ) throws {
         let rows = (0..<50).map { row in
-            "\(row),2025-10-15 02:25:\(row + 10).000000+0000,p\(row % 3),w\(row / 7),\(row).5,\"t,\(row)\"\n"
+            "\(row),2025-10-15 02:25:\(row + 10).000000+0000,"
+                + "p\(row % 3),w\(row / 7),\(row).5,\"t,\(row)\"\n"
         }
         let text = ",index,id_participant,id_password,x,y\n" + rows.joined()
         let report = try study.import(text) { $0.batchRows = size }

@@ -76,7 +76,8 @@ struct PandasSpellingTests {
         Case(values: [.string(""), .string("")], cells: ["", ""]),
         Case(
             values: [
-                "a\"b", "say \"x\"", " a", "a ", "\t", "'", "#a", ";", "a\u{0}b", "é😀", "\u{2028}",
+                "a\"b", "say \"x\"", " a", "a ", "\t", "'", "#a", ";", "a\u{0}b", "é😀",
+                "\u{2028}",
             ]
             .map { .string($0) },
             cells: [
