@@ -24,7 +24,7 @@ public final class InputFile {
     private var descriptor: Int32
     private let isStandardInput: Bool
     /// Whether it can be closed and opened again.
-    private let hasPath: Bool
+    let hasPath: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
     private let origin: off_t?
     private var isClosed = false

@@ -147,6 +147,30 @@ struct TableImportCommandTests {
         }
     }
 
+    @Test func `of a pipe too the whole column decides its type`() throws {
+        let folder = try TemporaryFolder()
+        let long = "head -c 800000 /dev/zero | tr '\\0' x"
+        let run = try Command.shell(
+            """
+            (printf 'time,id_participant,v,s\n1,p,00,'; \(long); printf '\n2,p,7,'; \(long)
+             printf '\n3,p,7.5,\n') > a.csv
+            cat a.csv | cozdb import --db pipe --format csv --experiment e --precision s - > out
+            cozdb import --db file --format csv --experiment e --precision s a.csv > out
+            cozdb import --db input --format csv --experiment e --precision s - < a.csv > out
+            for db in pipe file input; do
+                cozdb query --db $db --format csv 'SELECT v FROM e'
+            done
+            """, in: folder.url)
+        let answer = """
+            time,v
+            1970-01-01T00:00:01.000000000Z,00
+            1970-01-01T00:00:02.000000000Z,7
+            1970-01-01T00:00:03.000000000Z,7.5
+
+            """
+        #expect(run.output == String(repeating: answer, count: 3), "\(run.errors)")
+    }
+
     @Test func `what exports write makes the same database`() throws {
         let folder = try TemporaryFolder()
         func shell(_ line: String) throws -> String {

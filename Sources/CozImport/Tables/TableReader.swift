@@ -30,9 +30,6 @@ struct TableReader: PointReader {
 
 /// A file of tables being read.
 private struct TableReading {
-    /// Of a file that can be read once only, types are found out by so much of each table.
-    static let sampleSizeBytes = 1 << 20
-
     private let kind: TableKind
     private let options: ImportOptions
     private let lookup: SchemaLookup
@@ -40,6 +37,8 @@ private struct TableReading {
     private var session: TableSession
     private var rows: TableRows
     private var survey: ColumnSurvey?
+    /// What is read in place of input that can be read once only; nil: the file itself.
+    private var copy: InputFile?
     private var tableCount = 0
     private var block: CSVBlock?
     private var rowIndex = 0
@@ -61,10 +60,15 @@ private struct TableReading {
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {
         session = TableSession(kind, options, lookup, file: file.name)
-        tokenizer.begin(
-            dialect: try dialect(of: file),
-            chunkSizeBytes: file.isRepeatable ? 1 << 17 : TableReading.sampleSizeBytes)
+        // Annotated tables say their types; the others are looked through before they are read.
+        copy = file.isRepeatable || kind == .annotated ? nil : try file.spooled()
+        let source = copy ?? file
         survey = nil
+        if source.isRepeatable && !source.hasPath {
+            survey = try look(through: source)
+            try source.rewind()
+        }
+        tokenizer.begin(dialect: try dialect(of: source))
         tableCount = 0
         block = nil
         rowIndex = 0
@@ -79,7 +83,7 @@ private struct TableReading {
         while true {
             guard let block else {
                 if size >= limits.sizeBytes { return false }
-                self.block = try tokenizer.nextBlock(of: file)
+                self.block = try tokenizer.nextBlock(of: copy ?? file)
                 rowIndex = 0
                 guard let read = self.block else {
                     try session.finish()
@@ -170,16 +174,21 @@ private struct TableReading {
         }
     }
 
-    /// Looks at all cells of all tables of the file; nil where it can be read once only.
+    /// The same for a file that can be opened once more; nil where that cannot be.
     private func surveyFile(_ file: InputFile) throws(DatabaseError) -> ColumnSurvey? {
         guard let again = try file.reopened() else { return nil }
+        return try look(through: again)
+    }
+
+    /// Looks at all cells of all tables of a file.
+    private func look(through file: InputFile) throws(DatabaseError) -> ColumnSurvey {
         let tokenizer = CSVTokenizer()
-        tokenizer.begin(dialect: try dialect(of: again))
+        tokenizer.begin(dialect: try dialect(of: file))
         var session = TableSession(kind, options, lookup, file: file.name)
         var survey = ColumnSurvey()
         var layout = TableLayout()
         let nulls = options.table.nulls.map { Array($0.utf8) }
-        while let block = try tokenizer.nextBlock(of: again) {
+        while let block = try tokenizer.nextBlock(of: file) {
             if options.isCancelled?() == true { return survey }
             for row in block.rows where block.fault(of: row) == nil {
                 switch try session.take(row, of: block) {

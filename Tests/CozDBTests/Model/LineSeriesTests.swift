@@ -25,9 +25,12 @@ struct LineSeriesTests {
 
     @Test(arguments: [
         (#"{"measurement":"dev","tags":{"id_participant":"p1"}}"#, "dev", ["id_participant": "p1"]),
-        (#"{"tags" : {"id_participant":7, "b":"x\"y\u00e9\ud83d\ude00\n"#, "", [
-            "id_participant": "7", "b": "x\"yé😀\n",
-        ]),
+        (
+            #"{"tags" : {"id_participant":7, "b":"x\"y\u00e9\ud83d\ude00\n"#, "",
+            [
+                "id_participant": "7", "b": "x\"yé😀\n",
+            ]
+        ),
         (#" {"debug":{"a":"1"}}"#, "", ["a": "1"]),
     ])
     func `items of JSON are read as far as they are there`(
