@@ -242,8 +242,8 @@ struct CoziePayloadTests {
             item(time: "\"2565-09-01T07:02:51.578+0800\"", #""fields":{"a":1}"#))
         #expect(
             report.issues.first?.reason
-                == "item 1: time is \"2565-09-01T07:02:51.578+0800\": the year 2565 is none between "
-                + "1970 and 2261; a phone with another calendar writes such years")
+                == "item 1: time is \"2565-09-01T07:02:51.578+0800\": the year 2565 is none "
+                + "between 1970 and 2261; a phone with another calendar writes such years")
     }
 
     @Test func `tags that are no strings become text, empty ones are missing`() throws {
