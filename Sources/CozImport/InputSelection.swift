@@ -75,8 +75,9 @@ struct InputSelection {
             return format
         }
         let fallback = options.formats.last ?? .lineProtocol
+        if isJSON(head) { throw unknownJSON(file, options) }
         let foreign: [(magic: String, name: String)] = [
-            ("PAR1", "Parquet"), ("{\"", "JSON"), ("[{", "JSON"), ("[\n", "JSON"),
+            ("PAR1", "Parquet"),
             ("#datatype", "annotated CSV"), ("#group", "annotated CSV"),
             ("#default", "annotated CSV"), ("#constant", "annotated CSV"),
             ("SQLite format 3", "SQLite"), ("PK\u{3}\u{4}", "zip"),
@@ -89,5 +90,34 @@ struct InputSelection {
                 file: file.name)
         }
         return fallback
+    }
+
+    /// Whether an object or array begins, as no line of line protocol does.
+    private static func isJSON(_ head: [UInt8]) -> Bool {
+        let text = (head.starts(with: "\u{FEFF}".utf8) ? head[3...] : head[...]).filter {
+            $0 > space
+        }
+        guard text.count >= 2 else { return false }
+        return switch text[0] {
+        case UInt8(ascii: "{"): "\"}".utf8.contains(text[1])
+        case UInt8(ascii: "["): "{[]\"".utf8.contains(text[1])
+        default: false
+        }
+    }
+
+    private static func unknownJSON(
+        _ file: InputFile, _ options: ImportOptions
+    ) -> DatabaseError {
+        let names = options.formats.map(\.name).filter { $0.hasSuffix("json") }
+        let last = names.last ?? "json"
+        let others = names.dropLast().joined(separator: ", ")
+        let list = others.isEmpty ? last : "\(others) or \(last)"
+        return DatabaseError(
+            .usage,
+            names.isEmpty
+                ? "looks like JSON, which is none of the formats that can be read here"
+                : "is JSON, but does not begin like one of the formats of JSON; name its format "
+                    + "with --format \(list)",
+            file: file.name)
     }
 }

@@ -108,7 +108,13 @@ struct ImportSummary {
             var place = example.source.isEmpty ? "" : "\(example.source):"
             if example.line > 0 { place += "\(example.line):" }
             if example.column > 0 { place += "\(example.column):" }
-            text += "         \(PlainText.escaped("\(place) \(example.reason)"))\n"
+            text += "         \(PlainText.escaped("\(place) \(example.summary)"))\n"
+        }
+        let refused = report.refusedLines + report.refusedPoints + report.refusedValues
+        let more = refused - report.examples.count
+        if more > 0, !report.examples.isEmpty {
+            text += "         and \(PlainText.grouped(more)) more; "
+            text += "cozdb rejects --db \(ShellText.quoted(path)) list\n"
         }
         return text
     }

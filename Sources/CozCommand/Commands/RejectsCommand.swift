@@ -138,7 +138,7 @@ struct RejectPrinter {
         switch refusal.subject {
         case .line(let bytes): return String(decoding: bytes.prefix(200), as: UTF8.self)
         case .value(let experiment, _, let time, let field, let value, _):
-            return "\(experiment) \(field)=\(value) \(time.fullText)"
+            return "\(experiment) \(field)=\(value.readableText) \(time.fullText)"
         }
     }
 

@@ -9,7 +9,7 @@ struct CommitEncoder {
     private(set) var changes: [SchemaChange] = []
     private(set) var refusals: [Refusal] = []
 
-    private let options: DatabaseOptions
+    let options: DatabaseOptions
     private let hasStrict: Bool
     private let known: Set<UInt64>?
     private let marks: [JournalEntry]
@@ -103,44 +103,6 @@ struct CommitEncoder {
 
     // MARK: Settings and schemas
 
-    /// What the numbered form of a batch takes unseen must not reach the log: no reader accepts it.
-    private func checkNames(_ batch: borrowing WriteBatch) throws(DatabaseError) {
-        func check(_ size: Int, _ what: String) throws(DatabaseError) {
-            guard (1...DatabaseOptions.nameSizeBytesMax).contains(size) else {
-                throw DatabaseError(
-                    .usage,
-                    "\(what) name of \(size) bytes; expected 1 to "
-                        + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
-            }
-        }
-        for index in 0..<batch.experiments.count {
-            // Bytes that are not UTF-8 grow when they are repaired.
-            try check(batch.experiments.text(index).utf8.count, "experiment")
-        }
-        for index in 0..<batch.columns.count {
-            try check(batch.receivedColumn(index).name.utf8.count, "field")
-        }
-        for index in 0..<batch.tagSets.count {
-            for tag in batch.receivedTagSet(index).tags { try check(tag.name.utf8.count, "tag") }
-        }
-    }
-
-    private func checkStrings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
-        let heap = batch.strings.heap
-        for index in 0..<batch.strings.count {
-            let range = batch.strings.range(index)
-            guard range.count <= options.stringSizeBytesMax else {
-                throw DatabaseError(
-                    .limitExceeded,
-                    "a string of \(range.count) bytes exceeds stringSizeBytesMax "
-                        + "(\(options.stringSizeBytesMax))")
-            }
-            guard (try? UTF8Span(validating: heap.span.extracting(range))) != nil else {
-                throw DatabaseError(.usage, "a string value that is not valid UTF-8")
-            }
-        }
-    }
-
     private func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         for index in 0..<batch.experiments.count {
             if let schema = schemas.named(batch.experiments.text(index)) {
@@ -167,34 +129,6 @@ struct CommitEncoder {
             .usage,
             "no preset is called \"\(name)\"; expected one of \(known.joined(separator: ", ")). "
                 + "Nothing was stored")
-    }
-
-    private func check(_ preset: SchemaPreset) throws(DatabaseError) {
-        let names = Set(preset.fields.map { Name($0.name) })
-        guard names.count == preset.fields.count else {
-            throw DatabaseError(.usage, "the preset \"\(preset.name)\" names a field twice")
-        }
-        for field in preset.fields { try check(field) }
-        try checkText(preset.name, "name of a preset", isRequired: true)
-    }
-
-    private func check(_ field: SchemaPreset.Field) throws(DatabaseError) {
-        try checkText(field.name, "declared field name", isRequired: true)
-        for text in [field.unit, field.note, field.question] + field.options {
-            try checkText(text, "text declared of field \"\(field.name)\"", isRequired: false)
-        }
-    }
-
-    private func checkText(
-        _ text: String, _ what: String, isRequired: Bool
-    ) throws(DatabaseError) {
-        let range = (isRequired ? 1 : 0)...DatabaseOptions.nameSizeBytesMax
-        guard range.contains(text.utf8.count) else {
-            throw DatabaseError(
-                .usage,
-                "\(what) of \(text.utf8.count) bytes; expected \(range.lowerBound) to "
-                    + "\(range.upperBound)")
-        }
     }
 
     /// The experiment's number, made where it is new.
@@ -486,21 +420,6 @@ struct CommitEncoder {
             seen[Name(received.name)] = locked ?? received.newFieldType
         }
         return nil
-    }
-
-    /// Refuses all of a batch that asks for it, where a part of it was refused.
-    private func checkWhole(_ batch: borrowing WriteBatch) throws(DatabaseError) {
-        let refused = report.refusedPoints + report.refusedValues
-        guard batch.isAllOrNothing, refused > 0 else { return }
-        let example = report.examples.first.map { refusal in
-            refusal.line > 0 ? "line \(refusal.line): \(refusal.reason)" : refusal.reason
-        }
-        throw DatabaseError(
-            .usage,
-            "nothing was stored, as asked for: \(report.refusedPoints) of \(report.points) points "
-                + "and \(report.refusedValues) values cannot be stored, such as "
-                + "\(example ?? "")",
-            file: batch.source.isEmpty ? nil : batch.source)
     }
 
     /// Takes over what the importer refused. It knows a value's tags, the schema its identity.

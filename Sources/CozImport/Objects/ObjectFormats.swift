@@ -18,7 +18,7 @@ extension InputFormat {
 }
 
 /// How files of JSON are known.
-enum ObjectFormats {
+package enum ObjectFormats {
     /// The answer of a query: `{"results":`, with blanks anywhere.
     static func isAnswer(_ head: [UInt8]) -> Bool {
         let text = withoutBlanks(head.prefix(400))
@@ -27,19 +27,31 @@ enum ObjectFormats {
     }
 
     static func isRows(_ head: [UInt8]) -> Bool {
+        if isExport(head) { return true }
+        guard let line = firstObject(head) else { return false }
+        func has(_ part: String) -> Bool { contains(line, part) }
+        if has("\"measurement\"") || has("\"fields\"") || has("\"tags\"") { return false }
+        return TableHeader.timeNames.contains { has("\"\($0)\"") }
+    }
+
+    /// Whether the first object is a row as `cozdb export` writes it, to the byte: an app's payload
+    /// has blanks, another order or a time with an offset.
+    package static func isExport(_ head: [UInt8]) -> Bool {
+        guard let line = firstObject(head), line.hasPrefix("{\"measurement\":\"") else {
+            return false
+        }
+        return contains(line, ",\"tags\":{") && contains(line, "},\"time\":\"")
+            && contains(line, "Z\",\"fields\":{")
+    }
+
+    /// The first line with an object, from its brace on; nil where something else comes first.
+    private static func firstObject(_ head: [UInt8]) -> String? {
         let start = head.starts(with: "\u{FEFF}".utf8) ? 3 : 0
         let text = head[start...].drop {
             $0 == newline || $0 == carriageReturn || $0 == space || $0 == UInt8(ascii: "[")
         }
-        guard text.first == UInt8(ascii: "{") else { return false }
-        let line = String(decoding: text.prefix { $0 != newline }, as: UTF8.self)
-        func has(_ part: String) -> Bool { contains(line, part) }
-        // As exports write it, to the byte: an app's payload has blanks or another order.
-        if line.hasPrefix("{\"measurement\":\"") {
-            return has(",\"tags\":{") && has("},\"time\":\"") && has("Z\",\"fields\":{")
-        }
-        if has("\"measurement\"") || has("\"fields\"") || has("\"tags\"") { return false }
-        return TableHeader.timeNames.contains { has("\"\($0)\"") }
+        guard text.first == UInt8(ascii: "{") else { return nil }
+        return String(decoding: text.prefix { $0 != newline }, as: UTF8.self)
     }
 
     private static func contains(_ text: String, _ part: String) -> Bool {

@@ -16,7 +16,8 @@ public import CozDB
 public struct CozieEnrichment: Hashable, Sendable {
     /// How times of arrival are written.
     public var form: CozieField.ArrivalForm
-    /// The fields that get companions.
+    /// The fields that get companions, by the names in items or those that the import stores them
+    /// under (`ImportOptions.renames`); companions are named after the latter.
     public var fields: [String]
     /// When the payload arrived; nil: the clock when it is read.
     public var arrival: Timestamp?

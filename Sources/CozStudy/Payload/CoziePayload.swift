@@ -124,8 +124,7 @@ extension CoziePayload.Issue {
         item = refusal.line
         if case .value(_, _, _, let field, _, _) = refusal.subject {
             isValue = true
-            let hasPlace = refusal.reason.hasPrefix("item ")
-            reason = hasPlace ? refusal.reason : "item \(item), \"\(field)\": \(refusal.reason)"
+            reason = "item \(item), \"\(PayloadTime.excerpt(field))\": \(refusal.reason)"
         } else {
             isValue = false
             let hasPlace = refusal.reason.hasPrefix("item ")

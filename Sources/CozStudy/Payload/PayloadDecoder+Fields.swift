@@ -66,10 +66,12 @@ extension PayloadDecoder {
         } else if name.elementsEqual("time".utf8) {
             field.fault = "a field cannot be named time"
         }
-        field.isTrigger = name.elementsEqual("transmit_trigger".utf8)
         if let fields = settings.options.enrichment?.fields {
+            let stored = settings.storedName(String(decoding: name, as: UTF8.self))
+            field.isTrigger = stored.utf8.elementsEqual("transmit_trigger".utf8)
             field.companions =
-                fields.firstIndex { $0.utf8.elementsEqual(name) } ?? field.companions
+                fields.firstIndex { settings.storedName($0).utf8.elementsEqual(stored.utf8) }
+                ?? field.companions
         }
         caches.fields.append(field)
         return caches.fieldKeys.add(row.text, range, owner: owner)
@@ -102,9 +104,10 @@ extension PayloadDecoder {
         case .string: appendString(member, field, row, isTyped: false, &batch)
         case .float: append(member.bits, .float, field, member, row, isTyped: false, &batch)
         case .integer:
-            // A float holds nearly all whole numbers; what it does not hold only an integer does.
+            // The database makes a float of it where the field is one or new, and keeps what came
+            // where it must refuse it. Beyond 2^53 it asks for a float that holds the number.
             let number = Int64(bitPattern: member.bits)
-            if let same = Double(exactly: number) {
+            if number.magnitude > 1 << 53, let same = Double(exactly: number) {
                 append(same.bitPattern, .float, field, member, row, isTyped: false, &batch)
             } else {
                 append(member.bits, .integer, field, member, row, isTyped: false, &batch)
@@ -238,7 +241,8 @@ extension PayloadDecoder {
                     field: PayloadDecoder.prefix(
                         Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
                     value: value, locked: locked),
-                reason: "item \(itemCount), \"\(PayloadTime.excerpt(name))\": \(reason)",
+                // Where rows are numbered by items, the number of the row says which it is.
+                reason: settings.numbersRowsByItems ? reason : "item \(itemCount): \(reason)",
                 source: batch.source, line: rowNumber))
     }
 
@@ -297,7 +301,7 @@ extension PayloadDecoder {
             trigger = empty
         }
         for index in named {
-            let name = enrichment.fields[index]
+            let name = settings.storedName(enrichment.fields[index])
             let pair =
                 columns.fields[index]
                 ?? (

@@ -21,6 +21,8 @@ struct PayloadDecoder: ~Copyable {
         var recovers = false
         /// Whether rows are numbered by items; false: by lines.
         var numbersRowsByItems = false
+        /// The name that a field is stored under, by the one in the item.
+        var storedName: (String) -> String = { $0 }
         var stringSizeBytesMax = DatabaseOptions().stringSizeBytesMax
     }
 
@@ -144,14 +146,17 @@ struct PayloadDecoder: ~Copyable {
         if isRecovering, input.scanner.depth == 0, byte == UInt8(ascii: ",") || byte == 0x5D {
             return input.scanner.restart(at: problem + 1)
         }
-        let hint =
-            input.scanner.isTrailingComma
-            ? "; the documentation's examples have such commas: read them with --lenient "
-                + "(acceptsTrailingCommas)" : ""
-        let inside = stringPlace.map { "in the string at \($0.description): " } ?? ""
         let number = isInItem ? "item \(itemCount): " : ""
-        let message = "\(number)JSON, \(inside)\(input.problemMessage())\(hint)"
-        guard settings.recovers else { throw DatabaseError(.usage, message) }
+        guard settings.recovers else {
+            let inside = stringPlace.map { "in the string at \($0.description): " } ?? ""
+            throw DatabaseError(
+                .usage, "\(number)JSON, \(inside)\(input.problemMessage())\(hint(input))")
+        }
+        // The refusal has the place, except that inside a string.
+        let inside =
+            stringPlace == nil ? "" : ", \(input.place(of: problem).description) of this string"
+        let found = input.scanner.problem.message(in: input.scanner.text)
+        let message = "\(number)no JSON\(inside): \(found)\(hint(input))"
         if stringPlace == nil { place = input.place(of: problem) }
         let limit = Refusal.lineSizeBytesMax
         let passed = try input.recover(from: file, sizeBytesMax: limit)
@@ -162,6 +167,13 @@ struct PayloadDecoder: ~Copyable {
             Refusal(
                 subject: .line(passed), reason: reason, source: batch.source, line: place.line,
                 column: place.column))
+    }
+
+    /// What helps against the fault, as who reads it can do it.
+    private func hint(_ input: borrowing JSONInput) -> String {
+        guard input.scanner.isTrailingComma else { return "" }
+        let remedy = settings.numbersRowsByItems ? "acceptsTrailingCommas" : "--lenient"
+        return "; the documentation's examples have such commas: read them with \(remedy)"
     }
 
     /// Refuses one item.

@@ -22,47 +22,6 @@ extension InputFormat {
     }
 }
 
-/// Whether bytes are the beginning of a payload.
-enum PayloadRecognition {
-    /// A bracket, brace or quote, and soon after it names that only items have.
-    static func recognizes(_ head: [UInt8]) -> Bool {
-        let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
-        guard let first = head.firstIndex(where: { !blanks.contains($0) }),
-            "[{\"".utf8.contains(head[first])
-        else { return false }
-        // Lines of objects are what `cozdb export` prints; InfluxDB's answers are named as such.
-        if isLines(head[first...]) || contains(Array(head.prefix(64)), "\"results\"") {
-            return false
-        }
-        func has(_ name: String) -> Bool {
-            // In a string of JSON a backslash stands before the quote.
-            contains(head, "\"\(name)\"") || contains(head, "\\\"\(name)\\\"")
-        }
-        if has("measurement") { return true }
-        return ["time", "tags", "fields", "fields_int", "fields_float", "fields_str"]
-            .count(where: has) >= 2
-    }
-
-    /// Whether a line with an object is followed by one that begins with an object.
-    private static func isLines(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let blanks: [UInt8] = [0x20, 0x09, 0x0D]
-        guard bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: 0x0A) else {
-            return false
-        }
-        let last = bytes[..<end].last { !blanks.contains($0) }
-        let next = bytes[end...].dropFirst().first { !blanks.contains($0) && $0 != 0x0A }
-        return last == UInt8(ascii: "}") && next == UInt8(ascii: "{")
-    }
-
-    private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
-        let text = Array(text.utf8)
-        guard bytes.count >= text.count else { return false }
-        return (0...(bytes.count - text.count)).contains { start in
-            bytes[start] == text[0] && bytes[start..<(start + text.count)].elementsEqual(text)
-        }
-    }
-}
-
 /// A decoder with its input, shared by the files of an import.
 struct PayloadReader: PointReader {
     /// Largest file of which nothing is stored where a part cannot be: it is one batch.
@@ -87,6 +46,7 @@ struct PayloadReader: PointReader {
         settings.recovers = !payload.isAtomic
         settings.arrival = payload.enrichment?.arrival ?? options.now ?? PayloadReader.clock()
         settings.participant = options.participant
+        settings.storedName = options.storedName(of:)
         if let tag = options.participantTag { settings.participantTag = tag }
         if settings.requiredTag != nil { settings.requiredTag = settings.participantTag }
         box = Box(settings)
