@@ -158,7 +158,7 @@ struct PayloadImportTests {
     @Test func `faults of JSON name their place once`() throws {
         _ = try folder.write(item.replacing("74}", with: "74,}"), to: "a.json")
         let run = try cozdb("import --db d a.json")
-        #expect(run.output.contains("a.json:2:28: item 1: no JSON: found"), "\(run.output)")
+        #expect(run.output.contains("a.json:2:30: item 1: no JSON: found"), "\(run.output)")
         #expect(run.output.contains("read them with --lenient\n"), "\(run.output)")
     }
 }

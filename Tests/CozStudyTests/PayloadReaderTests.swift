@@ -175,7 +175,7 @@ struct PayloadReaderTests {
             try run(bad, payload) { $0.batchRows = 1 }
         }
         #expect(error?.kind == .usage)
-        #expect(error?.message.contains("\"a\": an array as a value") == true)
+        #expect(error?.message.contains("dev a=\"[1]\": item 2: an array") == true)
         #expect(try database.schemas().isEmpty)
         #expect(try StoredRow.refusals(database).isEmpty)
     }
