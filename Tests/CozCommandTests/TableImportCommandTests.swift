@@ -51,7 +51,7 @@ struct TableImportCommandTests {
             options: [
                 "--experiment", "skin", "--participant", "esse07", "--skip-lines", "19",
                 "--time-column", "Date/Time", "--time-format", "%m/%d/%y %I:%M:%S %p",
-                "--time-zone", "Asia/Singapore",
+                "--tz", "Asia/Singapore",
             ], points: 2055, without: ["--experiment", "skin"], hint: "--time-column"),
         RealTable(
             file: "cozie_other/esse_column_information.csv",
