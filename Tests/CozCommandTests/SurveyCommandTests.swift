@@ -127,6 +127,25 @@ struct SurveyCommandTests {
         #expect(fresh.status == 5)
     }
 
+    @Test func `only a terminal gets long descriptions cut`() throws {
+        let path = try database(["yes"])
+        let question = String(repeating: "How about it? ", count: 12) + "End"
+        _ = try register(survey(question: question), in: path)
+        func shown(_ text: String) -> Substring? {
+            text.split(whereSeparator: \.isNewline).first { $0.contains("field") }
+        }
+        let piped = try Command.cozdb(["schema", "--db", path])
+        #expect(shown(piped.output)?.contains(question) == true)
+        #expect(!piped.output.contains("…"))
+        let terminal = try PseudoTerminal(
+            Command.binaries.appendingPathComponent("cozdb"), ["schema", "--db", path],
+            environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"], in: folder.url,
+            columns: 120)
+        let text = try #require(terminal.wait(for: "--format json shows them whole"))
+        #expect(shown(text)?.contains("How about it? How about it? How") == true)
+        #expect(terminal.end() == 0)
+    }
+
     // MARK: Registrations
 
     @Test func `registered questions show in schema, counts and queries`() throws {

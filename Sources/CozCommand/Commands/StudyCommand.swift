@@ -135,7 +135,8 @@ struct StudyCommand: ParsableCommand {
         }
         if let experiment, let namedExperiment, QuestionName(argument: experiment) == nil {
             throw ValidationError(
-                "found \"\(experiment)\" beside --experiment \(namedExperiment), expected questions")
+                "found \"\(experiment)\" beside --experiment \(namedExperiment), expected "
+                    + "questions")
         }
         if format == .csv, subjects.count != 1, !showStatements {
             let names = QuestionName.allValueStrings.joined(separator: ", ")
