@@ -118,8 +118,8 @@ struct SurveyCommand: ParsableCommand {
         if let bad = checks.first(where: { !$0.check.isUsable }) {
             throw DatabaseError(
                 .usage,
-                "found \(PlainText.counted(bad.check.count(.error), "error")), expected a survey without any. "
-                    + "Nothing was registered", file: bad.file)
+                "found \(PlainText.counted(bad.check.count(.error), "error")), expected "
+                    + "a survey without any. Nothing was registered", file: bad.file)
         }
         let adds = keepOptions
         let experiment = try registerExperiment(path)
