@@ -46,7 +46,17 @@ extension Database {
         return count
     }
 
-    /// What flushes have found since the database was made.
+    /// Cells of all experiments that have a value, attributes apart. Counts come from footers and
+    /// directories; where segments overlap, from the values there.
+    ///
+    /// - Throws: as `info`.
+    public func valueCount() throws(DatabaseError) -> Int {
+        var count = 0
+        for view in try takeSnapshot().experiments { count += try view.fieldValueCount() }
+        return count
+    }
+
+    /// What flushes and merges have found since the database was made.
     ///
     /// - Throws: as `snapshot`.
     public func counters() throws(DatabaseError) -> WriteCounters {
@@ -66,9 +76,7 @@ extension Database {
             last = max(last, series.lastTime)
             if isOneSegment { return }
             experiment.rows += try view.rowCount(of: series)
-            for field in view.schema.columns where field.kind == .field {
-                experiment.values += try view.valueCount(of: field.id, in: series).count
-            }
+            experiment.values += try view.fieldValueCount(of: series)
         }
         if isOneSegment {
             experiment.rows = segments[0].rowCount

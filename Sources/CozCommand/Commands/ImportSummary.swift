@@ -9,8 +9,16 @@ struct ImportSummary {
     /// Whether it says also that nothing was renamed.
     var asksForRenames = false
     private let path: String
-    private var before = (rows: 0, counters: WriteCounters())
-    private var after = (rows: 0, counters: WriteCounters())
+    private var before = Counts()
+    private var after = Counts()
+    private var schemas: [ExperimentSchema] = []
+
+    /// What a database holds, and what became of the values written to it so far.
+    private struct Counts {
+        var rows = 0
+        var values = 0
+        var counters = WriteCounters()
+    }
 
     init(path: String) {
         self.path = path
@@ -26,15 +34,16 @@ struct ImportSummary {
     mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
         let counted = try? Database.withReader(path) { ImportSummary.count($0) }
         after = counted.flatMap(\.self) ?? after
+        self.schemas = schemas
         report.mergedTagSets = MergedTagSets(
             database.tagSetMerges, since: TagSetMerges(), schemas: schemas)
     }
 
-    private static func count(_ database: Database) -> (rows: Int, counters: WriteCounters)? {
-        guard let rows = try? database.rowCount(), let counters = try? database.counters() else {
-            return nil
-        }
-        return (rows, counters)
+    private static func count(_ database: Database) -> Counts? {
+        guard let rows = try? database.rowCount(), let values = try? database.valueCount(),
+            let counters = try? database.counters()
+        else { return nil }
+        return Counts(rows: rows, values: values, counters: counters)
     }
 
     var text: String {
@@ -66,15 +75,22 @@ struct ImportSummary {
         return text + remedies
     }
 
-    /// What became of the values: counted when they were written to segments.
+    /// What became of the values. Those that met another one in their cell are told apart as far
+    /// as a flush or a merge compared them; merges compare older ones too, of other imports.
     private var upserts: String {
+        let inserted = after.values - before.values
+        let met = max(0, report.values - inserted)
         let (old, new) = (before.counters, after.counters)
-        let inserted = new.insertedValues - old.insertedValues
-        let replaced = new.replacedValues - old.replacedValues
-        let identical = new.identicalValues - old.identicalValues
+        let identical = min(met, max(0, new.identicalValues - old.identicalValues))
+        let replaced = min(met - identical, max(0, new.replacedValues - old.replacedValues))
+        let open = met - identical - replaced
         var text = "         \(PlainText.grouped(inserted)) inserted, "
         text += "\(PlainText.grouped(replaced)) replaced by another value, "
         text += "\(PlainText.grouped(identical)) the same as before\n"
+        if open > 0 {
+            text += "         \(PlainText.grouped(open)) in cells that had a value, not compared "
+            text += "yet (cozdb compact does)\n"
+        }
         return text + merges
     }
 
@@ -117,6 +133,10 @@ struct ImportSummary {
     private var remedies: String {
         guard !report.conflicts.isEmpty else { return "" }
         let folder = ShellText.quoted(path)
+        if report.conflicts.allSatisfy(isForeign) {
+            return "\nTexts and the like in fields of numbers stay out of them; to see all:\n"
+                + "  cozdb rejects --db \(folder) list\n"
+        }
         var text = "\nTo take in values that were refused because of their type:\n"
         for statement in statements {
             text += "  cozdb query --db \(folder) \(ShellText.quoted(statement))\n"
@@ -124,11 +144,21 @@ struct ImportSummary {
         return text + "  cozdb rejects --db \(folder) replay\n"
     }
 
+    /// Whether a value has no business in its field: the field is declared as numbers or flags, and
+    /// only as text it could take the value. It would be of no use as a measurement any more.
+    private func isForeign(_ conflict: TypeConflict) -> Bool {
+        if conflict.locked == .string { return false }
+        if conflict.locked == .integer, conflict.received == .float { return false }
+        let schema = schemas.first { $0.name.utf8.elementsEqual(conflict.experiment.utf8) }
+        return (schema?.declaration(of: conflict.field)?.type ?? .string) != .string
+    }
+
     /// One change of type for each field: to float where that takes in all its values, else to
     /// string. A field of strings takes in what it gets as it is.
     private var statements: [String] {
         var fields: [(place: String, isFloat: Bool)] = []
-        for conflict in report.conflicts where conflict.locked != .string {
+        for conflict in report.conflicts
+        where conflict.locked != .string && !isForeign(conflict) {
             let place =
                 "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
                 + "FIELD \(ImportSummary.identifier(conflict.field)) TYPE "

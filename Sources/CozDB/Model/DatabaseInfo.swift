@@ -59,17 +59,18 @@ public struct DatabaseInfo: Sendable {
     public var sequence: UInt64 = 0
     /// Whether the last writer closed the database.
     public var isSealed = false
-    /// What flushes found, since the database was made.
+    /// What flushes and merges found, since the database was made.
     public var counters = WriteCounters()
 
     /// An empty database.
     public init() {}
 }
 
-/// What flushes found about the values they wrote, since the database was made. A value is
-/// compared with those of the same flush only: blind appends read nothing that is stored.
+/// What became of the values that were written, since the database was made. A value is compared
+/// with those of the same flush, and with older ones when a merge brings their segments together:
+/// blind appends read nothing that is stored. Until then it counts as inserted.
 public struct WriteCounters: Equatable, Sendable {
-    /// Values for cells that had none yet in the flush.
+    /// Values that met none in their cell.
     public var insertedValues = 0
     /// Values that replaced a different one.
     public var replacedValues = 0

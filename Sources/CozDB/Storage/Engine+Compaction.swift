@@ -90,6 +90,7 @@ extension Engine {
             else { return }
             manifest.segments[place] = merged.info
             manifest.segments.removeAll { numbers.contains($0.number) }
+            manifest.counters.add(merge.counters)
         } install: { state in
             state.segments.insert(merged)
             state.tagSetMerges.add(merge.merges)

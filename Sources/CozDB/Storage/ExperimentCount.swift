@@ -64,6 +64,27 @@ extension ExperimentView {
         return found
     }
 
+    /// Values of all fields of all series, each cell once.
+    func fieldValueCount() throws(DatabaseError) -> Int {
+        if sources.count == 1, case .segment(let segment) = sources[0] {
+            return segment.footer.valueCount
+        }
+        var count = 0
+        try forEachSeries { series throws(DatabaseError) in
+            count += try fieldValueCount(of: series)
+        }
+        return count
+    }
+
+    /// Values of all fields of a series, each cell once.
+    func fieldValueCount(of series: Series) throws(DatabaseError) -> Int {
+        var count = 0
+        for field in schema.columns where field.kind == .field {
+            count += try valueCount(of: field.id, in: series).count
+        }
+        return count
+    }
+
     private func times(of part: Series.Part) throws(DatabaseError) -> [Int64] {
         switch sources[part.source] {
         case .memtable(let view):

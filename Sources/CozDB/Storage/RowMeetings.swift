@@ -1,10 +1,15 @@
-// Counts, while segments are merged, the rows that points with different attributes met in, and
-// the values replaced there. Costs nothing where no row is in two segments, or no tag can differ.
+// Counts, while segments are merged, the values that met in one cell, the rows that points with
+// different attributes met in, and the values replaced there. Costs nothing where no row is in two
+// segments.
 
 /// What meets in the rows of one slab.
 struct RowMeetings {
     private let schema: ExperimentSchema
     private let isNeeded: Bool
+    /// Whether the schema has attributes that could differ.
+    private let watchesTags: Bool
+    /// Flushes counted all of these as inserted: each that met an older one was not.
+    private(set) var counters = WriteCounters()
     /// Per row: whether an attribute was replaced by a different one.
     private var differs: [Bool] = []
     /// Per row: field values that were replaced by a different one.
@@ -15,8 +20,9 @@ struct RowMeetings {
     /// - Parameter isNeeded: whether any row is in two inputs.
     init(isNeeded: Bool, _ schema: ExperimentSchema, _ rowCount: Int) {
         self.schema = schema
-        self.isNeeded = isNeeded && schema.columns.contains { $0.kind == .attribute }
-        guard self.isNeeded else { return }
+        self.isNeeded = isNeeded
+        watchesTags = isNeeded && schema.columns.contains { $0.kind == .attribute }
+        guard watchesTags else { return }
         differs = [Bool](repeating: false, count: rowCount)
         replaced = [UInt32](repeating: 0, count: rowCount)
     }
@@ -35,7 +41,11 @@ struct RowMeetings {
                 ? older.strings.text(older.bits[left]).utf8
                     .elementsEqual(newer.strings.text(newer.bits[right]).utf8)
                 : older.bits[left] == newer.bits[right]
-            if isSame { continue }
+            if column.kind == .field {
+                counters.insertedValues -= 1
+                if isSame { counters.identicalValues += 1 } else { counters.replacedValues += 1 }
+            }
+            if isSame || !watchesTags { continue }
             if column.kind == .field {
                 replaced[Int(row)] += 1
                 continue

@@ -12,6 +12,8 @@ struct SegmentMerge {
     private var readers: [[SegmentColumnReader?]]
     /// What is to be said of rows that points with different attributes met in.
     private(set) var merges = TagSetMerges()
+    /// What the counters of the flushes have to be corrected by.
+    private(set) var counters = WriteCounters()
 
     /// Rows that one input gives to a slab.
     private static let slabRowCount = 65_536
@@ -119,6 +121,7 @@ struct SegmentMerge {
             }
         }
         merges.add(meetings.found(times, key))
+        counters.add(meetings.counters)
     }
 
     /// The times of all inputs, each once; each input learns where its rows went. No places mean

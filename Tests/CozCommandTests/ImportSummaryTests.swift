@@ -1,0 +1,56 @@
+// What the summary of an import says of values that met others, and of values that were refused.
+
+internal import Foundation
+internal import Testing
+
+struct ImportSummaryTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func importing(_ text: String, _ options: [String] = []) throws -> CommandRun {
+        let path = try folder.write(text, to: "input")
+        return try Command.cozdb(["import", "--db", "a", path] + options, in: folder.url)
+    }
+
+    private func values(_ run: CommandRun) -> String {
+        run.lines.first { $0.contains("inserted") }.map { $0.trimmingCharacters(in: .whitespaces) }
+            ?? run.output
+    }
+
+    @Test func `a second import says what it replaced and what was there`() throws {
+        let line = "dev,id_participant=p1 ts_heart_rate="
+        #expect(
+            try values(importing(line + "61 5\n"))
+                == "1 inserted, 0 replaced by another value, 0 the same as before")
+        #expect(
+            try values(importing(line + "99 5\n"))
+                == "0 inserted, 1 replaced by another value, 0 the same as before")
+        #expect(
+            try values(importing(line + "99 5\n" + line + "1 6\n" + line + "2 6\n"))
+                == "1 inserted, 1 replaced by another value, 1 the same as before")
+    }
+
+    @Test func `what is not compared yet is said`() throws {
+        let many = (0..<50_000).map { "dev,id_participant=p1 v=\($0) \($0)\n" }.joined()
+        _ = try importing(many)
+        let run = try importing("dev,id_participant=p1 v=7 5\n")
+        let isCompared = values(run).hasPrefix("0 inserted, 1 replaced")
+        #expect(values(run).hasPrefix("0 inserted"), "\(run.output)")
+        #expect(isCompared != run.output.contains("1 in cells that had a value, not compared yet"))
+    }
+
+    @Test func `no advice makes a text of a declared measurement`() throws {
+        let line = "dev,id_participant=p1 "
+        let texts = try importing(
+            line + "ts_heart_rate=61 5\n" + line + "ts_heart_rate=\"abc\" 6\n",
+            ["--preset", "cozie-v3"])
+        #expect(texts.status == 7)
+        #expect(!texts.output.contains("ALTER"), "\(texts.output)")
+        #expect(texts.output.contains("cozdb rejects --db a list"))
+        let widened = try importing(line + "ws_survey_count=1.5 7\n" + line + "own=1 7\n")
+        #expect(widened.output.contains("\"ws_survey_count\" TYPE float"), "\(widened.output)")
+        let own = try importing(line + "own=\"x\" 8\n")
+        #expect(own.output.contains("\"own\" TYPE string"), "\(own.output)")
+    }
+}
