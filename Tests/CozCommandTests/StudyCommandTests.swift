@@ -143,6 +143,34 @@ struct StudyCommandTests {
         #expect(run.errors.contains("there is no"))
     }
 
+    @Test func `the last days end today, and silence is as of now`() throws {
+        let days = try study("demo", "responses", "--days", "3", "--format", "csv")
+        let expected = ["03-30", "03-31", "04-01"]
+        #expect(
+            days.lines.dropFirst().map { String($0.dropFirst(14).prefix(5)) } == expected + expected
+        )
+        for range in [["--days", "3"], []] {
+            let run = try Command.cozdb(
+                ["study", "--db", "s", "--now", "2024-04-01T12:00:00Z", "demo", "silence"] + range
+                    + ["--modality", "ts_heart_rate", "--format", "csv"], in: folder.url)
+            let seconds = run.lines.dropFirst().map { $0.split(separator: ",").last }
+            #expect(seconds == ["43200", "129600"], "\(range)")
+        }
+    }
+
+    @Test func `the only experiment needs no name`() throws {
+        let named = try study("demo", "votes", "goal")
+        #expect(named.status == 0)
+        #expect(try study("votes", "goal").output == named.output)
+        #expect(try study("votes", "goal", "--experiment", "demo").output == named.output)
+        try write("votes,id_participant=p ws_survey_count=1i 0\n")
+        let several = try study("votes")
+        #expect(several.status == 64)
+        #expect(several.errors.contains("found 2 experiments (\"demo\", \"votes\")"))
+        #expect(try study("votes", "--experiment", "votes").status == 0)
+        #expect(try study("demo", "--experiment", "votes").status == 64)
+    }
+
     @Test func `days of the range are local`() throws {
         // 2024-03-31T00:30 in Helsinki, where that day has 23 hours.
         try write("dst,id_participant=p ws_survey_count=1i 1711837800000000000\n")

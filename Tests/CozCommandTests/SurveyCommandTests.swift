@@ -91,7 +91,7 @@ struct SurveyCommandTests {
     }
 
     private static let usages: [([String], Int32)] = [
-        ([], 64), (["--db", "x", "a.json"], 64), (["--experiment", "x", "a.json"], 64),
+        ([], 64), (["--db", "x", "a.json"], 5), (["--experiment", "x", "a.json"], 64),
         (["missing.json"], 5), (["--keep-options", "missing.json"], 64),
         (["--db", "missing", "--experiment", "x"], 5),
     ]
@@ -101,6 +101,49 @@ struct SurveyCommandTests {
         let run = try Command.cozdb(["survey"] + words, in: folder.url)
         #expect(run.status == status)
         #expect(!run.errors.isEmpty)
+    }
+
+    @Test func `gzip and surveys without questions are told`() throws {
+        let empty = try Command.cozdb(["survey", "-"], input: "{\"survey\":[]}", in: folder.url)
+        #expect(empty.lines.first == "-: no name, 0 questions")
+        _ = try folder.write(survey(), to: "a.json")
+        let zipped = try Command.shell("gzip a.json; cozdb survey a.json.gz", in: folder.url)
+        #expect(zipped.status == 64)
+        #expect(zipped.errors.contains("found gzip data"))
+    }
+
+    @Test func `the only experiment needs no name`() throws {
+        let path = try database(["yes", "no"])
+        let file = try folder.write(survey(), to: "survey.json")
+        let broken = try folder.write(survey("ws_survey_count"), to: "broken.json")
+        let refused = try Command.cozdb(["survey", "--db", path, broken])
+        #expect(refused.status == 64 && refused.errors.contains("found 1 error, expected"))
+        let done = try Command.cozdb(["survey", "--db", path, file])
+        #expect(done.status == 0 && done.output.contains("registered Test for dev"))
+        let named = try Command.cozdb(["survey", "--db", path, "--experiment", "dev"])
+        #expect(named.output.contains("yes"))
+        #expect(try Command.cozdb(["survey", "--db", path]).output == named.output)
+        let fresh = try Command.cozdb(["survey", "--db", folder.path("fresh"), file])
+        #expect(fresh.status == 5)
+    }
+
+    @Test func `only a terminal gets long descriptions cut`() throws {
+        let path = try database(["yes"])
+        let question = String(repeating: "How about it? ", count: 12) + "End"
+        _ = try register(survey(question: question), in: path)
+        func shown(_ text: String) -> Substring? {
+            text.split(whereSeparator: \.isNewline).first { $0.contains("field") }
+        }
+        let piped = try Command.cozdb(["schema", "--db", path])
+        #expect(shown(piped.output)?.contains(question) == true)
+        #expect(!piped.output.contains("…"))
+        let terminal = try PseudoTerminal(
+            Command.binaries.appendingPathComponent("cozdb"), ["schema", "--db", path],
+            environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"], in: folder.url,
+            columns: 120)
+        let text = try #require(terminal.wait(for: "--format json shows them whole"))
+        #expect(shown(text)?.contains("How about it? How about it? How") == true)
+        #expect(terminal.end() == 0)
     }
 
     // MARK: Registrations

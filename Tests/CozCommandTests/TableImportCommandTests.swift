@@ -9,8 +9,8 @@ struct TableImportCommandTests {
     struct RealTable: CustomTestStringConvertible, Sendable {
         var file: String
         var options: [String]
-        /// Points read; those without a participant are refused.
         var points: Int
+        /// Rows without a participant.
         var refused = 0
         /// Options without which the file must not be stored, and what the error says.
         var without: [String] = []
@@ -31,15 +31,15 @@ struct TableImportCommandTests {
             without: ["--experiment", "cresh"], hint: "--participant-column"),
         RealTable(
             file: "cozie_fitbit/ema_fitness.csv",
-            options: ["--experiment", "ema", "--participant-column", "Userid"], points: 82,
+            options: ["--experiment", "ema", "--participant-column", "Userid"], points: 52,
             refused: 30),
         RealTable(
             file: "cozie_fitbit/ema_infection.csv",
-            options: ["--experiment", "ema", "--participant-column", "Userid"], points: 129,
+            options: ["--experiment", "ema", "--participant-column", "Userid"], points: 128,
             refused: 1),
         RealTable(
             file: "cozie_fitbit/ema_privacy.csv",
-            options: ["--experiment", "ema", "--participant-column", "Userid"], points: 69,
+            options: ["--experiment", "ema", "--participant-column", "Userid"], points: 49,
             refused: 20),
         RealTable(
             file: "cozie_other/esse03_scoria.csv",
@@ -51,7 +51,7 @@ struct TableImportCommandTests {
             options: [
                 "--experiment", "skin", "--participant", "esse07", "--skip-lines", "19",
                 "--time-column", "Date/Time", "--time-format", "%m/%d/%y %I:%M:%S %p",
-                "--time-zone", "Asia/Singapore",
+                "--tz", "Asia/Singapore",
             ], points: 2055, without: ["--experiment", "skin"], hint: "--time-column"),
         RealTable(
             file: "cozie_other/esse_column_information.csv",
@@ -101,6 +101,21 @@ struct TableImportCommandTests {
         FileManager.default.fileExists(atPath: $0.path)
     }
 
+    @Test func `a row without participant says which column is empty`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "time,v,Userid\n2024-01-01T00:00:00Z,1,\n2024-01-01T00:00:00Z,2,a\n", to: "t.csv")
+        let run = try Command.cozdb([
+            "import", "--db", folder.path("x"), "--experiment", "e", "--participant-column",
+            "Userid", file,
+        ])
+        #expect(run.status == 7)
+        let reason = "\"Userid\" is empty, expected the participant"
+        #expect(run.output.contains("t.csv:2:24: column 3: \(reason)"), "\(run.output)")
+        let list = try Command.cozdb(["rejects", "--db", folder.path("x"), "list"])
+        #expect(list.output.contains("column 3: \(reason)\n"), "\(list.output)")
+    }
+
     @Test(.enabled(if: isThere, "no real files beside the package"), arguments: tables)
     func `real tables are stored with the options they need`(table: RealTable) throws {
         let folder = try TemporaryFolder()
@@ -116,7 +131,7 @@ struct TableImportCommandTests {
         let digits = run.lines.first?.filter(\.isNumber) ?? ""
         #expect(Int(digits) == table.points, "\(run.output)")
         if table.refused > 0 {
-            #expect(run.output.contains("0 lines, \(table.refused) points"), "\(run.output)")
+            #expect(run.output.contains("\(table.refused) lines, 0 points"), "\(run.output)")
         } else {
             #expect(run.output.contains("refused  nothing"), "\(run.output)")
         }

@@ -55,6 +55,21 @@ extension Database {
     }
 }
 
+extension DatabaseSnapshot {
+    /// The experiment of this name, or without a name the only one there is.
+    ///
+    /// - Throws: without a name `notFound` where there is none, `usage` where there are several.
+    func experiment(_ name: String?) throws(DatabaseError) -> String {
+        if let name { return name }
+        let names = schemas.map(\.name)
+        if names.count == 1 { return names[0] }
+        if names.isEmpty { throw DatabaseError(.notFound, "the database has no experiment") }
+        let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+        throw DatabaseError(
+            .usage, "found \(names.count) experiments (\(shown)), expected --experiment")
+    }
+}
+
 extension DatabaseError {
     /// What Ctrl-C turns into.
     static let interrupted = DatabaseError(

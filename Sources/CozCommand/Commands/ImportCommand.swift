@@ -9,7 +9,7 @@ internal import Glibc
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Import files: line protocol, influx_inspect exports, plain or gzip.",
+        abstract: "Import line protocol, CSV, JSON, Cozie and Beiwe files, plain or gzip.",
         discussion: """
             The database is created where there is none. Importing a file again changes nothing. \
             Lines that cannot be read and values that do not fit the type of their field are kept \
@@ -19,6 +19,18 @@ struct ImportCommand: ParsableCommand {
             A row is one participant, experiment and time; points that meet in a row are united, \
             the later value of a field wins. What a new experiment is like (identity, participant \
             tag, types, preset) is stored with it; later imports follow it without being told.
+
+            Formats, recognised by their first bytes and names, or named with --format:
+
+              lp             line protocol, influx_inspect exports (docs/line-protocol.md)
+              annotated-csv  CSV of InfluxDB 2, what cozdb export writes
+              influx-csv     what influx -format csv prints
+              influx-json    what influx -format json and the HTTP API of InfluxDB 1 print
+              ndjson         a JSON object a row, as cozdb query and export print
+              csv            any table with a header (these five: docs/import-formats.md)
+              cozie-json     what the Cozie app posts (docs/cozie-payloads.md)
+              cozie-csv      what Cozie's researcher API delivers (docs/researcher-csv.md)
+              beiwe          what Beiwe stores, folders or files (docs/beiwe.md)
 
             Examples:
               cozdb import --db study.cozdb influx-export.txt.gz
@@ -33,8 +45,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: """
-            auto decides by the first bytes of each file; lp is line protocol, cozie-json what the \
-            Cozie app posts.
+            auto decides file by file; what each of them is stands above.
             """)
     var format = ImportFormat.auto
 

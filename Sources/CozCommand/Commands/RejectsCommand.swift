@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
+internal import Glibc
 
 struct RejectsCommand: ParsableCommand {
     enum Action: String, CaseIterable, ExpressibleByArgument {
@@ -19,7 +20,7 @@ struct RejectsCommand: ParsableCommand {
             Nothing that was sent is lost: lines that could not be read and values that do not fit \
             the type of their field are kept in the rejects journal.
 
-              list     what is there, as a table
+              list     what is there, as a table; of a long line or value the beginning
               export   the same as line protocol
               replay   write values again, after the type of a field was changed;
                        cells that have a value by now are left alone
@@ -100,10 +101,13 @@ struct RejectsCommand: ParsableCommand {
 struct RejectPrinter {
     private let format: RejectsCommand.Format
     private let output: OutputWriter
-    private var table = TextTable([
-        .init("state"), .init("source"), .init("line", right: true),
-        .init("column", right: true), .init("what"), .init("reason"),
-    ])
+    /// Columns of the terminal; nil where there is none, and nothing has to be cut.
+    private let widthMax = Terminal.columns(STDOUT_FILENO)
+    private var table = TextTable(
+        [
+            .init("state"), .init("source"), .init("line", right: true),
+            .init("column", right: true), .init("what"), .init("reason"),
+        ], cellWidthMax: .max)
     private var count = 0
 
     init(format: RejectsCommand.Format, output: OutputWriter) {
@@ -121,7 +125,7 @@ struct RejectPrinter {
                 RejectPrinter.number(refusal.column), RejectPrinter.what(refusal),
                 refusal.reason,
             ])
-            if table.rowCount >= 512 { output.append(table.takeText()) }
+            if table.rowCount >= 512 { output.append(takeText()) }
         case .ndjson: output.append(RejectPrinter.json(entry).line + "\n")
         case .lp: output.append(RejectPrinter.line(refusal))
         }
@@ -129,16 +133,27 @@ struct RejectPrinter {
 
     mutating func end() {
         guard case .table = format else { return }
-        output.append(count == 0 ? "(no rejects)\n" : table.takeText())
+        if count == 0 { return output.append("(no rejects)\n") }
+        output.append(takeText() + table.note(elsewhere: "--format ndjson"))
+    }
+
+    /// The reason is the last column and what one looks for, so none is left out.
+    private mutating func takeText() -> String {
+        if let widthMax { table.fit(widthMax, leavesOut: false) }
+        return table.takeText()
     }
 
     private static func number(_ number: Int) -> String { number > 0 ? String(number) : "" }
 
     private static func what(_ refusal: Refusal) -> String {
         switch refusal.subject {
-        case .line(let bytes): return String(decoding: bytes.prefix(200), as: UTF8.self)
+        case .line(let bytes):
+            // One line of a megabyte would make the column as wide for all of them.
+            let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+            return bytes.count > 200 ? text + "…" : text
         case .value(let experiment, _, let time, let field, let value, _):
-            return "\(experiment) \(field)=\(value.readableText) \(time.fullText)"
+            let text = PlainText.cut(value.readableText, width: 200)
+            return "\(experiment) \(field)=\(text) \(time.fullText)"
         }
     }
 

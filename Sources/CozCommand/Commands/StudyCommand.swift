@@ -31,7 +31,7 @@ struct StudyCommand: ParsableCommand {
 
             Examples:
               cozdb study --db study.cozdb dev --tz Asia/Singapore
-              cozdb study --db study.cozdb dev silence
+              cozdb study --db study.cozdb silence
               cozdb study --db study.cozdb dev responses --days 14 --tz Europe/Helsinki
               cozdb study --db study.cozdb dev votes --format csv > votes.csv
               cozdb study --db study.cozdb dev delay --modality ts_heart_rate
@@ -39,11 +39,16 @@ struct StudyCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Argument(help: "The experiment.")
-    var experiment: String
+    @Argument(help: "The experiment; may be left out where there is only one.")
+    var experiment: String?
 
     @Argument(help: "What to ask; all of it without.")
     var questions: [QuestionName] = []
+
+    @Option(
+        name: .customLong("experiment"),
+        help: ArgumentHelp("The experiment, where it is called as a question.", valueName: "name"))
+    var namedExperiment: String?
 
     @Option(
         name: .customLong("tz"),
@@ -67,7 +72,7 @@ struct StudyCommand: ParsableCommand {
     var to: DayOrTime?
 
     @Option(
-        help: ArgumentHelp("The last days up to now, today included.", valueName: "n"))
+        help: ArgumentHelp("The last days up to now, today included, none later.", valueName: "n"))
     var days: Int?
 
     @Option(
@@ -128,7 +133,12 @@ struct StudyCommand: ParsableCommand {
         if let width, !(40...10_000).contains(width) {
             throw ValidationError("--width: found \(width), expected 40 to 10000")
         }
-        if format == .csv, questions.count != 1, !showStatements {
+        if let experiment, let namedExperiment, QuestionName(argument: experiment) == nil {
+            throw ValidationError(
+                "found \"\(experiment)\" beside --experiment \(namedExperiment), expected "
+                    + "questions")
+        }
+        if format == .csv, subjects.count != 1, !showStatements {
             let names = QuestionName.allValueStrings.joined(separator: ", ")
             throw ValidationError("--format csv takes one question: \(names)")
         }
@@ -137,8 +147,10 @@ struct StudyCommand: ParsableCommand {
     func run() throws {
         let output = OutputWriter()
         try Database.withReader(database.path) { database throws(DatabaseError) in
-            let study = try Study(
-                try database.snapshot(), experiment: experiment, options: try options())
+            let snapshot = try database.snapshot()
+            let experiment = try snapshot.experiment(
+                namedExperiment ?? (isQuestionFirst ? nil : experiment))
+            let study = try Study(snapshot, experiment: experiment, options: try options())
             if showStatements {
                 printStatements(study, output)
             } else {
@@ -165,6 +177,7 @@ struct StudyCommand: ParsableCommand {
         if let days {
             let today = calendar.day(of: options.query.now)
             options.from = calendar.start(of: today.advanced(by: 1 - days))
+            if to == nil { options.until = calendar.start(of: today.advanced(by: 1)) }
         }
         if let from = options.from, let until = options.until, from >= until {
             throw DatabaseError(
@@ -175,12 +188,23 @@ struct StudyCommand: ParsableCommand {
         return options
     }
 
+    /// Whether the first word is no experiment.
+    private var isQuestionFirst: Bool {
+        experiment.map { QuestionName(argument: $0) != nil } ?? false
+    }
+
+    private var subjects: [QuestionName] {
+        (isQuestionFirst ? [experiment.flatMap(QuestionName.init)].compactMap(\.self) : [])
+            + questions
+    }
+
     /// Each question once, in the order of the report.
     private var asked: [StudyQuestion] {
-        questions.isEmpty
+        let subjects = self.subjects
+        return subjects.isEmpty
             ? StudyQuestion.allCases
             : StudyQuestion.allCases.filter { one in
-                questions.contains { $0.question == one }
+                subjects.contains { $0.question == one }
             }
     }
 

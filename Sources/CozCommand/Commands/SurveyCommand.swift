@@ -13,12 +13,14 @@ struct SurveyCommand: ParsableCommand {
             (an option that leads nowhere, a question that cannot be reached) are listed with line \
             and column, and the exit status is 64; otherwise it prints questions and options.
 
-            With --db, --experiment and files, registers the surveys: cozdb schema then shows \
+            With --db and files, registers the surveys: cozdb schema then shows \
             questions and options, and cozdb query --questions too. A survey with errors is not \
             registered; one with flaws is.
 
-            With --db and --experiment alone, counts the stored answers of each question: those \
+            With --db and no files, counts the stored answers of each question: those \
             offered, and those outside. See docs/surveys.md.
+
+            --experiment may be left out where the database has only one.
 
             Examples:
               cozdb survey thermal.json
@@ -31,7 +33,9 @@ struct SurveyCommand: ParsableCommand {
         completion: .directory)
     var path: String?
 
-    @Option(help: ArgumentHelp("The experiment of the survey.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The experiment of the survey (default: the only one).", valueName: "name"))
     var experiment: String?
 
     @Flag(
@@ -48,16 +52,14 @@ struct SurveyCommand: ParsableCommand {
     var files: [String] = []
 
     func validate() throws {
-        guard (path == nil) == (experiment == nil) else {
+        if path == nil, experiment != nil {
             throw ValidationError(
-                "found \(path == nil ? "--experiment" : "--db") alone, expected --db and "
-                    + "--experiment together, or neither to check files")
+                "found --experiment without --db, expected both, or neither to check files")
         }
         if path?.isEmpty == true { throw ValidationError("--db needs the path of a directory") }
         if path == nil, files.isEmpty {
             throw ValidationError(
-                "found no file, expected a survey to check, or --db and --experiment to count "
-                    + "answers")
+                "found no file, expected a survey to check, or --db to count answers")
         }
         if keepOptions, path == nil || files.isEmpty {
             throw ValidationError("--keep-options belongs to a registration, with --db and a file")
@@ -65,9 +67,9 @@ struct SurveyCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let path, let experiment else { return try check() }
-        if files.isEmpty { return try count(path, experiment) }
-        try register(path, experiment)
+        guard let path else { return try check() }
+        if files.isEmpty { return try count(path) }
+        try register(path)
     }
 
     private func checks() throws(DatabaseError) -> [(file: String, check: SurveyCheck)] {
@@ -96,7 +98,16 @@ struct SurveyCommand: ParsableCommand {
         if !isClean { throw ExitStatus.usage.exitCode }
     }
 
-    private func register(_ path: String, _ experiment: String) throws {
+    /// Surveys are registered also for an experiment, and in a database, that is not there yet;
+    /// then it has to be named.
+    private func registerExperiment(_ path: String) throws(DatabaseError) -> String {
+        if let experiment { return experiment }
+        return try Database.withReader(path) { database throws(DatabaseError) in
+            try database.snapshot().experiment(nil)
+        }
+    }
+
+    private func register(_ path: String) throws {
         let checks = try checks()
         for (file, check) in checks {
             for finding in check.findings where finding.severity != .note {
@@ -107,10 +118,11 @@ struct SurveyCommand: ParsableCommand {
         if let bad = checks.first(where: { !$0.check.isUsable }) {
             throw DatabaseError(
                 .usage,
-                "found \(bad.check.count(.error)) errors, expected a survey without any. "
-                    + "Nothing was registered", file: bad.file)
+                "found \(PlainText.counted(bad.check.count(.error), "error")), expected "
+                    + "a survey without any. Nothing was registered", file: bad.file)
         }
         let adds = keepOptions
+        let experiment = try registerExperiment(path)
         let surveys = checks.compactMap(\.check.survey)
         let done = try Database.withWriter(path, creates: true) {
             database throws(DatabaseError) in
@@ -130,9 +142,10 @@ struct SurveyCommand: ParsableCommand {
         try output.flush()
     }
 
-    private func count(_ path: String, _ experiment: String) throws {
+    private func count(_ path: String) throws {
         let answers = try Database.withReader(path) { database throws(DatabaseError) in
-            try database.surveyAnswers(of: experiment)
+            let experiment = try database.snapshot().experiment(experiment)
+            return try database.surveyAnswers(of: experiment)
         }
         let output = OutputWriter()
         if format == .json {

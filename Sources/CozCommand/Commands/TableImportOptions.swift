@@ -10,7 +10,8 @@ struct TableImportOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Column with the time (default: the first of time, timestamp, datetime, index).",
+            "Column with the time (default: the first of time, _time, timestamp, datetime, "
+                + "index_time, index, in any case of letters).",
             valueName: "name"))
     var timeColumn: String?
 
@@ -56,6 +57,7 @@ struct TableImportOptions: ParsableArguments {
     var timeFormat = "auto"
 
     @Option(
+        name: [.customLong("tz"), .customLong("time-zone")],
         help: ArgumentHelp(
             "Zone of times without an offset, such as Asia/Singapore or +0800 (default: UTC).",
             valueName: "zone"))

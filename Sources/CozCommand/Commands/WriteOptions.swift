@@ -45,7 +45,7 @@ struct WriteOptions: ParsableArguments {
     @Option(
         help: """
             Fields whose types and units a new experiment knows before the first value (default: \
-            none).
+            cozie-v3 for the formats cozie-json and cozie-csv, else none).
             """)
     var preset: Preset?
 

@@ -6,12 +6,14 @@ internal import Glibc
 enum ReportTables {
     /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
     static func experiments(_ info: DatabaseInfo, elsewhere: String) -> String {
-        var experiments = TextTable([
-            .init("experiment"), .init("identity"), .init("types"), .init("series", right: true),
-            .init("rows", right: true), .init("values", right: true),
-            .init("fields", right: true), .init("bytes", right: true), .init("first time"),
-            .init("last time"),
-        ])
+        var experiments = TextTable(
+            [
+                .init("experiment"), .init("identity"), .init("types"),
+                .init("series", right: true),
+                .init("rows", right: true), .init("values", right: true),
+                .init("fields", right: true), .init("bytes", right: true), .init("first time"),
+                .init("last time"),
+            ], cellWidthMax: .max)
         for experiment in info.experiments {
             experiments.append([
                 experiment.name, experiment.identity.text, experiment.typeRule.text,
@@ -40,7 +42,7 @@ enum ReportTables {
             ] + (isDescribed ? [.init("description")] : []) + [
                 .init("first time"), .init("last time"), .init("bytes", right: true),
                 .init("encodings"),
-            ])
+            ], cellWidthMax: .max)
         for (info, text) in zip(columns, texts) {
             table.append(
                 [

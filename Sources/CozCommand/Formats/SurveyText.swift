@@ -15,7 +15,8 @@ enum SurveyText {
     static func table(_ check: SurveyCheck, of file: String) -> String {
         var text = ""
         if let survey = check.survey {
-            text += "\(PlainText.escaped(file)): \(PlainText.escaped(survey.name)), "
+            let name = survey.name.isEmpty ? "no name" : PlainText.escaped(survey.name)
+            text += "\(PlainText.escaped(file)): \(name), "
             text += PlainText.counted(survey.questions.count, "question") + "\n"
         } else {
             text += "\(PlainText.escaped(file)): no survey\n"

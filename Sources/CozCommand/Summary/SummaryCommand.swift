@@ -106,7 +106,7 @@ struct SummaryCommand: ParsableCommand {
     private var kind: SummaryKind { choice.value }
 
     private func request(_ snapshot: DatabaseSnapshot) throws(DatabaseError) -> SummaryRequest {
-        let schema = try SummaryCommand.experiment(experiment, snapshot)
+        let schema = try snapshot.experiment(experiment)
         var request = SummaryRequest(
             experiment: schema, participants: participant, firstDay: day,
             zone: try TimeZoneRules(named: tz), now: now?.time ?? ClockTime.current)
@@ -115,17 +115,5 @@ struct SummaryCommand: ParsableCommand {
         try source.apply(to: &request, kind)
         try rules.apply(to: &request)
         return request
-    }
-
-    private static func experiment(
-        _ name: String?, _ snapshot: DatabaseSnapshot
-    ) throws(DatabaseError) -> String {
-        if let name { return name }
-        let names = snapshot.schemas.map(\.name)
-        if names.count == 1 { return names[0] }
-        if names.isEmpty { throw DatabaseError(.notFound, "the database has no experiment") }
-        let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
-        throw DatabaseError(
-            .usage, "found \(names.count) experiments (\(shown)), expected --experiment")
     }
 }

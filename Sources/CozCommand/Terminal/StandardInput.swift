@@ -43,6 +43,12 @@ struct InputReader {
             if piece.isEmpty { break }
             bytes.append(contentsOf: piece)
         }
+        if bytes.starts(with: [0x1F, 0x8B]) {
+            throw DatabaseError(
+                .usage,
+                "found gzip data, expected text; unpack it first: zcat FILE.gz | cozdb ... -",
+                file: name)
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DatabaseError(
                 .usage, "found bytes that are not UTF-8, expected text", file: name)

@@ -11,7 +11,8 @@ struct TextTable {
         }
     }
 
-    /// A wider cell is cut: tables are for reading, the other formats are exact.
+    /// Columns that a cell always has room for; what is wider is cut where a terminal has no
+    /// room, and everywhere unless a table says otherwise.
     static let cellWidthMax = 48
 
     private let columns: [Column]
@@ -21,6 +22,9 @@ struct TextTable {
     private var hasHeader = false
     /// Columns from the left that are printed.
     private var shownCount: Int
+    /// What is wider is cut when it is printed.
+    private var shownCellWidth: Int
+    private var hasCut = false
 
     /// - Parameter cellWidthMax: what is wider is cut.
     init(_ columns: [Column], cellWidthMax: Int = TextTable.cellWidthMax) {
@@ -32,12 +36,17 @@ struct TextTable {
         }
         widths = self.columns.map { PlainText.width($0.title) }
         shownCount = columns.count
+        shownCellWidth = cellWidthMax
     }
 
     var rowCount: Int { rows.count }
 
     /// Columns of the terminal that the rows so far need.
-    var width: Int { widths.prefix(shownCount).reduce(0, +) + 2 * max(0, shownCount - 1) }
+    var width: Int { width(cellsTo: shownCellWidth) }
+
+    private func width(cellsTo limit: Int) -> Int {
+        widths.prefix(shownCount).reduce(0) { $0 + min($1, limit) } + 2 * max(0, shownCount - 1)
+    }
 
     private static func shown(_ text: String, _ width: Int) -> String {
         PlainText.cut(PlainText.escaped(text), width: width)
@@ -59,22 +68,48 @@ struct TextTable {
         if !hasHeader {
             hasHeader = true
             text += line(columns.map(\.title))
-            text += line(widths.map { String(repeating: "-", count: $0) })
+            text += line(widths.map { String(repeating: "-", count: min($0, shownCellWidth)) })
         }
+        hasCut = hasCut || widths.prefix(shownCount).contains { $0 > shownCellWidth }
         for row in rows { text += line(row) }
         rows.removeAll(keepingCapacity: true)
         return text
     }
 
-    /// The same for a whole table that must not be wider than a terminal: columns at the right
-    /// are left out where it would be, and named below.
+    /// The same for a whole table that must not be wider than a terminal: long cells are cut and
+    /// columns at the right left out where it would be, which is said below.
     ///
     /// - Parameter widthMax: columns of the terminal; nil where there is none.
     mutating func takeText(widthMax: Int?, elsewhere: String) -> String {
-        guard let widthMax, width > widthMax else { return takeText() }
-        while shownCount > 2, width > widthMax { shownCount -= 1 }
-        let names = columns[shownCount...].map(\.title).joined(separator: ", ")
-        return takeText() + "(no room for \(names); \(elsewhere) shows them)\n"
+        if let widthMax { fit(widthMax) }
+        return takeText() + note(elsewhere: elsewhere)
+    }
+
+    /// Makes the rows so far fit a terminal, as far as that is possible: cells get what room
+    /// there is, at least `cellWidthMax`.
+    ///
+    /// - Parameter leavesOut: whether columns at the right may be left out.
+    mutating func fit(_ widthMax: Int, leavesOut: Bool = true) {
+        guard width > widthMax else { return }
+        let least = TextTable.cellWidthMax
+        while leavesOut, shownCount > 2, width(cellsTo: least) > widthMax { shownCount -= 1 }
+        let widest = widths.prefix(shownCount).max() ?? 0
+        var limit = least
+        while limit < widest, width(cellsTo: limit + 1) <= widthMax { limit += 1 }
+        shownCellWidth = min(shownCellWidth, limit)
+    }
+
+    /// What the text so far lacks for want of room; empty where it lacks nothing.
+    ///
+    /// - Parameter elsewhere: what shows it.
+    func note(elsewhere: String) -> String {
+        var text = ""
+        if shownCount < columns.count {
+            let names = columns[shownCount...].map(\.title).joined(separator: ", ")
+            text += "(no room for \(names); \(elsewhere) shows them)\n"
+        }
+        if hasCut { text += "(long cells end with …; \(elsewhere) shows them whole)\n" }
+        return text
     }
 
     private func line(_ cells: [String]) -> String {
@@ -82,10 +117,12 @@ struct TextTable {
         for (index, cell) in cells.prefix(shownCount).enumerated() {
             if index > 0 { text += "  " }
             let isRight = columns[index].isRightAligned
+            let cell = PlainText.cut(cell, width: shownCellWidth)
+            let width = min(widths[index], shownCellWidth)
             let isLast = index == shownCount - 1
             text +=
                 isLast && !isRight
-                ? cell : PlainText.padded(cell, to: widths[index], right: isRight)
+                ? cell : PlainText.padded(cell, to: width, right: isRight)
         }
         while text.last == " " { text.removeLast() }
         return text + "\n"

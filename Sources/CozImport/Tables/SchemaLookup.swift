@@ -25,6 +25,15 @@ struct SchemaLookup {
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }
 
+    /// Whether every row of an experiment has to have a value in this column: whether it is a tag
+    /// of the identity.
+    func needs(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
+        let name = options.storedName(of: String(decoding: column, as: UTF8.self))
+        let identity =
+            schemas[experiment]?.identity ?? options.settings.identity ?? .standard
+        return identity.names(Array(name.utf8))
+    }
+
     /// Whether a column is known as a tag: of the identity or beside it, and not as a field.
     ///
     /// - Parameter experiment: nil: of any.

@@ -441,12 +441,31 @@ struct TableRows {
             number = known
         } else {
             let tags = tagList(cells, block)
+            if let problem = missingTag(tags) { return .failure(problem) }
             number = batch.tagSet(experiment: plans[current].number, tags: tags)
             plans[current].tagSets[tagKey] = number
         }
         swap(&tagKey, &lastTagKey)
         lastTagSet = number
         return .success(number)
+    }
+
+    /// The cell that is empty though rows of the experiment need it; nil where none is.
+    private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
+        let missing = tags.first { index in
+            let column = layout.columns[index]
+            return column.role == .tag && lookup.needs(column.name, in: plans[current].name)
+                && !list.contains { $0.name.utf8.elementsEqual(column.name) }
+        }
+        guard let missing else { return nil }
+        let name = layout.columns[missing].name
+        let isParticipant = name == participantTag
+        // Only here the participant's column goes by the name it has in the file.
+        let title = isParticipant ? options.table.participantColumn : nil
+        let expected = isParticipant ? "the participant" : "a tag of the experiment's identity"
+        return TagProblem(
+            reason: "\"\(title ?? layout.columns[missing].title)\" is empty, expected \(expected)",
+            cell: missing)
     }
 
     private func tagList(_ cells: Int, _ block: CSVBlock) -> [(name: String, value: String)] {

@@ -3,7 +3,9 @@
 public import CozDB
 
 extension Study {
-    /// Time since the last entry of each participant, of responses and of each modality.
+    /// Time since the last entry of each participant, of responses and of each modality, as of
+    /// now (`QueryOptions.now`): entries after now are not counted, so it is never less than 0,
+    /// and nil where all entries are later.
     ///
     /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
     public func silence() throws(DatabaseError) -> StudyAnswer<LastEntry> {

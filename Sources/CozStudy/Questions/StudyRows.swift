@@ -69,9 +69,9 @@ public struct LastEntry: Hashable, Sendable {
     public var participant: String
     /// `ws_survey_count`, or a modality.
     public var field: String
-    /// Time of the last value; nil where there is none.
+    /// Time of the last value at or before now; nil where there is none.
     public var last: Timestamp?
-    /// Nanoseconds from then until now; negative for an entry of the future.
+    /// Nanoseconds from then until now, 0 or more.
     public var silence: Int64?
 }
 

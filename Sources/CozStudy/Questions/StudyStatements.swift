@@ -68,7 +68,7 @@ struct StudyStatements {
             let name = QueryLanguage.nameText($0)
             return "age(\(name), 1ns) AS \(name)"
         }
-        return "SELECT \(ages.joined(separator: ", ")) FROM \(source)\(condition()) "
+        return "SELECT \(ages.joined(separator: ", ")) FROM \(source)\(condition(.now)) "
             + "GROUP BY \(group)"
     }
 
@@ -168,6 +168,8 @@ struct StudyStatements {
         case days
         /// Days from the very first on.
         case daysFromTheFirst
+        /// As they were given, and not after now.
+        case now
     }
 
     private func timeParts(_ bounds: Bounds) -> [String] {
@@ -175,9 +177,14 @@ struct StudyStatements {
         if let from = options.from, bounds != .daysFromTheFirst {
             parts.append("time >= '\(calendar.text(from))'")
         }
-        if let until = options.until {
+        let now = options.query.now
+        if bounds == .now, let last, last > now, options.until.map({ $0 > now }) ?? true {
+            // What came later, of a study asked about as it was or of a phone whose clock is
+            // wrong, ends no silence.
+            parts.append("time <= '\(calendar.text(now))'")
+        } else if let until = options.until {
             parts.append("time < '\(calendar.text(until))'")
-        } else if bounds != .all, let last, last > options.query.now {
+        } else if bounds == .days || bounds == .daysFromTheFirst, let last, last > now {
             // Of a phone whose clock is wrong.
             parts.append("time <= '\(calendar.text(last))'")
         }

@@ -145,11 +145,13 @@ struct StudyAgreementTests {
             for field in one.study.modalities {
                 let times = rows.filter { $0.fields[field] != nil }.map(\.time)
                     .filter { one.naive.isInRange($0, one.options) }
+                let now = one.options.query.now.nanoseconds
+                let last = times.last { $0 <= now }
                 entries.append(
                     LastEntry(
                         participant: name, field: field,
-                        last: times.last.map { Timestamp(nanoseconds: $0) },
-                        silence: times.last.map { one.options.query.now.nanoseconds - $0 }))
+                        last: last.map { Timestamp(nanoseconds: $0) },
+                        silence: last.map { now - $0 }))
                 for day in one.naive.days(rows, one.options) {
                     available.append(
                         DailyAvailability(

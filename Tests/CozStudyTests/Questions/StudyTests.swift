@@ -140,7 +140,9 @@ struct StudyTests {
         #expect(rows.map(\.day.number) == [0, 0, 1, 2])
         let alone = try study { $0.participants = ["b"] }.votes()
         #expect(alone.note == "no survey rows of these participants")
-        let silence = try study().silence().rows.filter { $0.participant == "b" }
+        let later = Timestamp(nanoseconds: 400_000_000_000_000)
+        let silence = try study { $0.query.now = later }.silence().rows
+            .filter { $0.participant == "b" }
         #expect(silence.map(\.last?.nanoseconds) == [nil, 200_000_000_000_000])
     }
 
@@ -261,6 +263,20 @@ struct StudyTests {
         let study = try study()
         #expect(try study.responses().rows.map(\.responses).reduce(0, +) == 2)
         #expect(try study.goal().rows.last?.responses == 2)
-        #expect(try study.silence().rows.map(\.silence) == [-9 * 86_400_000_000_000])
+    }
+
+    @Test func `silence is as of now, whatever came later`() throws {
+        let day: Int64 = 86_400_000_000_000
+        try write(["ws_survey_count": .integer(1)])
+        try write(["ws_survey_count": .integer(2)], at: 10 * 86_400)
+        #expect(try study().silence().rows.map(\.silence) == [day])
+        // Nor with an end that is later than now; one that is earlier counts.
+        let now = Timestamp(nanoseconds: day)
+        let later = try study { $0.until = Timestamp(nanoseconds: 20 * day) }
+        #expect(try later.silence().rows.map(\.silence) == [day])
+        let earlier = try study { $0.until = Timestamp(nanoseconds: 1) }
+        #expect(try earlier.silence().rows.map(\.last) == [Timestamp(nanoseconds: 0)])
+        let before = try study { $0.from = now }
+        #expect(try before.silence().rows.map(\.silence) == [nil])
     }
 }
