@@ -49,6 +49,7 @@ struct ExperimentExport {
                 !request.columns.contains { $0.utf8.elementsEqual(field.name.utf8) }
             }
         }
+        fields.removeAll { $0.name == ExportTable.timeName }
         return fields
     }
 
@@ -58,6 +59,7 @@ struct ExperimentExport {
             "SHOW TAG KEYS FROM \(QueryText.name(schema.name))", options: options)
         return answer.series.flatMap { series in series.columns.flatMap(\.texts) }
             .compactMap(\.self)
+            .filter { $0 != ExportTable.timeName }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
