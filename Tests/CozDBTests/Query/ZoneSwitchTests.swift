@@ -163,6 +163,31 @@ enum SystemZones {
             ? nil : "\(start): a day begins at \(shown)"
     }
 
+    @Test(arguments: [
+        "UTC", "Asia/Singapore", "Pacific/Kiritimati", "America/New_York", "Pacific/Pago_Pago",
+    ])
+    func `buckets partition the first and the last days of time`(name: String) throws {
+        guard isReady else { return }
+        let zone = try TimeZoneRules(named: name)
+        let least = Timestamp.min.nanoseconds
+        let most = Timestamp.max.nanoseconds
+        for interval in [Self.hour, Self.day, 7 * Self.day] {
+            let buckets = TimeBuckets(interval: interval, zone: zone)
+            for (first, last) in [(least, least + 20 * Self.day), (most - 20 * Self.day, most)] {
+                var time = first
+                var count = 0
+                while time <= last, count < 1000 {
+                    let (start, end) = buckets.bounds(time)
+                    #expect(start <= time && time < end, "\(interval): \(time) in \(start)")
+                    #expect(count == 0 || start == time, "\(interval): \(time) in \(start)")
+                    time = end
+                    count += 1
+                }
+                #expect(count <= Int(20 * Self.day / interval) + 2)
+            }
+        }
+    }
+
     @Test func `buckets partition time around every switch of every zone`() throws {
         guard isReady else { return }
         var switchCount = 0

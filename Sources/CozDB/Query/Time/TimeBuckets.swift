@@ -21,74 +21,80 @@ struct TimeBuckets: Sendable {
     /// Clocks of one zone never differ by more than this between two moments.
     private static let shiftMax: Int64 = 52 * 3_600_000_000_000
 
+    // What clocks show at the ends of time, and where the first and the last bucket begin and end,
+    // no Int64 can say: hence the wider numbers inside.
+
     /// The bucket in which a time lies: its first nanosecond, and that of the next bucket.
     func bounds(_ time: Int64) -> (start: Int64, end: Int64) {
         guard let zone else {
-            let start = aligned(time)
-            return TimeBuckets.inRange(start, start.addingSaturating(interval))
+            let start = aligned(Int128(time))
+            return TimeBuckets.inRange(start, start + Int128(interval))
         }
         let era = zone.era(at: time)
-        let shift = zone.shift(ofEra: era)
+        let shift = Int128(zone.shift(ofEra: era))
         // What the clock shows at the bucket's begin.
-        var label = aligned(time.addingSaturating(shift))
-        let start: Int64
+        var label = aligned(Int128(time) + shift)
+        let start: Int128
         if let reached = reached(before: era, zone), label < reached {
             label = aligned(reached - 1)
             start = self.start(of: label, inEra: era - 1, zone)
         } else {
-            start = max(label.addingSaturating(-shift), zone.start(ofEra: era))
+            start = max(label - shift, Int128(zone.start(ofEra: era)))
         }
-        let next = label.addingSaturating(interval)
+        let next = label + Int128(interval)
         return TimeBuckets.inRange(start, firstTime(showing: next, fromEra: era, zone))
     }
 
-    private static func inRange(_ start: Int64, _ end: Int64) -> (start: Int64, end: Int64) {
-        (max(start, minimum), min(end, maximum + 1))
+    private static func inRange(_ start: Int128, _ end: Int128) -> (start: Int64, end: Int64) {
+        (
+            Int64(truncatingIfNeeded: max(start, Int128(minimum))),
+            Int64(truncatingIfNeeded: min(end, Int128(maximum) + 1))
+        )
     }
 
     /// The multiple of the interval at or below.
-    private func aligned(_ time: Int64) -> Int64 {
-        var remainder = time.addingSaturating(-offset) % interval
-        if remainder < 0 { remainder += interval }
-        return time.addingSaturating(-remainder)
+    private func aligned(_ time: Int128) -> Int128 {
+        var remainder = (time - Int128(offset)) % Int128(interval)
+        if remainder < 0 { remainder += Int128(interval) }
+        return time - remainder
     }
 
     /// Up to where clocks had come when an era began, if its first bucket can be that of before;
     /// nil where a new bucket begins with it.
-    private func reached(before era: Int, _ zone: TimeZoneRules) -> Int64? {
+    private func reached(before era: Int, _ zone: TimeZoneRules) -> Int128? {
         guard era > 0 else { return nil }
         let before = zone.shift(ofEra: era - 1)
         guard abs(zone.shift(ofEra: era) - before) < interval else { return nil }
-        let start = zone.start(ofEra: era)
-        let own = start.addingSaturating(before)
+        let start = Int128(zone.start(ofEra: era))
+        let own = start + Int128(before)
         // Only after a short era clocks can have been further on earlier.
-        guard start < zone.start(ofEra: era - 1).addingSaturating(TimeBuckets.shiftMax),
+        guard start < Int128(zone.start(ofEra: era - 1)) + Int128(TimeBuckets.shiftMax),
             let earlier = reached(before: era - 1, zone)
         else { return own }
         return max(own, earlier)
     }
 
     /// The start of a bucket that an era ends in.
-    private func start(of label: Int64, inEra last: Int, _ zone: TimeZoneRules) -> Int64 {
+    private func start(of label: Int128, inEra last: Int, _ zone: TimeZoneRules) -> Int128 {
         var era = last
         while let reached = reached(before: era, zone), label < reached { era -= 1 }
-        return max(label.addingSaturating(-zone.shift(ofEra: era)), zone.start(ofEra: era))
+        return max(label - Int128(zone.shift(ofEra: era)), Int128(zone.start(ofEra: era)))
     }
 
     /// When clocks come to a local time or beyond, or are moved so far that a bucket ends.
     private func firstTime(
-        showing local: Int64, fromEra first: Int, _ zone: TimeZoneRules
-    ) -> Int64 {
+        showing local: Int128, fromEra first: Int, _ zone: TimeZoneRules
+    ) -> Int128 {
         var era = first
         while true {
             let shift = zone.shift(ofEra: era)
-            let time = local.addingSaturating(-shift)
+            let time = local - Int128(shift)
             let isLast = era + 1 == zone.eraCount
-            if isLast || time < zone.start(ofEra: era + 1) {
-                return max(time, zone.start(ofEra: era))
+            if isLast || time < Int128(zone.start(ofEra: era + 1)) {
+                return max(time, Int128(zone.start(ofEra: era)))
             }
             if abs(zone.shift(ofEra: era + 1) - shift) >= interval {
-                return zone.start(ofEra: era + 1)
+                return Int128(zone.start(ofEra: era + 1))
             }
             era += 1
         }
