@@ -198,7 +198,15 @@ struct ExportTests {
                 time: Timestamp(nanoseconds: 1), fields: fields.mapValues { .float($0) })
             try database.write(batch)
         }
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "tag", tags: ["id_participant": "p", "time": "noon"],
+            time: Timestamp(nanoseconds: 1), fields: ["v": .float(2)])
+        try database.write(batch)
         try database.close()
+        let tag = try export(path, "--format", "lp", "--experiment", "tag")
+        #expect(tag.status == 7 && tag.output == "tag,id_participant=p v=2 1\n")
+        #expect(tag.errors.contains("the tag \"time\" is left out"), "\(tag.errors)")
         for format in ["lp", "csv", "ndjson", "cozie-csv"] {
             let one = ["--format", format, "--experiment", "m"]
             for options in [one, one + ["--columns", "time"], one + ["--columns", "v,time"]] {
@@ -211,7 +219,8 @@ struct ExportTests {
             let only = try export(path, "--format", format, "--experiment", "only")
             #expect(only.status == 7 && !only.output.contains("3"), "\(format) \(only.errors)")
         }
-        #expect(try export(path, "--format", "lp").output == "m,id_participant=p v=2 1\n")
+        let all = try export(path, "--format", "lp")
+        #expect(all.output == "m,id_participant=p v=2 1\ntag,id_participant=p v=2 1\n")
     }
 
     @Test func `a full device is an error, a closed output is none`() throws {

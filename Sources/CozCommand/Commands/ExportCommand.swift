@@ -155,7 +155,8 @@ struct ExportCommand: ParsableCommand {
             }
         for (request, schema) in parts {
             let export = ExperimentExport(snapshot: snapshot, request: request, schema: schema)
-            notes.add(try export.write(in: format, to: output), request, schema)
+            let rows = try export.write(in: format, to: output, noting: &notes)
+            notes.add(rows, request, schema)
             if let options = export.importOptions { notes.add(options, of: schema) }
         }
         notes.add(format.losses, self.format.rawValue)

@@ -27,10 +27,15 @@ struct ExportNotes {
         guard schema.field(ExportTable.timeName) != nil,
             columns.isEmpty || columns.contains(ExportTable.timeName)
         else { return }
+        addTime("field", of: schema)
+    }
+
+    /// - Parameter kind: of the column that has the name of the times.
+    mutating func addTime(_ kind: String, of schema: ExperimentSchema) {
         hasLosses = true
         lines.append(
-            "experiment \"\(schema.name)\": the field \"time\" is left out; in files "
-                + "that is the name of the times")
+            "experiment \"\(schema.name)\": the \(kind) \"time\" is left out; in files that is "
+                + "the name of the times")
     }
 
     mutating func add(_ losses: ExportLosses, _ format: String) {
