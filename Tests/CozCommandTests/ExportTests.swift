@@ -188,6 +188,69 @@ struct ExportTests {
         #expect(try export(folder.path("c.cozdb"), "--format", "cozie-csv").output == csv)
     }
 
+    @Test func `a field called time is left out, and that is said`() throws {
+        let path = folder.path("time.cozdb")
+        let database = try Database.open(path)
+        for (experiment, fields) in [("m", ["time": 1.0, "v": 2]), ("only", ["time": 3])] {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: experiment, tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: 1), fields: fields.mapValues { .float($0) })
+            try database.write(batch)
+        }
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "tag", tags: ["id_participant": "p", "time": "noon"],
+            time: Timestamp(nanoseconds: 1), fields: ["v": .float(2)])
+        try database.write(batch)
+        try database.close()
+        let tag = try export(path, "--format", "lp", "--experiment", "tag")
+        #expect(tag.status == 7 && tag.output == "tag,id_participant=p v=2 1\n")
+        #expect(tag.errors.contains("the tag \"time\" is left out"), "\(tag.errors)")
+        for format in ["lp", "csv", "ndjson", "cozie-csv"] {
+            let one = ["--format", format, "--experiment", "m"]
+            for options in [one, one + ["--columns", "time"], one + ["--columns", "v,time"]] {
+                let run = try Command.cozdb(["export", "--db", path] + options)
+                #expect(run.status == 7, "\(options) \(run.errors)")
+                #expect(run.errors.contains("\"m\": the field \"time\" is left out"))
+            }
+            let other = try Command.cozdb(["export", "--db", path] + one + ["--columns", "v"])
+            #expect(other.status == 0 && other.output.contains("2"), "\(format) \(other.errors)")
+            let only = try export(path, "--format", format, "--experiment", "only")
+            #expect(only.status == 7 && !only.output.contains("3"), "\(format) \(only.errors)")
+        }
+        let all = try export(path, "--format", "lp")
+        #expect(all.output == "m,id_participant=p v=2 1\ntag,id_participant=p v=2 1\n")
+    }
+
+    @Test func `a full device is an error, a closed output is none`() throws {
+        let path = try database()
+        let one = "cozdb export --db '\(path)' --experiment dev --format"
+        for format in ["lp", "csv", "ndjson", "cozie-csv"] {
+            for target in ["> /dev/full", "--output /dev/full"] {
+                let run = try Command.shell("\(one) \(format) \(target)", in: folder.url)
+                #expect(run.status == 3, "\(format) \(target)")
+                #expect(run.errors.contains("No space left on device"), "\(run.errors)")
+            }
+            let closed = try Command.shell("\(one) \(format) | true", in: folder.url)
+            #expect(closed.status == 0 && closed.errors.isEmpty, "\(format) \(closed.errors)")
+        }
+    }
+
+    @Test func `a field name that line protocol would lose the first byte of is left out`() throws {
+        let path = folder.path("nul.cozdb")
+        let database = try Database.open(path)
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+            fields: ["\u{0}x": .float(1), "y": .float(2)])
+        try database.write(batch)
+        try database.close()
+        let run = try export(path, "--format", "lp")
+        #expect(run.status == 7 && run.output == "m,id_participant=p y=2 1\n")
+        #expect(run.errors.contains("cannot say 1 values"), "\(run.errors)")
+    }
+
     @Test func `what makes an experiment special is said with an export`() throws {
         let path = try database("m,host=a v=1 1\n", ["--identity", "all", "--types", "strict"])
         let run = try export(path, "--format", "lp")

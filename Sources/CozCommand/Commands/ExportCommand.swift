@@ -104,16 +104,25 @@ struct ExportCommand: ParsableCommand {
             let file = try ExportFile(output)
             var notes = ExportNotes()
             do throws(DatabaseError) {
+                for (request, schema) in zip(requests, schemas) {
+                    notes.addTime(of: schema, request)
+                }
                 for (request, schema) in zip(requests, schemas) where format == .cozieCSV {
                     notes.add(try researcher(request, snapshot, file.output), request, schema)
                 }
                 if format != .cozieCSV {
                     try generic(zip(requests, schemas), snapshot, file.output, &notes)
                 }
+            } catch {
+                file.abandon()
+                // Nobody reads the rest.
+                if file.output.isClosed { return notes }
+                throw error
+            }
+            do throws(DatabaseError) {
                 try file.finish()
             } catch {
                 file.abandon()
-                if file.output.isClosed { return notes }
                 throw error
             }
             try notes.explain(snapshot)
@@ -146,7 +155,8 @@ struct ExportCommand: ParsableCommand {
             }
         for (request, schema) in parts {
             let export = ExperimentExport(snapshot: snapshot, request: request, schema: schema)
-            notes.add(try export.write(in: format, to: output), request, schema)
+            let rows = try export.write(in: format, to: output, noting: &notes)
+            notes.add(rows, request, schema)
             if let options = export.importOptions { notes.add(options, of: schema) }
         }
         notes.add(format.losses, self.format.rawValue)

@@ -13,10 +13,10 @@ struct ExperimentExport {
     ///
     /// - Throws: `usage` for a column that the experiment does not have.
     func write(
-        in format: any ExportFormat, to output: OutputWriter
+        in format: any ExportFormat, to output: OutputWriter, noting notes: inout ExportNotes
     ) throws(DatabaseError) -> Int {
         let table = ExportTable(
-            experiment: schema.name, tags: try tags(), fields: try fields())
+            experiment: schema.name, tags: try tags(noting: &notes), fields: try fields())
         if table.fields.isEmpty { return 0 }
         format.begin(table)
         var sink = ExportSink(format, output)
@@ -49,15 +49,18 @@ struct ExperimentExport {
                 !request.columns.contains { $0.utf8.elementsEqual(field.name.utf8) }
             }
         }
+        fields.removeAll { $0.name == ExportTable.timeName }
         return fields
     }
 
     /// All tags that rows have: those of the identity and the others.
-    private func tags() throws(DatabaseError) -> [String] {
+    private func tags(noting notes: inout ExportNotes) throws(DatabaseError) -> [String] {
         let answer = try snapshot.query(
             "SHOW TAG KEYS FROM \(QueryText.name(schema.name))", options: options)
-        return answer.series.flatMap { series in series.columns.flatMap(\.texts) }
+        let names = answer.series.flatMap { series in series.columns.flatMap(\.texts) }
             .compactMap(\.self)
+        if names.contains(ExportTable.timeName) { notes.addTime("tag", of: schema) }
+        return names.filter { $0 != ExportTable.timeName }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 

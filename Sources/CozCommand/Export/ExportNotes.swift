@@ -21,6 +21,23 @@ struct ExportNotes {
             "experiment \"\(schema.name)\": import it again with \(importOptions)")
     }
 
+    /// A field that no file can hold, because its name is that of the times there.
+    mutating func addTime(of schema: ExperimentSchema, _ request: ResearcherRequest) {
+        let columns = request.columns
+        guard schema.field(ExportTable.timeName) != nil,
+            columns.isEmpty || columns.contains(ExportTable.timeName)
+        else { return }
+        addTime("field", of: schema)
+    }
+
+    /// - Parameter kind: of the column that has the name of the times.
+    mutating func addTime(_ kind: String, of schema: ExperimentSchema) {
+        hasLosses = true
+        lines.append(
+            "experiment \"\(schema.name)\": the \(kind) \"time\" is left out; in files that is "
+                + "the name of the times")
+    }
+
     mutating func add(_ losses: ExportLosses, _ format: String) {
         if losses.values + losses.points == 0 { return }
         hasLosses = true

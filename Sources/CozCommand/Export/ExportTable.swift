@@ -5,6 +5,9 @@ internal import CozDB
 
 /// The columns of an experiment, under their own names: tags, then fields, in byte order each.
 struct ExportTable {
+    /// What the times are called, in files as in statements; no other column can be.
+    static let timeName = "time"
+
     struct Field {
         var name: String
         var type: FieldType

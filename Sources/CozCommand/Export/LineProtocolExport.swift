@@ -23,7 +23,10 @@ final class LineProtocolExport: ExportFormat {
         LineProtocolText.append(experiment: table.experiment, to: &prefix)
         isWritable = LineProtocolExport.canSay(experiment: table.experiment)
         tagKeys = table.tags.map { LineProtocolExport.key($0, after: ",") }
-        fieldKeys = table.fields.map { LineProtocolExport.key($0.name, after: "") }
+        fieldKeys = table.fields.map { field in
+            // Blanks before a field are passed over, and readers take this byte for one.
+            field.name.utf8.first == 0 ? nil : LineProtocolExport.key(field.name, after: "")
+        }
     }
 
     private static func key(_ name: String, after separator: String) -> [UInt8]? {

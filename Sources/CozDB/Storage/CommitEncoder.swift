@@ -8,6 +8,8 @@ struct CommitEncoder {
     private(set) var report = WriteReport()
     private(set) var changes: [SchemaChange] = []
     private(set) var refusals: [Refusal] = []
+    /// `journalID` of `refusals`.
+    private var refused: Set<UInt64> = []
 
     let options: DatabaseOptions
     private let hasStrict: Bool
@@ -439,7 +441,8 @@ struct CommitEncoder {
     }
 
     private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
-        if known?.contains(refusal.journalID) != true { refusals.append(refusal) }
+        let id = refusal.journalID
+        if known?.contains(id) != true, refused.insert(id).inserted { refusals.append(refusal) }
         if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
         if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
     }

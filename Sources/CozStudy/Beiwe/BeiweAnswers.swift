@@ -9,6 +9,11 @@ struct BeiweAnswers {
     /// Questions of one file; more are refused. Each takes a nanosecond.
     static let questionCountMax = 10_000
 
+    /// The field of `survey_answers` for a question; `time` and the field of the survey are taken.
+    static func field(_ question: String) -> String {
+        BeiweHeader.fieldName(question, besides: ["time", BeiweHeader.survey])
+    }
+
     /// The cells of a row, in the order of the header.
     private struct Row {
         var cells: [String]
@@ -72,10 +77,10 @@ struct BeiweAnswers {
         }
         let question = block.cells[row.cells.lowerBound].range
         if question.isEmpty { return ("no question id; expected one in the first cell", 1) }
-        if question.count > 65_535 {
+        let name = String(decoding: block.bytes.copy(question), as: UTF8.self)
+        if BeiweAnswers.field(name).utf8.count > 65_535 {
             return ("a question id of \(question.count) bytes; expected at most 65535", 1)
         }
-        let name = String(decoding: block.bytes.copy(question), as: UTF8.self)
         if questions.contains(name) {
             return ("question \"\(name)\" comes a second time in this file", 1)
         }
@@ -96,7 +101,8 @@ struct BeiweAnswers {
         let experiment = batch.experiment(BeiweStream.surveyAnswers.name.utf8.span)
         batch.suggest(BeiweStream.surveyAnswers.preset, experiment: experiment)
         for row in rows where !row.cells[answerColumn].isEmpty {
-            append(row.cells[answerColumn], row.cells[0], experiment, to: &batch)
+            append(
+                row.cells[answerColumn], BeiweAnswers.field(row.cells[0]), experiment, to: &batch)
         }
         if let survey = source.survey {
             append(survey, BeiweHeader.survey, experiment, to: &batch)
@@ -182,7 +188,7 @@ struct DeclaredQuestions {
         let note = [cell("question type"), options.isEmpty ? offered : ""].filter { !$0.isEmpty }
         batch.declare(
             SchemaPreset.Field(
-                cells[0], .string, note: note.joined(separator: ": "),
+                BeiweAnswers.field(cells[0]), .string, note: note.joined(separator: ": "),
                 question: cell("question text"), options: options),
             experiment: experiment)
     }

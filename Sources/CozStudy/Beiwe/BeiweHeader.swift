@@ -19,7 +19,8 @@ struct BeiweHeader: Hashable {
         names = []
         for (index, cell) in cells.enumerated() {
             let trimmed = BeiweHeader.trimmed(cell)
-            let name = trimmed.isEmpty ? "column_\(index + 1)" : trimmed
+            let name = BeiweHeader.fieldName(
+                trimmed.isEmpty ? "column_\(index + 1)" : trimmed, besides: ["time"])
             var unique = name
             var number = 2
             while names.contains(where: { $0.utf8.elementsEqual(unique.utf8) }) {
@@ -28,6 +29,16 @@ struct BeiweHeader: Hashable {
             }
             names.append(unique)
         }
+    }
+
+    /// The field of a column or question: one that has a reserved name, or a reserved name and
+    /// underscores, gets one underscore more. So no two of them get the same field, whatever else
+    /// a file has.
+    static func fieldName(_ name: String, besides reserved: [String]) -> String {
+        var stem = name.utf8[...]
+        while stem.last == UInt8(ascii: "_") { stem.removeLast() }
+        let isReserved = reserved.contains { $0.utf8.elementsEqual(stem) }
+        return isReserved ? name + "_" : name
     }
 
     /// The header in the first bytes of a file; nil where there is no text.

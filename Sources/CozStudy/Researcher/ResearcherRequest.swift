@@ -39,9 +39,11 @@ extension ResearcherRequest {
     /// Tags that the API asks for before all fields.
     static let tags = ["id_participant", "id_device", "id_password"]
 
-    /// What the statement selects, in its order.
+    /// What the statement selects, in its order. A field called `time` cannot be: a statement
+    /// takes that name for the times, which are in the file anyway.
     func selection(_ schema: ExperimentSchema) -> [String] {
-        ResearcherRequest.tags + (columns.isEmpty ? schema.fields.map(\.name) : columns)
+        let fields = columns.isEmpty ? schema.fields.map(\.name) : columns
+        return ResearcherRequest.tags + fields.filter { $0 != "time" }
     }
 
     /// The statement for some columns of the selection.

@@ -348,6 +348,23 @@ struct EngineTests {
         #expect(system.files.filter { $0.hasSuffix(".rej") }.count == 1)
     }
 
+    @Test func `equal refusals of one commit are kept once`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: options(), on: FaultyFileSystem())
+        var batch = WriteBatch()
+        for line in [1, 2, 1, 1] {
+            batch.refuse(Refusal(subject: .line([0x61]), reason: "r", source: "s", line: line))
+        }
+        #expect(try database.write(batch).refusedPoints == 4)
+        var lines: [Int] = []
+        try database.rejects { (entry) throws(DatabaseError) in
+            lines.append(entry.refusal.line)
+            return true
+        }
+        #expect(lines == [1, 2])
+        try database.close()
+    }
+
     // MARK: Parts
 
     @Test func `compaction takes the newest segments of similar size`() {

@@ -49,6 +49,47 @@ struct BeiweSurveyTests {
         #expect(schema?.field("q1") == nil, "nobody ever answered it")
     }
 
+    @Test func `questions and columns with names that are taken get other ones`() throws {
+        let export = try BeiweExport([
+            Self.answers + "2022-03-14 16_32_56+00_00.csv": Self.header + """
+                time,slider,When?,,4
+                time_,slider,When not?,,5
+                survey id,slider,Which?,,6
+                times,slider,How often?,,7
+
+                """,
+            "\(Self.patient)/gps/a.csv": """
+            timestamp,UTC time,latitude,longitude,altitude,accuracy
+            1639530204861,2021-12-15T01:03:24.861,42.3,-71.1,25.6,7.8
+
+            """,
+            "\(Self.patient)/steps/a.csv": """
+            timestamp,UTC time,time,n
+            1639530204861,2021-12-15T01:03:24.861,9,1
+
+            """,
+        ])
+        try export.load()
+        let schemas = try export.with { database throws(DatabaseError) in
+            try database.schemas()
+        }
+        let answers = try #require(schemas.first { $0.name == "survey_answers" })
+        #expect(
+            answers.fields.map(\.name).sorted()
+                == ["survey id", "survey id_", "time_", "time__", "times"])
+        #expect(answers.declaration(of: "time_")?.question == "When?")
+        #expect(answers.declaration(of: "survey id_")?.question == "Which?")
+        let row = try export.ask(
+            "SELECT time_, time__, \"survey id_\", times, \"survey id\" FROM survey_answers")
+        #expect(
+            row.last?.split(separator: " ").dropFirst().map(String.init)
+                == ["4", "5", "6", "7", Self.survey])
+        let asked = try export.ask("SELECT \"question id\" FROM survey_questions LIMIT 1")
+        #expect(asked.last?.hasSuffix(" time") == true, "\(asked)")
+        #expect(!schemas.contains { $0.field("time") != nil })
+        #expect(schemas.contains { $0.name == "steps" && $0.field("time_") != nil })
+    }
+
     @Test func `what was asked is kept, a row a question, and numbers can be averaged`() throws {
         let export = try BeiweExport([
             Self.answers + "2022-03-14 16_32_56+00_00.csv": Self.file,
