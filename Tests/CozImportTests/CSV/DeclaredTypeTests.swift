@@ -95,6 +95,25 @@ internal import Testing
         }
     }
 
+    @Test
+    func `a type for a column that is not there is an error, unless another file may have it`()
+        throws
+    {
+        var options = ImportOptions()
+        options.format = .csv
+        options.experiment = "m"
+        options.settings.identity = .allTags
+        options.table.columnTypes = [("b", .integer)]
+        let (one, two) = (
+            files.write("1.csv", "time,a\n1,2\n"), files.write("2.csv", "time,b\n1,2\n")
+        )
+        let error = #expect(throws: DatabaseError.self) { try Recorder().run([one], options) }
+        #expect(error?.kind == .usage && error?.message.contains("--column-types b") == true)
+        let recorder = Recorder()
+        _ = try recorder.run([one, two], options)
+        #expect(recorder.points.map(\.text) == ["m a=2 1", "m b=2i 1"])
+    }
+
     @Test func `lines that end with a carriage return alone are an error`() {
         let table = "time,a\r1,2\r2,3\r"
         #expect(failure(table, .csv).contains("lines that end with LF or CRLF"))
