@@ -48,6 +48,9 @@ public struct ImportOptions: Sendable {
     public var batchRows = 10_000
     /// What the database knew of its experiments when the import began; set by `importFiles`.
     public internal(set) var schemas: [ExperimentSchema] = []
+    /// Whether there is one file to import, and no other that could have a column it lacks; set
+    /// by `importFiles`.
+    var hasOneFile = false
     /// Called on the caller's thread after each batch was read.
     public var progress: (@Sendable (ImportProgress) -> Void)?
     /// Called after each durable batch, in order, on another thread: points in input order over

@@ -56,6 +56,8 @@ func importFiles(
     let start = secondsOfClock()
     let selection = try InputSelection(paths, options)
     let inputs = selection.inputs
+    var options = options
+    options.hasOneFile = inputs.count == 1
     try checkContexts(inputs, options)
     try checkConflicts(inputs, options, conflicts)
 

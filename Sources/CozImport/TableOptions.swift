@@ -49,4 +49,20 @@ public struct TableOptions: Sendable {
 
     /// Everything is found out.
     public init() {}
+
+    /// The option of the command that says something first; nil: none does.
+    package var firstSetOption: String? {
+        if experimentColumn != nil { return "--experiment-column" }
+        if timeColumn != nil { return "--time-column" }
+        if participantColumn != nil { return "--participant-column" }
+        if !tagColumns.isEmpty { return "--tag-columns" }
+        if !ignoredColumns.isEmpty { return "--skip-columns" }
+        if !columnTypes.isEmpty { return "--column-types" }
+        if delimiter != nil { return "--delimiter" }
+        if !nulls.isEmpty { return "--null" }
+        if timeZone != nil { return "--time-zone" }
+        if skippedLines != 0 { return "--skip-lines" }
+        if case .automatic = timeFormat { return nil }
+        return "--time-format"
+    }
 }

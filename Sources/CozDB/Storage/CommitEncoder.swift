@@ -40,6 +40,8 @@ struct CommitEncoder {
         var dropsBlanks = false
         /// Whether a conversion is worth counting: not where the input has no types.
         var isTyped = true
+        /// Whether the experiment has as many columns as it may have, and this is none of them.
+        var isOneTooMany = false
     }
 
     private enum Conversion {
@@ -275,14 +277,15 @@ struct CommitEncoder {
         let received = batch.receivedColumn(index)
         let experiment = tables[table].experiment
         var (conversion, locked, id) = conversion(received, in: schemas[experiment])
-        if id == nil, (schemas[experiment]?.columns.count ?? 0) >= options.columnCountMax {
-            conversion = .refused
-        }
+        let isOneTooMany =
+            id == nil && (schemas[experiment]?.columns.count ?? 0) >= options.columnCountMax
+        if isOneTooMany { conversion = .refused }
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates nothing; the next value may be one that can be stored.
             return ColumnPlan(
                 id: 0, number: 0, conversion: .refused, locked: locked,
-                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
+                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped,
+                isOneTooMany: isOneTooMany)
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
@@ -466,14 +469,19 @@ struct CommitEncoder {
         let name = batch.experiments.text(tagSet.experiment)
         let identity = schemas.named(name)?.identity ?? .standard
         let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
+        let reason =
+            plan.isOneTooMany
+            ? "one field more than the \(options.columnCountMax) that an experiment can have "
+                + "(columnCountMax)"
+            : "\(received.type.name) for a field that is locked as \(plan.locked.name)"
         refuse(
             Refusal(
                 subject: .value(
                     experiment: name, key: key, time: Timestamp(nanoseconds: row.time),
                     field: received.name, value: batch.value(cell, received.type),
                     locked: plan.locked),
-                reason: "\(received.type.name) for a field that is locked as \(plan.locked.name)",
-                source: source, line: row.line), wholePoint: false)
+                reason: reason, source: source, line: row.line), wholePoint: false)
+        if plan.isOneTooMany { return }
         let conflict = TypeConflict(
             experiment: name, field: received.name, locked: plan.locked, received: received.type)
         if !report.conflicts.contains(conflict) { report.conflicts.append(conflict) }

@@ -75,6 +75,19 @@ package struct CSVBlock {
             && row.text.allSatisfy { bytes[$0] == space || bytes[$0] == tab }
     }
 
+    /// Whether a carriage return without a newline stands outside of quotes: in a header a sign of
+    /// lines that end so, as on the Mac before 2001, all of which look like one.
+    package func hasLoneReturn(_ row: CSVRow) -> Bool {
+        cells[row.cells].contains { cell in
+            !cell.isQuoted && cell.range.contains { bytes[$0] == carriageReturn }
+        }
+    }
+
+    /// What to say of it.
+    package static let loneReturn =
+        "found a carriage return without a newline, expected lines that end with LF or CRLF; "
+        + "\"tr '\\r' '\\n' < FILE\" makes lines of carriage returns alone"
+
     /// The column of a cell for error messages: byte in the line where the row begins, from 1.
     /// Behind a line break inside a quoted cell it goes on counting.
     package func column(of cell: Int, in row: CSVRow) -> Int {

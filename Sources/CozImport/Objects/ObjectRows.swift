@@ -27,6 +27,8 @@ struct ObjectRows {
         var numbers: [UInt32?] = []
         var isResolved: [Bool] = []
         var tagSets: [[UInt8]: UInt32] = [:]
+        /// Fields that were declared in the batch.
+        var declared: Set<[UInt8]> = []
     }
 
     private let options: ImportOptions
@@ -156,8 +158,10 @@ struct ObjectRows {
         }
         if column.name.elementsEqual("time".utf8) { return "a field called time" }
         resolve(cell, column)
-        let (type, bits) = value(cell, as: plans[current].types[cell.column])
-        if let locked = plans[current].types[cell.column], locked != type, type == .string {
+        let (type, bits) = value(cell, texts, as: plans[current].types[cell.column])
+        if let locked = plans[current].types[cell.column], locked != type,
+            type == .string || locked == .integer || column.type != nil
+        {
             declare(column, locked, &batch)
         }
         let isUsual = plans[current].types[cell.column] == type
@@ -189,7 +193,8 @@ struct ObjectRows {
         var type = column.type ?? lookup.type(of: column.name, in: name) ?? found[key]
         if type == nil {
             switch cell.kind {
-            case .integer, .float: type = column.place == .integerFields ? .integer : .float
+            case _ where column.place == .integerFields: type = .integer
+            case .integer, .float: type = .float
             case .boolean: type = .boolean
             case .string: type = .string
             }
@@ -200,11 +205,18 @@ struct ObjectRows {
 
     /// The value for a field of a type. JSON does not tell 74 from 74.0: a whole number is an
     /// integer where the field is one, or the key says so.
-    private func value(_ cell: ObjectCell, as type: FieldType?) -> (FieldType, UInt64) {
+    private func value(
+        _ cell: ObjectCell, _ texts: PaddedBytes, as type: FieldType?
+    ) -> (FieldType, UInt64) {
         switch cell.kind {
         case .string: return (.string, 0)
         case .boolean: return (.boolean, cell.bits)
-        case .float: return (.float, cell.bits)
+        case .float:
+            // A whole number beyond 64 bits, rounded: the text alone keeps what it was.
+            let digits = cell.text.dropFirst(
+                texts[cell.text.lowerBound] == NumberParsing.minus ? 1 : 0)
+            let isTooGreat = type == .integer && CellValue.isDigits(texts, digits)
+            return isTooGreat ? (.string, 0) : (.float, cell.bits)
         case .integer:
             let number = Int64(bitPattern: cell.bits)
             let isWanted =
@@ -216,10 +228,12 @@ struct ObjectRows {
     }
 
     /// A field that is not there yet would get the type of a value that does not fit it.
-    private func declare(
+    private mutating func declare(
         _ column: ObjectColumn, _ type: FieldType, _ batch: inout WriteBatch
     ) {
-        guard lookup.type(of: column.name, in: plans[current].name) == nil else { return }
+        guard lookup.type(of: column.name, in: plans[current].name) == nil,
+            plans[current].declared.insert(column.name).inserted
+        else { return }
         batch.declare(
             SchemaPreset.Field(String(decoding: column.name, as: UTF8.self), type),
             experiment: plans[current].number)

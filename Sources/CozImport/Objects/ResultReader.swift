@@ -76,7 +76,7 @@ private struct ResultDecoder: ~Copyable {
             case .objectEnd, .arrayEnd: if !frames.isEmpty { frames.removeLast() }
             case .key: key = input.scanner.string
             case .string: try take(input.scanner.string, file)
-            default: break
+            default: try checkResults(file)
             }
         }
         return false
@@ -86,6 +86,7 @@ private struct ResultDecoder: ~Copyable {
 
     private mutating func open(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
         let isObject = token == .objectStart
+        if isObject { try checkResults(file) }
         switch (frames.last, isObject, key) {
         case (nil, true, _): frames.append(.document)
         case (.document, false, "results"): frames.append(.results)
@@ -103,7 +104,18 @@ private struct ResultDecoder: ~Copyable {
         }
     }
 
+    /// - Throws: `usage` where the value of "results", which was read last, is no array.
+    private mutating func checkResults(_ file: InputFile) throws(DatabaseError) {
+        guard frames.last == .document, key == "results" else { return }
+        throw DatabaseError(
+            .usage,
+            "line \(input.place(of: input.scanner.start).line): \"results\" is no array, expected "
+                + "an answer as InfluxDB writes it: {\"results\":[{\"series\":[...]}]}",
+            file: file.name)
+    }
+
     private mutating func take(_ text: String, _ file: InputFile) throws(DatabaseError) {
+        try checkResults(file)
         if key == "error", frames.last == .document || frames.last == .result {
             let line = input.place(of: input.scanner.start).line
             throw DatabaseError(
@@ -148,6 +160,14 @@ private struct ResultDecoder: ~Copyable {
                 .usage,
                 "line \(line): series \"\(title)\" has no column time; only answers of SELECT can "
                     + "be imported",
+                file: file.name)
+        }
+        if let twin = columns.indices.first(where: { columns[..<$0].contains(columns[$0]) }) {
+            let column = String(decoding: rows.columns.all[columns[twin]].name, as: UTF8.self)
+            throw DatabaseError(
+                .usage,
+                "line \(line): series \"\(title)\" has two columns \"\(column)\", expected each "
+                    + "name once; give one another name in the query with AS",
                 file: file.name)
         }
         rows.series = ObjectRows.Series(experiment: name.isEmpty ? nil : name, tags: tags)

@@ -56,7 +56,20 @@ struct CellTime {
         guard let time else {
             return .unreadable("expected a time from \(Timestamp.min) to \(Timestamp.max)")
         }
+        if let zone, civil.offsetSeconds == nil, isSkipped(civil, time, zone) {
+            return .unreadable(
+                "clocks of the time zone were put forward past it, expected a time that they "
+                    + "showed, or one with its offset")
+        }
         return .time(time.nanoseconds)
+    }
+
+    /// Whether clocks never showed a local time: at the time made of it they show another.
+    private func isSkipped(_ civil: CivilTime, _ time: Timestamp, _ zone: TimeZoneRules) -> Bool {
+        let whole = time.nanoseconds / 1_000_000_000
+        let second = time.nanoseconds % 1_000_000_000 < 0 ? whole - 1 : whole
+        let shown = second + Int64(zone.offsetSeconds(second: second))
+        return shown != civil.day * 86_400 + civil.seconds
     }
 
     /// Seconds, milli- and microseconds of our days, taken for nanoseconds, are the first days of

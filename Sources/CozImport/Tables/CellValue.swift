@@ -25,8 +25,8 @@ enum CellValue: Equatable {
         }
     }
 
-    /// A whole number of 64 bits is an integer in columns of integers; everything else that is a
-    /// number is a float, and the database sees whether it fits.
+    /// A whole number of 64 bits is an integer in columns of integers, a greater one no value;
+    /// everything else that is a number is a float, and the database sees whether it fits.
     @inline(__always) static func number(
         _ text: PaddedBytes, _ range: Range<Int>, isInteger: Bool
     ) -> CellValue {
@@ -35,10 +35,12 @@ enum CellValue: Equatable {
         if isInteger {
             let isNegative = text[start] == NumberParsing.minus
             let first = isNegative ? start + 1 : start
-            if first < range.upperBound, CellValue.isDigits(text, first..<range.upperBound),
-                let value = NumberParsing.integer(
-                    text, first..<range.upperBound, isNegative: isNegative)
-            {
+            if first < range.upperBound, CellValue.isDigits(text, first..<range.upperBound) {
+                // As a float it would be another number: the text alone keeps what it was.
+                guard
+                    let value = NumberParsing.integer(
+                        text, first..<range.upperBound, isNegative: isNegative)
+                else { return .mismatch }
                 return .value(.integer, bits: UInt64(bitPattern: value))
             }
         }

@@ -108,13 +108,18 @@ struct TableAnnotations {
         return column
     }
 
-    /// Labels that begin with `_` mean what Flux means by them, whatever their type.
+    /// Labels that begin with `_` mean what Flux means by them, whatever their type; not where a
+    /// datatype says which column is the measurement, as answers of Flux never do: there they are
+    /// names of tags and fields as any other.
     private func resolveRoles(_ layout: inout TableLayout) {
+        let isExtended = layout.index(of: .experiment) != nil
         func index(_ label: String) -> Int? {
-            layout.columns.firstIndex { $0.name.elementsEqual(label.utf8) }
+            if isExtended { return nil }
+            return layout.columns.firstIndex { $0.name.elementsEqual(label.utf8) }
         }
         let isUnpivoted = index("_field") != nil && index("_value") != nil
-        let isFlux = index("_time") != nil || index("_measurement") != nil || isUnpivoted
+        let measurement = index("_measurement")
+        let isFlux = index("_time") != nil || measurement != nil || isUnpivoted
         let time =
             index("_time") ?? layout.columns.lastIndex { $0.role == .time && $0.name != [] }
             ?? layout.index(of: .time)
@@ -127,7 +132,7 @@ struct TableAnnotations {
                 layout.columns[place].role = .time
             } else if isIdle {
                 layout.columns[place].role = .ignored
-            } else if column.name.elementsEqual("_measurement".utf8) {
+            } else if place == measurement {
                 layout.columns[place].role = .experiment
             } else if isUnpivoted, column.name.elementsEqual("_field".utf8) {
                 layout.columns[place].role = .fieldName

@@ -87,6 +87,11 @@ struct TableHeader {
                 layout.columns[index].role = .tag
             }
         }
+        if kind == .plain, options.hasOneFile {
+            for (name, _) in table.columnTypes {
+                _ = try indexes(of: name, "--column-types", layout)
+            }
+        }
         if let name = table.experimentColumn {
             let index = try indexes(of: name, "--experiment-column", layout)[0]
             layout.columns[index].role = .experiment

@@ -25,6 +25,8 @@ struct TableRows {
         var numbers: [UInt32?]
         /// Numbers of tag sets by the texts of all tag cells.
         var tagSets: [[UInt8]: UInt32] = [:]
+        /// Fields that were declared in the batch.
+        var declared: Set<[UInt8]> = []
     }
 
     private let options: ImportOptions
@@ -342,20 +344,28 @@ struct TableRows {
         switch value {
         case .null: return
         case .value(let other, let bits):
+            if other != type { declare(name, type, &batch) }
             let column = batch.column(experiment: plan.number, name: name.span, type: other)
             batch.append(
                 column: column,
                 bits: other == .string ? TableRows.string(text, range, &batch) : bits)
         case .mismatch:
-            if lookup.type(of: name, in: plan.name) == nil {
-                // The field is not there yet: without this the text would decide its type.
-                batch.declare(
-                    SchemaPreset.Field(String(decoding: name, as: UTF8.self), type),
-                    experiment: plan.number)
-            }
+            declare(name, type, &batch)
             let column = batch.column(experiment: plan.number, name: name.span, type: .string)
             batch.append(column: column, bits: TableRows.string(text, range, &batch))
         }
+    }
+
+    /// A field that is not there yet would get the type of a value that does not fit it.
+    private mutating func declare(
+        _ name: [UInt8], _ type: FieldType, _ batch: inout WriteBatch
+    ) {
+        guard lookup.type(of: name, in: plans[current].name) == nil,
+            plans[current].declared.insert(name).inserted
+        else { return }
+        batch.declare(
+            SchemaPreset.Field(String(decoding: name, as: UTF8.self), type),
+            experiment: plans[current].number)
     }
 
     /// Appends what all rows have that have no value of their own.

@@ -56,6 +56,9 @@ struct TableSession {
             isBehindBlank = true
             return .nothing
         }
+        if layout == nil, block.hasLoneReturn(row) {
+            throw DatabaseError(.usage, "line \(row.line): \(CSVBlock.loneReturn)", file: file)
+        }
         if block.bytes[row.text.lowerBound] == UInt8(ascii: "#"),
             layout == nil || isBehindBlank || kind == .annotated || layout?.isAnnotated == true
         {

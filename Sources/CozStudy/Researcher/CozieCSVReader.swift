@@ -25,6 +25,12 @@ struct CozieCSVReader: PointReader {
                 .usage,
                 "cozie-csv: the file names no experiment; expected its name with --experiment")
         }
+        if let option = options.table.firstSetOption {
+            throw DatabaseError(
+                .usage,
+                "\(option): cozie-csv knows its columns; --format csv --time-column index reads "
+                    + "the file as any other table, with this option")
+        }
         experiment = Array(name.utf8)
         let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
         types = CozieTypes(schema, options)

@@ -23,7 +23,7 @@ struct CozieHeader {
     static func begins(_ head: [UInt8]) -> Bool {
         var head = head[...]
         if head.starts(with: "\u{FEFF}".utf8) { head = head.dropFirst(3) }
-        return [",index,", ",index\n", ",index\r\n", ",level_0,"].contains {
+        return [",index,", ",index\n", ",index\r", ",level_0,"].contains {
             head.starts(with: $0.utf8)
         }
     }
@@ -34,6 +34,7 @@ struct CozieHeader {
             DatabaseError(.usage, "line \(row.line): \(text)", file: file)
         }
         if let fault = block.fault(of: row) { throw problem(fault.reason) }
+        if block.hasLoneReturn(row) { throw problem(CSVBlock.loneReturn) }
         if let place = block.bytes.firstInvalidUTF8(in: row.text) {
             throw problem("column \(place - row.text.lowerBound + 1): invalid UTF-8 in the header")
         }

@@ -148,7 +148,7 @@ internal import Testing
         #expect(
             found.lines == [
                 "x b=\"maybe\",d=\"1e999\",l=5.5 1",
-                "x b=true,d=1,l=\(Double("99999999999999999999")!) 2",
+                "x b=true,d=1,l=\"99999999999999999999\" 2",
             ])
         #expect(found.refusals == ["5:1 column 1: no experiment", "6:3 column 2: no time"])
     }

@@ -220,4 +220,19 @@ struct CozieCSVImportTests {
         #expect(report.points == 50 && report.values == 100 && !report.hasRefusals)
         #expect(try study.export() == text)
     }
+
+    @Test func `options of tables are refused, not ignored`() throws {
+        let text = Self.file("x", ["1"])
+        let error = #expect(throws: DatabaseError.self) {
+            try study.import(text) { $0.table.columnTypes = [("x", .integer)] }
+        }
+        #expect(error?.kind == .usage && error?.message.contains("--column-types") == true)
+        #expect(error?.message.contains("--format csv") == true)
+    }
+
+    @Test func `lines that end with a carriage return alone are an error`() throws {
+        let text = Self.file("x", ["1"]).split(separator: "\n").joined(separator: "\r")
+        let error = #expect(throws: DatabaseError.self) { try study.import(text) }
+        #expect(error?.kind == .usage && error?.message.contains("LF or CRLF") == true)
+    }
 }

@@ -65,7 +65,8 @@ public final class TimeZoneRules: Sendable {
         Int(shifts[era(at: time.nanoseconds)] / 1_000_000_000)
     }
 
-    func offsetSeconds(second: Int64) -> Int {
+    /// By how many seconds clocks are ahead of UTC.
+    package func offsetSeconds(second: Int64) -> Int {
         Int(shifts[era(at: EraList.nanoseconds(second))] / 1_000_000_000)
     }
 
