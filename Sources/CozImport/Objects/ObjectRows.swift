@@ -231,8 +231,8 @@ struct ObjectRows {
     private mutating func declare(
         _ column: ObjectColumn, _ type: FieldType, _ batch: inout WriteBatch
     ) {
-        guard lookup.type(of: column.name, in: plans[current].name) == nil,
-            plans[current].declared.insert(column.name).inserted
+        guard plans[current].declared.insert(column.name).inserted,
+            lookup.type(of: column.name, in: plans[current].name) == nil
         else { return }
         batch.declare(
             SchemaPreset.Field(String(decoding: column.name, as: UTF8.self), type),

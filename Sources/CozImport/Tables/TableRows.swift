@@ -360,8 +360,8 @@ struct TableRows {
     private mutating func declare(
         _ name: [UInt8], _ type: FieldType, _ batch: inout WriteBatch
     ) {
-        guard lookup.type(of: name, in: plans[current].name) == nil,
-            plans[current].declared.insert(name).inserted
+        guard plans[current].declared.insert(name).inserted,
+            lookup.type(of: name, in: plans[current].name) == nil
         else { return }
         batch.declare(
             SchemaPreset.Field(String(decoding: name, as: UTF8.self), type),
