@@ -191,4 +191,16 @@ struct StudyCommandTests {
             #expect(outside.output.contains("no rows in this range"), "\(range)")
         }
     }
+
+    @Test func `a day whose midnight was skipped begins an hour later`() throws {
+        // Clocks in Asuncion went from 23:59:59 on 30 September to 01:00, 04:00 in UTC.
+        try write("skip,id_participant=p ws_survey_count=1i 1696132799000000000\n")
+        let arguments = ["skip", "responses", "--tz", "America/Asuncion", "--format", "csv"]
+        let before = try Command.cozdb(
+            ["study", "--db", "s"] + arguments + ["--to", "2023-10-01"], in: folder.url)
+        #expect(before.lines == ["participant,day,responses,surveys", "p,2023-09-30,1,"])
+        let after = try Command.cozdb(
+            ["study", "--db", "s"] + arguments + ["--from", "2023-10-01"], in: folder.url)
+        #expect(after.lines == ["participant,day,responses,surveys"])
+    }
 }

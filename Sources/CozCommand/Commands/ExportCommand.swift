@@ -58,10 +58,10 @@ struct ExportCommand: ParsableCommand {
     var days: Int?
 
     @Option(help: ArgumentHelp("Only rows from this time on.", valueName: "time"))
-    var from: LocalTime?
+    var from: TimeArgument?
 
     @Option(help: ArgumentHelp("Only rows before this time.", valueName: "time"))
-    var to: LocalTime?
+    var to: TimeArgument?
 
     @Option(
         help: ArgumentHelp(

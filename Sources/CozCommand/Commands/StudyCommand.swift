@@ -64,12 +64,12 @@ struct StudyCommand: ParsableCommand {
         help: ArgumentHelp(
             "From this day or time on: 2024-03-01, or 2024-03-01T09:00 in the zone of --tz.",
             valueName: "time"))
-    var from: DayOrTime?
+    var from: TimeArgument?
 
     @Option(
         help: ArgumentHelp(
             "Before this day or time.", valueName: "time"))
-    var to: DayOrTime?
+    var to: TimeArgument?
 
     @Option(
         help: ArgumentHelp("The last days up to now, today included, none later.", valueName: "n"))
@@ -171,19 +171,19 @@ struct StudyCommand: ParsableCommand {
         options.minGap = .nanoseconds(gap.nanoseconds)
         options.isByParticipant = byParticipant
         options.participantTag = participantTag
-        let calendar = LocalCalendar(zone: try TimeZoneRules(named: zone))
-        options.from = from?.time(calendar)
-        options.until = to?.time(calendar)
+        let zone = try TimeZoneRules(named: zone)
+        options.from = from?.time(in: zone)
+        options.until = to?.time(in: zone)
         if let days {
-            let today = calendar.day(of: options.query.now)
-            options.from = calendar.start(of: today.advanced(by: 1 - days))
-            if to == nil { options.until = calendar.start(of: today.advanced(by: 1)) }
+            let today = zone.date(at: options.query.now)
+            options.from = zone.start(of: today.advanced(by: 1 - days))
+            if to == nil { options.until = zone.start(of: today.advanced(by: 1)) }
         }
         if let from = options.from, let until = options.until, from >= until {
             throw DatabaseError(
                 .usage,
-                "the range of time is empty: found \(calendar.text(from)) for its beginning and "
-                    + "\(calendar.text(until)) for its end")
+                "the range of time is empty: found \(zone.text(from)) for its beginning and "
+                    + "\(zone.text(until)) for its end")
         }
         return options
     }
@@ -223,7 +223,7 @@ struct StudyCommand: ParsableCommand {
                 guard let text = unsafe getenv(name) else { return nil }
                 return unsafe String(cString: text)
             },
-            width: width ?? Terminal.columns(STDOUT_FILENO) ?? 100, calendar: study.calendar)
+            width: width ?? Terminal.columns(STDOUT_FILENO) ?? 100, zone: study.zone)
         var sections: [StudySection] = []
         for question in asked {
             try DatabaseError.checkInterrupt()

@@ -1,14 +1,15 @@
 // The days of a study along a line of the terminal.
 
+internal import CozDB
 internal import CozStudy
 
 /// Columns of characters, each for one local day, or for several where there is no room for all.
 struct DayAxis {
-    let days: ClosedRange<LocalDay>
+    let days: ClosedRange<LocalDate>
     let daysPerColumn: Int
 
     /// - Parameter width: columns that there are at most; at least one is made.
-    init(_ days: ClosedRange<LocalDay>, width: Int) {
+    init(_ days: ClosedRange<LocalDate>, width: Int) {
         self.days = days
         let count = days.count
         daysPerColumn = (count + max(1, width) - 1) / max(1, width)
@@ -19,7 +20,7 @@ struct DayAxis {
     /// The width of a line with its ruler.
     var width: Int { max(columnCount, DayAxis.labelWidth) }
 
-    func column(of day: LocalDay) -> Int {
+    func column(of day: LocalDate) -> Int {
         days.lowerBound.distance(to: day) / daysPerColumn
     }
 
@@ -47,7 +48,7 @@ struct DayAxis {
     /// - Parameters:
     ///   - counts: the numbers of consecutive days.
     ///   - first: the day of the first of them.
-    func strip(_ counts: [Int], from first: LocalDay, _ scale: ShadeScale) -> String {
+    func strip(_ counts: [Int], from first: LocalDate, _ scale: ShadeScale) -> String {
         line(counts, from: first) { values in
             scale.character(values.reduce(0) { $0 + Double($1) } / Double(values.count))
         }
@@ -55,7 +56,7 @@ struct DayAxis {
 
     /// The same as bars: for each column its last value, of a whole. The lowest is nothing, the
     /// highest the whole and no less.
-    func bars(_ values: [Int], from first: LocalDay, of whole: Int, _ glyphs: Glyphs) -> String {
+    func bars(_ values: [Int], from first: LocalDate, of whole: Int, _ glyphs: Glyphs) -> String {
         line(values, from: first) { values in
             let value = values.last ?? 0
             let highest = glyphs.bars.count - 1
@@ -67,14 +68,14 @@ struct DayAxis {
     }
 
     private func line(
-        _ values: [Int], from first: LocalDay, _ character: (ArraySlice<Int>) -> Character
+        _ values: [Int], from first: LocalDate, _ character: (ArraySlice<Int>) -> Character
     ) -> String {
         var text = ""
         var start = 0
         while start < values.count {
             let column = column(of: first.advanced(by: start))
-            let next = days.lowerBound.number + (column + 1) * daysPerColumn
-            let end = min(values.count, next - first.number)
+            let next = days.lowerBound.dayNumber + (column + 1) * daysPerColumn
+            let end = min(values.count, next - first.dayNumber)
             if text.isEmpty { text = String(repeating: " ", count: column) }
             text.append(character(values[start..<end]))
             start = end

@@ -27,7 +27,7 @@ enum StudyReport {
         if let first = spans.map(\.lowerBound).min(), let last = spans.map(\.upperBound).max() {
             parts.append(first == last ? "\(first)" : "\(first) to \(last)")
         }
-        let zone = study.calendar.zone.name
+        let zone = study.zone.name
         parts.append("days of \(zone)" + (zone == "UTC" ? " (--tz chooses others)" : ""))
         return parts.joined(separator: ", ")
     }
@@ -41,7 +41,7 @@ enum StudyReport {
             case .goal: "cumulative responses against the goal"
             case .silence:
                 "time since the last entry, at "
-                    + StudySection.clock(study.options.query.now, study.calendar)
+                    + StudySection.clock(study.options.query.now, study.zone)
             case .delay: "from measuring to arriving, by what sent it"
             case .interval: "from one value to the next"
             case .availability: "which data is there"
@@ -52,12 +52,12 @@ enum StudyReport {
     static func appendJSON(
         _ sections: [StudySection], _ study: Study, to output: OutputWriter
     ) {
-        let calendar = study.calendar
+        let zone = study.zone
         let head: [(String, JSONValue)] = [
-            ("experiment", .string(study.experiment)), ("tz", .string(calendar.zone.name)),
-            ("now", StudySection.time(study.options.query.now, calendar)),
-            ("from", StudySection.time(study.options.from, calendar)),
-            ("until", StudySection.time(study.options.until, calendar)),
+            ("experiment", .string(study.experiment)), ("tz", .string(zone.name)),
+            ("now", StudySection.time(study.options.query.now, zone)),
+            ("from", StudySection.time(study.options.from, zone)),
+            ("until", StudySection.time(study.options.until, zone)),
         ]
         output.append("{\n")
         for (key, value) in head { output.append("  \"\(key)\": \(value.line),\n") }

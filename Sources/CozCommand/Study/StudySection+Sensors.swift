@@ -14,7 +14,7 @@ extension StudySection {
             answer.rows.map { row in
                 [
                     .string(row.participant), .string(row.field),
-                    time(row.last, style.calendar),
+                    time(row.last, style.zone),
                     row.silence.map { .number(Double($0) / 1e9) } ?? .null,
                 ]
             }
@@ -62,7 +62,7 @@ extension StudySection {
             let entries = (hasSurveys ? [line.survey] : []) + [line.latest]
             let cells = entries.flatMap { entry in
                 [
-                    clock(entry?.last, style.calendar),
+                    clock(entry?.last, style.zone),
                     entry?.silence.map { duration(Double($0) / 1e9) } ?? "",
                 ]
             }

@@ -13,8 +13,8 @@ extension StudySection {
             ["participant", "first", "last", "days", "fields", "values", "responses"],
             answer.rows.map { row in
                 [
-                    .string(row.participant), time(row.first, style.calendar),
-                    time(row.last, style.calendar), .count(row.days.count),
+                    .string(row.participant), time(row.first, style.zone),
+                    time(row.last, style.zone), .count(row.days.count),
                     .count(row.fields), .count(row.values), .count(row.responses),
                 ]
             }
@@ -26,8 +26,8 @@ extension StudySection {
             ])
             for row in answer.rows {
                 table.append([
-                    row.participant, clock(row.first, style.calendar),
-                    clock(row.last, style.calendar), PlainText.grouped(row.days.count),
+                    row.participant, clock(row.first, style.zone),
+                    clock(row.last, style.zone), PlainText.grouped(row.days.count),
                     PlainText.grouped(row.fields), PlainText.grouped(row.values),
                     PlainText.grouped(row.responses),
                 ])
@@ -170,12 +170,12 @@ extension StudySection {
 /// The rows of one participant, a day each.
 struct ParticipantRun<Row> {
     var participant: String
-    var first: LocalDay
+    var first: LocalDate
     var rows: [Row]
 
     /// Cuts rows that stand by participant and day into one run for each participant.
     static func all(
-        _ rows: [Row], _ participant: (Row) -> String, _ day: (Row) -> LocalDay
+        _ rows: [Row], _ participant: (Row) -> String, _ day: (Row) -> LocalDate
     ) -> [ParticipantRun] {
         var runs: [ParticipantRun] = []
         for row in rows {

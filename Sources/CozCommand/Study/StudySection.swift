@@ -9,7 +9,7 @@ struct ReportStyle {
     var glyphs: Glyphs
     /// Columns of the terminal.
     var width: Int
-    var calendar: LocalCalendar
+    var zone: TimeZoneRules
 }
 
 /// One question, answered.
@@ -91,17 +91,17 @@ struct StudySection {
 
     // MARK: Words
 
-    static func day(_ day: LocalDay) -> JSONValue { .string(day.description) }
+    static func day(_ day: LocalDate) -> JSONValue { .string(day.description) }
 
-    static func time(_ time: Timestamp?, _ calendar: LocalCalendar) -> JSONValue {
+    static func time(_ time: Timestamp?, _ zone: TimeZoneRules) -> JSONValue {
         guard let time else { return .null }
-        return .string(calendar.text(time, fractionDigits: .nine))
+        return .string(zone.text(time, fractionDigits: .nine))
     }
 
     /// Date and minute on the participants' clocks.
-    static func clock(_ time: Timestamp?, _ calendar: LocalCalendar) -> String {
+    static func clock(_ time: Timestamp?, _ zone: TimeZoneRules) -> String {
         guard let time else { return "never" }
-        let text = calendar.text(time)
+        let text = zone.text(time)
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5)
     }
 

@@ -1,7 +1,7 @@
 // Days of the calendar. When a day begins in which zone is in Query/Time/LocalDays.swift.
 
 /// A day of the proleptic Gregorian calendar, years 0000 to 9999, in no zone yet.
-public struct LocalDate: Hashable, Comparable, Sendable {
+public struct LocalDate: Hashable, Strideable, Sendable {
     private static let dayNumbers = -719_528...2_932_896
 
     /// Days since 1970-01-01; negative before.
@@ -21,10 +21,13 @@ public struct LocalDate: Hashable, Comparable, Sendable {
     }
 
     /// The day so many days later, or earlier, as far as the calendar goes.
-    public func adding(days: Int) -> LocalDate {
+    public func advanced(by days: Int) -> LocalDate {
         let (sum, isOver) = dayNumber.addingReportingOverflow(days)
         return LocalDate(dayNumber: isOver ? (days < 0 ? .min : .max) : sum)
     }
+
+    /// Days from this one to another; negative to an earlier one.
+    public func distance(to other: LocalDate) -> Int { other.dayNumber - dayNumber }
 
     /// Whether the left is earlier.
     public static func < (left: LocalDate, right: LocalDate) -> Bool {

@@ -34,7 +34,7 @@ extension SummaryReader {
             let first = next
             while next < rows.times.count, rows.times[next] < dayStarts[index + 1] { next += 1 }
             return SummaryDay(
-                date: request.firstDay.adding(days: index), zone: request.zone,
+                date: request.firstDay.advanced(by: index), zone: request.zone,
                 isOver: dayStarts[index + 1] <= request.now.nanoseconds, range: first..<next,
                 rows: rows)
         }

@@ -72,7 +72,7 @@ struct SummaryReader {
             participantTag = "id_participant"
         }
         dayStarts = (0...request.dayCount).map {
-            request.zone.start(of: request.firstDay.adding(days: $0)).nanoseconds
+            request.zone.start(of: request.firstDay.advanced(by: $0)).nanoseconds
         }
     }
 

@@ -93,7 +93,7 @@ extension Study {
     // MARK: Days
 
     /// A row for each day of each participant that the answer is about.
-    func forEachDay<Row>(_ row: (String, LocalDay) -> Row) -> [Row] {
+    func forEachDay<Row>(_ row: (String, LocalDate) -> Row) -> [Row] {
         var rows: [Row] = []
         for participant in participants {
             guard let days = days(of: participant) else { continue }
@@ -113,7 +113,7 @@ extension Study {
             var days: [DailyCounts.Day] = []
             for (row, time) in series.times.enumerated() {
                 let values = vectors.map { $0?.value(row)?.wholeNumber }
-                days.append(DailyCounts.Day(day: calendar.day(of: time), counts: values))
+                days.append(DailyCounts.Day(day: zone.date(at: time), counts: values))
             }
             counts.append(name, days)
         }
@@ -124,13 +124,13 @@ extension Study {
 /// Numbers by participant and day, as a statement answers them. Names are compared by their bytes.
 struct DailyCounts {
     struct Day {
-        var day: LocalDay
+        var day: LocalDate
         /// As many as columns were asked for.
         var counts: [Int?]
     }
 
     private var days: [[UInt8]: [Day]] = [:]
-    private var places: [[UInt8]: [LocalDay: Int]] = [:]
+    private var places: [[UInt8]: [LocalDate: Int]] = [:]
 
     mutating func append(_ participant: String, _ more: [Day]) {
         let name = Array(participant.utf8)
@@ -153,7 +153,7 @@ struct DailyCounts {
     func days(of participant: String) -> [Day] { days[Array(participant.utf8)] ?? [] }
 
     /// The numbers of one day; nil where the answer has none.
-    subscript(participant: String, day: LocalDay) -> [Int?]? {
+    subscript(participant: String, day: LocalDate) -> [Int?]? {
         let name = Array(participant.utf8)
         guard let place = places[name]?[day] else { return nil }
         return days[name]?[place].counts

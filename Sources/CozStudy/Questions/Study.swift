@@ -15,7 +15,7 @@ public struct Study: Sendable {
     /// The tag that names participants.
     public let participantTag: String
     /// Whose clocks make the days.
-    public let calendar: LocalCalendar
+    public let zone: TimeZoneRules
     /// As they were given.
     public let options: StudyOptions
     /// Every participant that is asked about, in byte order, with all that the study has of them,
@@ -51,11 +51,11 @@ public struct Study: Sendable {
         self.schema = schema
         self.options = options
         participantTag = options.participantTag ?? schema.identity.participantTag
-        calendar = LocalCalendar(zone: try TimeZoneRules(named: options.zone))
+        zone = try TimeZoneRules(named: options.zone)
         var statements = StudyStatements(
-            experiment: experiment, tag: participantTag, calendar: calendar, options: options)
+            experiment: experiment, tag: participantTag, zone: zone, options: options)
         let all = try Study.held(
-            by: try Study.ask(statements.everything, snapshot, options), options, calendar)
+            by: try Study.ask(statements.everything, snapshot, options), options, zone)
         participants = try Study.chosen(options.participants, of: all.participants)
         valueCounts = all.counts
         statements.last = all.participants.map(\.last).max()
@@ -104,7 +104,7 @@ public struct Study: Sendable {
     public func overview() throws(DatabaseError) -> StudyAnswer<ParticipantOverview> {
         let statement = statements.overview
         let series = try ask(statement)
-        let held = try Study.held(by: series, options, calendar)
+        let held = try Study.held(by: series, options, zone)
         let note = held.participants.isEmpty ? nothing : nil
         return StudyAnswer(statement: statement, rows: held.participants, note: note)
     }
@@ -118,7 +118,7 @@ public struct Study: Sendable {
     private var span: String {
         let first = participants.map(\.first).min() ?? .min
         let last = participants.map(\.last).max() ?? .max
-        return "\(calendar.text(first)) to \(calendar.text(last))"
+        return "\(zone.text(first)) to \(zone.text(last))"
     }
 
     /// Why there are no responses; nil where there are some.
@@ -136,17 +136,17 @@ public struct Study: Sendable {
 
     /// The local days of a participant that an answer is about: from the first with data of any
     /// kind to the last, as far as they are in the range; nil where none is.
-    public func days(of participant: ParticipantOverview) -> ClosedRange<LocalDay>? {
+    public func days(of participant: ParticipantOverview) -> ClosedRange<LocalDate>? {
         var (first, last) = (participant.days.lowerBound, participant.days.upperBound)
         if let from = options.from {
             if participant.last < from { return nil }
-            first = max(first, calendar.day(of: from))
+            first = max(first, zone.date(at: from))
         }
         if let until = options.until {
             if participant.first >= until { return nil }
             // The bound itself is outside; the very first moment has none before it.
             let end = Timestamp(nanoseconds: max(until, .min).nanoseconds - 1)
-            last = min(last, calendar.day(of: end))
+            last = min(last, zone.date(at: end))
         }
         return first <= last ? first...last : nil
     }
@@ -181,7 +181,7 @@ public struct Study: Sendable {
 
     /// What SHOW FIELDS says, for each participant and for each field.
     private static func held(
-        by series: [QueryResult.Series], _ options: StudyOptions, _ calendar: LocalCalendar
+        by series: [QueryResult.Series], _ options: StudyOptions, _ zone: TimeZoneRules
     ) throws(DatabaseError) -> (participants: [ParticipantOverview], counts: [[UInt8]: Int]) {
         var participants: [ParticipantOverview] = []
         var counts: [[UInt8]: Int] = [:]
@@ -201,12 +201,12 @@ public struct Study: Sendable {
             let survey = names.firstIndex { name in
                 (name ?? "").utf8.elementsEqual(options.surveyField.utf8)
             }
-            let firstDay = calendar.day(of: start)
+            let firstDay = zone.date(at: start)
             participants.append(
                 ParticipantOverview(
                     participant: group.header.tags.first?.value ?? "", first: start, last: end,
                     // Clocks put back across midnight can show the earlier date later.
-                    days: firstDay...max(firstDay, calendar.day(of: end)),
+                    days: firstDay...max(firstDay, zone.date(at: end)),
                     fields: values.count { $0 ?? 0 > 0 },
                     values: values.reduce(0) { $0 + Int($1 ?? 0) },
                     responses: survey.map { Int(values[$0] ?? 0) } ?? 0))

@@ -11,7 +11,7 @@ public struct ParticipantOverview: Hashable, Sendable {
     /// Time of the last one.
     public var last: Timestamp
     /// The local days of both.
-    public var days: ClosedRange<LocalDay>
+    public var days: ClosedRange<LocalDate>
     /// Fields that have values.
     public var fields: Int
     /// Values of all fields.
@@ -26,7 +26,7 @@ public struct DailyResponses: Hashable, Sendable {
     /// Value of the participant tag.
     public var participant: String
     /// The local day.
-    public var day: LocalDay
+    public var day: LocalDate
     /// Rows with a survey (`ws_survey_count`): a survey sent three times counts three times.
     public var responses: Int
     /// Surveys that were begun at different times (`ws_timestamp_start`); nil where the study has
@@ -39,7 +39,7 @@ public struct DailyVotes: Hashable, Sendable {
     /// Value of the participant tag.
     public var participant: String
     /// The local day.
-    public var day: LocalDay
+    public var day: LocalDate
     /// Rows with a survey.
     public var responses: Int
     /// Those of them that come more than the gap after the last valid one.
@@ -53,7 +53,7 @@ public struct GoalProgress: Hashable, Sendable {
     /// Value of the participant tag.
     public var participant: String
     /// The local day.
-    public var day: LocalDay
+    public var day: LocalDate
     /// Responses from the first one on.
     public var responses: Int
     /// Valid votes from the first one on.
@@ -121,7 +121,7 @@ public struct DailyAvailability: Hashable, Sendable {
     /// The modality.
     public var field: String
     /// The local day.
-    public var day: LocalDay
+    public var day: LocalDate
     /// Values, duplicates of one moment once.
     public var count: Int
 }

@@ -7,7 +7,7 @@ internal import CozDB
 struct StudyStatements {
     let experiment: String
     let tag: String
-    let calendar: LocalCalendar
+    let zone: TimeZoneRules
     let options: StudyOptions
     /// Time of the last value of all; nil while that is not known.
     var last: Timestamp?
@@ -128,10 +128,10 @@ struct StudyStatements {
     // MARK: Clauses
 
     /// Only the buckets with a value: the others are known without being counted.
-    private var perDay: String { " GROUP BY time(1d), \(group) fill(none)" + zone }
+    private var perDay: String { " GROUP BY time(1d), \(group) fill(none)" + zoneClause }
 
-    private var zone: String {
-        let name = calendar.zone.name
+    private var zoneClause: String {
+        let name = zone.name
         return name == "UTC" ? "" : " tz(\(QueryLanguage.stringText(name)))"
     }
 
@@ -175,18 +175,18 @@ struct StudyStatements {
     private func timeParts(_ bounds: Bounds) -> [String] {
         var parts: [String] = []
         if let from = options.from, bounds != .daysFromTheFirst {
-            parts.append("time >= '\(calendar.text(from))'")
+            parts.append("time >= '\(zone.text(from))'")
         }
         let now = options.query.now
         if bounds == .now, let last, last > now, options.until.map({ $0 > now }) ?? true {
             // What came later, of a study asked about as it was or of a phone whose clock is
             // wrong, ends no silence.
-            parts.append("time <= '\(calendar.text(now))'")
+            parts.append("time <= '\(zone.text(now))'")
         } else if let until = options.until {
-            parts.append("time < '\(calendar.text(until))'")
+            parts.append("time < '\(zone.text(until))'")
         } else if bounds == .days || bounds == .daysFromTheFirst, let last, last > now {
             // Of a phone whose clock is wrong.
-            parts.append("time <= '\(calendar.text(last))'")
+            parts.append("time <= '\(zone.text(last))'")
         }
         return parts
     }

@@ -18,14 +18,14 @@ struct LocalDaysTests {
         }
         #expect(LocalDate("1970-01-02")?.dayNumber == 1)
         #expect(LocalDate("1969-12-31")?.dayNumber == -1)
-        #expect(LocalDate("2024-02-28").map { "\($0.adding(days: 2))" } == "2024-03-01")
+        #expect(LocalDate("2024-02-28").map { "\($0.advanced(by: 2))" } == "2024-03-01")
     }
 
     @Test func `days beyond the calendar are its ends`() {
         #expect(LocalDate(dayNumber: .max).description == "9999-12-31")
         #expect(LocalDate(dayNumber: .min).description == "0000-01-01")
-        #expect(LocalDate(dayNumber: 5).adding(days: .max).description == "9999-12-31")
-        #expect(LocalDate(dayNumber: -5).adding(days: .min).description == "0000-01-01")
+        #expect(LocalDate(dayNumber: 5).advanced(by: .max).description == "9999-12-31")
+        #expect(LocalDate(dayNumber: -5).advanced(by: .min).description == "0000-01-01")
     }
 
     @Test func `days begin where buckets do, in every zone, around every switch`() throws {
@@ -35,8 +35,8 @@ struct LocalDaysTests {
             for time in SystemZones.switches(zone) {
                 let day = zone.date(at: Timestamp(nanoseconds: time))
                 for near in -1...1 {
-                    let date = day.adding(days: near)
-                    let (start, next) = (zone.start(of: date), zone.start(of: date.adding(days: 1)))
+                    let date = day.advanced(by: near)
+                    let (start, next) = (zone.start(of: date), zone.start(of: date.advanced(by: 1)))
                     #expect(start <= next, "\(name) \(date)")
                     if start == next { continue }
                     let bounds = buckets.bounds(start.nanoseconds)
@@ -57,10 +57,10 @@ struct LocalDaysTests {
         let zone = try TimeZoneRules(named: zone)
         let date = try #require(LocalDate(day))
         let start = zone.start(of: date)
-        #expect(start == zone.start(of: date.adding(days: 1)))
-        #expect(zone.date(at: start) == date.adding(days: 1))
+        #expect(start == zone.start(of: date.advanced(by: 1)))
+        #expect(zone.date(at: start) == date.advanced(by: 1))
         #expect(
-            zone.date(at: Timestamp(nanoseconds: start.nanoseconds - 1)) == date.adding(days: -1))
+            zone.date(at: Timestamp(nanoseconds: start.nanoseconds - 1)) == date.advanced(by: -1))
     }
 
     @Test func `days begin where WHERE says, also where midnight is skipped or comes twice`() throws

@@ -206,7 +206,7 @@ struct SleepSummaryTests {
         let all = try study.summaries("2022-02-01", days: 12, zone: zone).sleep()[0].summaries
         #expect(all.count == 12)
         let single = try (0..<12).flatMap { day in
-            let date = try #require(LocalDate("2022-02-01")).adding(days: day)
+            let date = try #require(LocalDate("2022-02-01")).advanced(by: day)
             return try study.summaries(date.description, zone: zone).sleep()[0].summaries
         }
         #expect(single == all)

@@ -72,7 +72,7 @@ struct SummaryReferenceTests {
         try study.write()
         values.sort { $0.seconds < $1.seconds }
         let clock = try LocalClock(zone, slotSeconds: slotSeconds)
-        let ask = try study.summaries(first.adding(days: 1).description, days: 27, zone: zone) {
+        let ask = try study.summaries(first.advanced(by: 1).description, days: 27, zone: zone) {
             $0.slotSeconds = slotSeconds
         }
         let days = try ask.bpm()[0].summaries

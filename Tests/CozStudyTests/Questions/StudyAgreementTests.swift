@@ -90,13 +90,13 @@ struct StudyAgreementTests {
                 let count = inDay.count { $0.fields["ws_survey_count"] != nil }
                 responses.append(
                     DailyResponses(
-                        participant: name, day: LocalDay(number: day), responses: count,
+                        participant: name, day: LocalDate(dayNumber: day), responses: count,
                         surveys: hasStart
                             ? Set(inDay.compactMap { $0.fields["ws_timestamp_start"] }).count
                             : nil))
                 votes.append(
                     DailyVotes(
-                        participant: name, day: LocalDay(number: day), responses: count,
+                        participant: name, day: LocalDate(dayNumber: day), responses: count,
                         valid: inDay.count { valid.contains($0.time) }))
             }
         }
@@ -127,7 +127,7 @@ struct StudyAgreementTests {
                 let past = rows.filter { one.naive.day($0.time) <= day }
                 expected.append(
                     GoalProgress(
-                        participant: name, day: LocalDay(number: day),
+                        participant: name, day: LocalDate(dayNumber: day),
                         responses: past.count { $0.fields["ws_survey_count"] != nil },
                         valid: past.count { valid.contains($0.time) }, goal: goal))
             }
@@ -155,7 +155,7 @@ struct StudyAgreementTests {
                 for day in one.naive.days(rows, one.options) {
                     available.append(
                         DailyAvailability(
-                            participant: name, field: field, day: LocalDay(number: day),
+                            participant: name, field: field, day: LocalDate(dayNumber: day),
                             count: times.count { one.naive.day($0) == day }))
                 }
             }

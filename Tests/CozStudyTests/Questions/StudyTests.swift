@@ -137,7 +137,7 @@ struct StudyTests {
         #expect(try study().rowCount() == 3)
         let rows = try study().responses().rows
         #expect(rows.map(\.responses) == [1, 0, 0, 0])
-        #expect(rows.map(\.day.number) == [0, 0, 1, 2])
+        #expect(rows.map(\.day.dayNumber) == [0, 0, 1, 2])
         let alone = try study { $0.participants = ["b"] }.votes()
         #expect(alone.note == "no survey rows of these participants")
         let later = Timestamp(nanoseconds: 400_000_000_000_000)

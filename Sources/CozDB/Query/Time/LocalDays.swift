@@ -17,10 +17,15 @@ extension TimeZoneRules {
         let local = seconds + Int64(offsetSeconds(at: time))
         var day = LocalDate(dayNumber: Int(CivilTime.floorDivide(local, 86_400)))
         // Clocks that are put back over midnight show the day before once more.
-        while start(of: day) > time, start(of: day) > .min { day = day.adding(days: -1) }
-        while start(of: day.adding(days: 1)) <= time, start(of: day.adding(days: 1)) < .max {
-            day = day.adding(days: 1)
+        while start(of: day) > time, start(of: day) > .min { day = day.advanced(by: -1) }
+        while start(of: day.advanced(by: 1)) <= time, start(of: day.advanced(by: 1)) < .max {
+            day = day.advanced(by: 1)
         }
         return day
+    }
+
+    /// RFC 3339 text with the offset that clocks show then.
+    public func text(_ time: Timestamp, fractionDigits: FractionDigits = .needed) -> String {
+        time.text(offsetSeconds: offsetSeconds(at: time), fractionDigits: fractionDigits)
     }
 }

@@ -1,4 +1,4 @@
-// Questions, days, times and spans of time as arguments of `cozdb study` name them.
+// Questions and spans of time as arguments of `cozdb study` name them.
 
 internal import ArgumentParser
 internal import CozDB
@@ -13,31 +13,6 @@ struct QuestionName: ExpressibleByArgument {
     init?(argument: String) {
         guard let question = StudyQuestion(rawValue: argument) else { return nil }
         self.question = question
-    }
-}
-
-/// A day of the participants' calendar, or a moment.
-enum DayOrTime: ExpressibleByArgument {
-    case day(LocalDay)
-    case time(LocalTime)
-
-    /// `2024-03-01`, or a time; without an offset it is that of the participants' clocks.
-    init?(argument: String) {
-        if let day = LocalDay(argument) {
-            self = .day(day)
-        } else if let time = LocalTime(argument: argument) {
-            self = .time(time)
-        } else {
-            return nil
-        }
-    }
-
-    /// The moment, or the first one of the day.
-    func time(_ calendar: LocalCalendar) -> Timestamp {
-        switch self {
-        case .day(let day): calendar.start(of: day)
-        case .time(let time): time.time(in: calendar.zone)
-        }
     }
 }
 
