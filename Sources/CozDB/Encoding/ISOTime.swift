@@ -1,0 +1,203 @@
+// Texts that are ISO 8601 times, as integers that print back byte for byte. Nearly every text of
+// a Cozie row is one, and no two are equal: as text they would be most of a database.
+
+/// A text such as `2023-03-01T07:42:24.471123Z` or `2023-03-01T15:42:24.471+0800`: a point in
+/// time, and how it is spelled.
+///
+/// Spellings: a date of the years 0000 to 9999, `T`, hours to seconds, no fraction or 1 to 9
+/// digits, then `Z`, nothing, `+hhmm` or `+hh:mm` in quarters of an hour. Any other text, also of
+/// a day or a second that no calendar has, is none. Two times are equal only where their texts are.
+struct ISOTime: Equatable {
+    /// How a time is spelled: digits of its fraction, and its zone.
+    struct Style: Hashable {
+        /// Bits 0 to 3: digits of the fraction, 0 to 9. Bits 4 to 10: quarters of an hour east of
+        /// UTC + 63, or 127. Bit 11: the offset has a colon; of 127: no zone instead of `Z`.
+        var bits: UInt16
+
+        init(bits: UInt16) { self.bits = bits }
+
+        /// Whether some text is spelled so.
+        var isValid: Bool { digits <= 9 && bits < 1 << 12 }
+
+        var digits: Int { Int(bits & 15) }
+        var hasColon: Bool { bits & 1 << 11 != 0 }
+        /// Nil is `Z`, or no zone where `hasColon`.
+        var offsetSeconds: Int64? {
+            let quarter = Int64(bits >> 4 & 127)
+            return quarter == 127 ? nil : (quarter - 63) * 900
+        }
+    }
+
+    let style: Style
+    /// Since 1970 in units of the last digit of the fraction, so that every number has a text. In
+    /// UTC, or what clocks showed where there is no zone.
+    let units: Int64
+
+    init(style: Style, units: Int64) {
+        (self.style, self.units) = (style, units)
+    }
+
+    /// Units in a second.
+    static func unitsPerSecond(digits: Int) -> Int64 {
+        powers[digits]
+    }
+
+    private static let powers: [10 of Int64] = [
+        1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+    ]
+}
+
+// MARK: Text
+
+extension ISOTime {
+    /// `2023-03-01T07:42:24`.
+    static let sizeBytesMin = 19
+    /// `2023-03-01T07:42:24.123456789+08:00`.
+    static let sizeBytesMax = 35
+
+    /// Nil where the text is no time, or would print otherwise.
+    init?(_ text: Span<UInt8>) {
+        guard text.count >= ISOTime.sizeBytesMin, text.count <= ISOTime.sizeBytesMax,
+            text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
+            text[16] == UInt8(ascii: ":")
+        else { return nil }
+        var isNumber = true
+        func pair(_ index: Int) -> Int64 {
+            let tens = text[index] &- UInt8(ascii: "0")
+            let ones = text[index + 1] &- UInt8(ascii: "0")
+            isNumber = isNumber && tens <= 9 && ones <= 9
+            return Int64(tens) * 10 + Int64(ones)
+        }
+        let year = pair(0) * 100 + pair(2)
+        let (month, day) = (pair(5), pair(8))
+        let (hour, minute, second) = (pair(11), pair(14), pair(17))
+        guard isNumber, month >= 1, month <= 12, day >= 1,
+            day <= CivilTime.days(inMonth: month, year: year), hour < 24, minute < 60, second < 60
+        else { return nil }
+        var seconds = CivilTime.day(year: year, month: month, day: day) * 86_400
+        seconds += hour * 3600 + minute * 60 + second
+        guard let (fraction, digits) = ISOTime.fraction(text),
+            let zone = ISOTime.zone(text, at: digits == 0 ? 19 : 20 + digits)
+        else { return nil }
+        style = Style(bits: zone | UInt16(digits))
+        seconds -= style.offsetSeconds ?? 0
+        let (product, over) = seconds.multipliedReportingOverflow(by: ISOTime.powers[digits])
+        let (sum, beyond) = product.addingReportingOverflow(fraction)
+        guard !over, !beyond else { return nil }
+        units = sum
+    }
+
+    /// The digits after the point, as a number, and how many; 0 where there is no point.
+    private static func fraction(_ text: Span<UInt8>) -> (number: Int64, digits: Int)? {
+        guard text.count > 19, text[19] == UInt8(ascii: ".") else { return (0, 0) }
+        var number: Int64 = 0
+        var digits = 0
+        while 20 + digits < text.count {
+            let digit = text[20 + digits] &- UInt8(ascii: "0")
+            if digit > 9 { break }
+            if digits == 9 { return nil }
+            number = number * 10 + Int64(digit)
+            digits += 1
+        }
+        return digits == 0 ? nil : (number, digits)
+    }
+
+    /// The bits of a style without its digits.
+    private static func zone(_ text: Span<UInt8>, at start: Int) -> UInt16? {
+        let count = text.count - start
+        if count == 0 { return (127 | 1 << 7) << 4 }
+        if count == 1 { return text[start] == UInt8(ascii: "Z") ? 127 << 4 : nil }
+        guard count == 5 || count == 6 && text[start + 3] == UInt8(ascii: ":") else { return nil }
+        let isWest = text[start] == UInt8(ascii: "-")
+        guard isWest || text[start] == UInt8(ascii: "+") else { return nil }
+        var number = 0
+        for place in 0..<4 {
+            let index = place < 2 ? start + 1 + place : text.count - 4 + place
+            let digit = text[index] &- UInt8(ascii: "0")
+            if digit > 9 { return nil }
+            number = number * 10 + Int(digit)
+        }
+        let quarters = number / 100 * 4 + number % 100 / 15
+        // `-00:00` would come back as `+00:00`.
+        guard number % 100 < 60, number % 100 % 15 == 0, quarters <= 63, !isWest || quarters > 0
+        else { return nil }
+        let index = UInt16(isWest ? 63 - quarters : 63 + quarters)
+        return (index | (count == 6 ? 1 << 7 : 0)) << 4
+    }
+
+    /// The text, byte for byte. Units that no text has, which damage alone brings, print anything.
+    func append(to bytes: inout [UInt8]) {
+        let perSecond = ISOTime.powers[min(style.digits, 9)]
+        var seconds = CivilTime.floorDivide(units, perSecond)
+        let fraction = units &- seconds &* perSecond
+        seconds &+= style.offsetSeconds ?? 0
+        let dayNumber = CivilTime.floorDivide(seconds, 86_400)
+        let clock = seconds &- dayNumber &* 86_400
+        let date = CivilTime.date(day: dayNumber)
+        func append(_ number: Int64) {
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10 % 10))
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
+        }
+        append(date.year / 100)
+        append(date.year % 100)
+        bytes.append(UInt8(ascii: "-"))
+        append(date.month)
+        bytes.append(UInt8(ascii: "-"))
+        append(date.day)
+        bytes.append(UInt8(ascii: "T"))
+        append(clock / 3600)
+        bytes.append(UInt8(ascii: ":"))
+        append(clock / 60 % 60)
+        bytes.append(UInt8(ascii: ":"))
+        append(clock % 60)
+        if style.digits > 0 {
+            bytes.append(UInt8(ascii: "."))
+            var power = perSecond
+            while power > 1 {
+                power /= 10
+                bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction / power % 10))
+            }
+        }
+        guard let offset = style.offsetSeconds else {
+            if !style.hasColon { bytes.append(UInt8(ascii: "Z")) }
+            return
+        }
+        bytes.append(offset < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        append(abs(offset) / 3600)
+        if style.hasColon { bytes.append(UInt8(ascii: ":")) }
+        append(abs(offset) / 60 % 60)
+    }
+}
+
+// MARK: Words
+
+extension ISOTime {
+    /// Set in every word of a time, and in none that is the number of a string in a table.
+    static let wordTag: UInt64 = 1 << 63
+
+    private static let microsecondBits: UInt64 = 52
+
+    /// The time as a word of its own, which takes the place of a number of a string. Of one time
+    /// there is one word, so that equal words are equal texts.
+    ///
+    /// Nil for more than six digits and for what is not from 1970 to 2112.
+    var word: UInt64? {
+        let digits = style.digits
+        guard digits <= 6, units >= 0 else { return nil }
+        let (microseconds, over) = units.multipliedReportingOverflow(by: ISOTime.powers[6 - digits])
+        guard !over, microseconds >> ISOTime.microsecondBits == 0 else { return nil }
+        let zone = UInt64(style.bits >> 4)
+        return ISOTime.wordTag | (UInt64(digits) << 8 | zone) << ISOTime.microsecondBits
+            | UInt64(microseconds)
+    }
+
+    /// The time of a word with the tag.
+    init(word: UInt64) {
+        let head = word >> ISOTime.microsecondBits & 0x7FF
+        let digits = Int(min(head >> 8, 6))
+        style = Style(bits: UInt16(head & 0xFF) << 4 | UInt16(digits))
+        let microseconds = Int64(word & (1 << ISOTime.microsecondBits - 1))
+        units = microseconds / ISOTime.powers[6 - digits]
+    }
+}
