@@ -8,9 +8,12 @@ final class SegmentWriter {
     private var fields: [FieldWriter?] = []
     private var footer: SegmentFooter
 
-    /// First row of the slab that `addRows` gave last, and its times.
-    private var slabBase = 0
-    private var slabTimes: [Int64] = []
+    /// What `addRows` gave last, and the values since.
+    private var slab = Slab()
+    private var partners = FieldPartners()
+    /// Whether fields may repeat each other: not where blocks are copied from another segment, or
+    /// a value might have to be looked for in more blocks than readers allow.
+    var findsPartners = true
     private var seriesFirstRow = 0
 
     private var pendingTimes: [Int64] = []
@@ -48,8 +51,7 @@ final class SegmentWriter {
     /// Adds rows of the series, later than those it has; `addValues` fills them.
     func addRows(_ times: [Int64]) throws(FileError) {
         guard let first = times.first, let last = times.last else { return }
-        slabBase = footer.rowCount
-        slabTimes = times
+        slab.begin(firstRow: footer.rowCount, times)
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -67,15 +69,19 @@ final class SegmentWriter {
 
     /// Values of one column for the rows of the last `addRows`.
     ///
+    /// Columns come by ascending number: a field is compared with those before it.
+    ///
     /// - Parameter rows: ascending, counted from the first row of that call.
     func addValues(
         _ column: Column, rows: Span<UInt32>, bits: Span<UInt64>, strings: StringSource
     ) throws(FileError) {
         guard rows.count > 0 else { return }
         prepare(column)
+        slab.add(column, rows: rows, bits: bits, strings)
+        if findsPartners { partners.search(column.id, in: slab.columns) }
         try fields[column.id]?.append(
-            series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
-            bits: bits, strings: strings, to: &output)
+            series: footer.seriesCount, slab, partners: partners.partners(of: column.id),
+            strings: strings, to: &output)
     }
 
     // MARK: Copying
