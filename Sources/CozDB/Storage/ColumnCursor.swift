@@ -287,7 +287,7 @@ extension MemtableView {
         var ends: [Int] = []
         func append(_ time: Int64, _ bits: UInt64) {
             var stored = bits
-            if column.type == .string {
+            if column.type == .string, !ISOTime.isWord(bits) {
                 strings.withBytes(Int(bits)) { heap.append(copying: $0) }
                 ends.append(heap.count)
                 stored = UInt64(ends.count - 1)

@@ -2,7 +2,8 @@
 // Every value is 64 bits; the type says what they mean. Buffers are reused from call to call.
 
 /// Strings addressed by code. Immutable, so it can be shared by every slice that refers to it.
-/// Equal strings may have different codes when they come from different sources.
+/// Equal strings may have different codes when they come from different sources. In place of a code
+/// every function also takes the word of a time (`ISOTime.word`), whose text needs no table.
 final class StringTable: Sendable {
     /// A run of codes whose strings lie in one heap.
     private struct Part {
@@ -42,6 +43,7 @@ final class StringTable: Sendable {
 
     /// The bytes of a string, valid during the call.
     func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result {
+        if ISOTime.isWord(code) { return ISOTime.withBytes(code, body) }
         var number = parts.count - 1
         while number > 0, parts[number].firstCode > Int(code) { number -= 1 }
         let index = Int(code) - parts[number].firstCode
@@ -57,7 +59,8 @@ struct ColumnSlice {
     var type = FieldType.float
     /// Nanoseconds since 1970.
     var times: [Int64] = []
-    /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: code in `strings`.
+    /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: code in `strings`
+    /// or word of a time.
     var bits: [UInt64] = []
     var strings = StringTable.empty
 
@@ -88,7 +91,9 @@ struct ColumnSlice {
             return
         }
         times.append(contentsOf: later.times)
-        bits.append(contentsOf: offset == 0 ? later.bits : later.bits.map { $0 + offset })
+        bits.append(
+            contentsOf: offset == 0
+                ? later.bits : later.bits.map { ISOTime.moved($0, by: offset) })
     }
 
     /// Both slices by time; where both have a value the newer one's stays.
@@ -111,7 +116,8 @@ struct ColumnSlice {
             } else {
                 if left < count, times[left] == newer.times[right] { left += 1 }
                 merged.times.append(newer.times[right])
-                merged.bits.append(newer.bits[right] + offset)
+                merged.bits.append(
+                    offset == 0 ? newer.bits[right] : ISOTime.moved(newer.bits[right], by: offset))
                 right += 1
             }
         }

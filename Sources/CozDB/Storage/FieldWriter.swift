@@ -1,13 +1,15 @@
 // Writes one field of a segment: its blocks, their directory, its presence and its dictionary.
 
-/// Where string codes of values on their way into a segment are looked up.
+/// Where string codes of values on their way into a segment are looked up; words of times are
+/// strings of any source.
 enum StringSource {
     case none
     case table(StringTable)
     case arena(ByteArena.View)
 
     func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result? {
-        switch self {
+        if ISOTime.isWord(code) { return ISOTime.withBytes(code, body) }
+        return switch self {
         case .none: nil
         case .table(let table): table.withBytes(code, body)
         case .arena(let arena): arena.withBytes(Int(code), body)

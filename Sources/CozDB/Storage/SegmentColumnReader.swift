@@ -84,7 +84,13 @@ struct SegmentColumnReader {
             for index in taken {
                 target.rows.append(loadedRows[index] - UInt32(rows.lowerBound))
             }
-            for index in bitRange(taken) { target.bits.append(loadedBits[index] + offset) }
+            guard offset > 0 else {
+                target.bits.append(contentsOf: loadedBits[bitRange(taken)])
+                continue
+            }
+            for index in bitRange(taken) {
+                target.bits.append(ISOTime.moved(loadedBits[index], by: offset))
+            }
         }
     }
 

@@ -177,7 +177,8 @@ extension RowValues {
             } else {
                 if left < rows.count, rows[left] == newer.rows[right] { left += 1 }
                 mergedRows.append(newer.rows[right])
-                mergedBits.append(newer.bits[right] + offset)
+                mergedBits.append(
+                    offset == 0 ? newer.bits[right] : ISOTime.moved(newer.bits[right], by: offset))
                 right += 1
             }
         }

@@ -151,10 +151,14 @@ private struct BlockGrouping {
         }
     }
 
-    /// One attribute: its code is an index.
+    /// One attribute: its code is an index, or a time, which is grouped by what it prints.
     private mutating func addByCode(_ block: Block, _ dimension: ResultVector) {
         var places = [Int](repeating: -1, count: dimension.strings.count + 1)
         for row in 0..<block.count {
+            if dimension.isPresent[row], ISOTime.isWord(dimension.bits[row]) {
+                rows[place(block, row)].append(row)
+                continue
+            }
             let code = dimension.isPresent[row] ? Int(dimension.bits[row]) + 1 : 0
             if places[code] < 0 { places[code] = place(block, row) }
             rows[places[code]].append(row)

@@ -96,6 +96,10 @@ struct Evaluator {
         var known = [UInt8](repeating: 2, count: vector.strings.count)
         var mask = [Bool](repeating: missing, count: count)
         for row in 0..<count where vector.isPresent[row] {
+            if ISOTime.isWord(vector.bits[row]) {
+                mask[row] = test.accepts(vector.strings.text(vector.bits[row]))
+                continue
+            }
             let code = Int(vector.bits[row])
             if known[code] == 2 {
                 known[code] = test.accepts(vector.strings.text(vector.bits[row])) ? 1 : 0

@@ -75,8 +75,9 @@ struct VectorBuilder {
             type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
     }
 
-    /// The code under which a string of another table is known here.
+    /// The code under which a string of another table is known here; a time is known everywhere.
     mutating func code(_ code: UInt64, in table: StringTable) -> UInt64 {
+        if ISOTime.isWord(code) { return code }
         if lastTable !== table {
             lastTable = table
             lastCodes = Array(repeating: .max, count: table.count)
@@ -89,6 +90,8 @@ struct VectorBuilder {
     }
 
     mutating func code(_ text: String) -> UInt64 {
+        // As one text must have one code here, whichever form it came in.
+        if let word = ISOTime.word(of: text) { return word }
         if let code = codes[Name(text)] { return code }
         let code = UInt64(ends.count)
         heap.append(contentsOf: text.utf8)
@@ -99,6 +102,7 @@ struct VectorBuilder {
 
     /// The string with a code of this builder.
     func text(_ code: UInt64) -> String {
+        if ISOTime.isWord(code) { return ISOTime.withBytes(code) { String(validating: $0) ?? "" } }
         let index = Int(code)
         let start = index == 0 ? 0 : ends[index - 1]
         return String(decoding: heap[start..<ends[index]], as: UTF8.self)

@@ -178,6 +178,31 @@ extension ISOTime {
 
     private static let microsecondBits: UInt64 = 52
 
+    /// The word of a text that is a time and has one.
+    static func word(of text: String) -> UInt64? {
+        guard text.utf8.count >= sizeBytesMin, text.utf8.count <= sizeBytesMax else { return nil }
+        let bytes = Array(text.utf8)
+        return ISOTime(bytes.span)?.word
+    }
+
+    /// Whether a word of a string column is a time, not the number of a string.
+    static func isWord(_ word: UInt64) -> Bool { word & wordTag != 0 }
+
+    /// A word of a string column whose table was appended to another one of `offset` strings.
+    static func moved(_ word: UInt64, by offset: UInt64) -> UInt64 {
+        isWord(word) ? word : word + offset
+    }
+
+    /// The bytes of a word's text, valid during the call.
+    static func withBytes<Result>(
+        _ word: UInt64, _ body: (Span<UInt8>) -> Result
+    ) -> Result {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(sizeBytesMax)
+        ISOTime(word: word).append(to: &bytes)
+        return body(bytes.span)
+    }
+
     /// The time as a word of its own, which takes the place of a number of a string. Of one time
     /// there is one word, so that equal words are equal texts.
     ///
