@@ -136,7 +136,7 @@ extension Engine {
         if isOpen {
             // A failure is remembered in the state and thrown below.
             try? flush()
-            if options.compactsInBackground { mergeInBackground(countMin: 2) }
+            if options.compactsInBackground { mergeInBackground(Compaction.chooseAll) }
         }
         // Nothing of ours may touch the files once another writer can have the lock.
         flushQueue.sync {}
