@@ -53,7 +53,10 @@ final class LiveReader: Sendable {
                 var open = segments.withLock { $0 }
                 try open.follow(manifest, in: directory)
                 let replay = try LogReplay(manifest, in: directory)
-                guard try self.manifest().generation == manifest.generation else { continue }
+                // Segments never change: only with logs several files must be of one moment.
+                if !manifest.logs.isEmpty {
+                    guard try self.manifest().generation == manifest.generation else { continue }
+                }
                 segments.withLock { $0 = open }
                 return try body(manifest, open, replay)
             } catch {
