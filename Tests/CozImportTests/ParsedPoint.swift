@@ -33,7 +33,7 @@ struct ParsedInput: Equatable {
                     case .float: .float(Double(bitPattern: cell.bits))
                     case .integer: .integer(Int64(bitPattern: cell.bits))
                     case .boolean: .boolean(cell.bits != 0)
-                    case .string: .string(batch.strings.text(Int(cell.bits)))
+                    case .string: .string(batch.text(cell.bits))
                     }
             }
             points.append(point)

@@ -22,6 +22,11 @@ struct Cozbench {
                     format: arguments[2], path: arguments[3], repeats: repeats)
             case "import" where arguments.count == 4:
                 try ImportWorkload.run(path: arguments[2], directory: arguments[3])
+            case "commits" where arguments.count >= 3:
+                try CommitsWorkload.run(
+                    directory: arguments[2],
+                    count: arguments.count > 3 ? Int(arguments[3]) ?? 2000 : 2000,
+                    threads: arguments.count > 4 ? Int(arguments[4]) ?? 100 : 100)
             case "figures" where arguments.count >= 5:
                 let repeats = arguments.count > 5 ? Int(arguments[5]) ?? 3 : 3
                 try FiguresWorkload.run(

@@ -1,4 +1,4 @@
-// The few machine instructions that Swift cannot name. No allocation, no state, no errors.
+// The few instructions and system calls that Swift cannot name. No allocation, no state, no errors.
 #pragma once
 
 #include <stdbool.h>
@@ -11,3 +11,12 @@ bool coz_crc32c_is_available(void);
 // CRC32C (Castagnoli, reflected) of `count` bytes, continuing from the checksum `seed` of what
 // came before (0 at the beginning). Call it only where coz_crc32c_is_available().
 uint32_t coz_crc32c(const uint8_t *_Nullable bytes, size_t count, uint32_t seed);
+
+// A gate is a word: 0 is shut, 1 is open for good. Many threads wait at it, and one call lets all
+// of them go without a lock that they would have to take one after the other.
+
+// Returns when the gate is open; sees what was written before that.
+void coz_gate_wait(uint32_t *_Nonnull gate);
+
+// Opens the gate and wakes all that wait at it.
+void coz_gate_open(uint32_t *_Nonnull gate);

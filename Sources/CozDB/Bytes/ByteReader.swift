@@ -44,7 +44,19 @@ struct ByteReader: ~Escapable {
 
     /// An unsigned number of one to ten bytes.
     @_lifetime(self: copy self)
+    @inline(__always)
     mutating func readVarint() throws(FormatError) -> UInt64 {
+        // Nearly all are one byte.
+        if offset < bytes.count, bytes[offset] < 0x80 {
+            offset += 1
+            return UInt64(bytes[offset - 1])
+        }
+        return try readLongVarint()
+    }
+
+    @_lifetime(self: copy self)
+    @inline(never)
+    private mutating func readLongVarint() throws(FormatError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count {

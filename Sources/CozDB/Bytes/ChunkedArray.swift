@@ -29,6 +29,25 @@
         count += 1
     }
 
+    /// Appends elements that come together, at the price of one.
+    func append(contentsOf elements: Span<Element>) {
+        var taken = 0
+        while taken < elements.count {
+            let offset = count & (Self.chunkCount - 1)
+            if offset == 0 {
+                unsafe chunks.append(.allocate(capacity: Self.chunkCount))
+            }
+            let size = Swift.min(elements.count - taken, Self.chunkCount - offset)
+            // Sound: the last chunk exists and has room for `size` elements from `offset` on.
+            let target = unsafe chunks[count >> Self.shift] + offset
+            for index in 0..<size {
+                unsafe (target + index).initialize(to: elements[taken &+ index])
+            }
+            taken += size
+            count += size
+        }
+    }
+
     subscript(index: Int) -> Element {
         precondition(index >= 0 && index < count, "index outside the array")
         return unsafe chunks[index >> Self.shift][index & (Self.chunkCount - 1)]

@@ -178,11 +178,17 @@ extension ISOTime {
 
     private static let microsecondBits: UInt64 = 52
 
-    /// The word of a text that is a time and has one.
+    /// The word of a text that is a time and has one. Every producer of strings asks here, so that
+    /// equal texts are equal words wherever they come from.
+    static func word(of text: Span<UInt8>) -> UInt64? {
+        guard text.count >= sizeBytesMin, text.count <= sizeBytesMax else { return nil }
+        return ISOTime(text)?.word
+    }
+
+    /// The same for a text that is no span yet.
     static func word(of text: String) -> UInt64? {
         guard text.utf8.count >= sizeBytesMin, text.utf8.count <= sizeBytesMax else { return nil }
-        let bytes = Array(text.utf8)
-        return ISOTime(bytes.span)?.word
+        return word(of: Array(text.utf8).span)
     }
 
     /// Whether a word of a string column is a time, not the number of a string.

@@ -39,7 +39,7 @@ extension WriteBatch {
         case .float: .float(Double(bitPattern: cell.bits))
         case .integer: .integer(Int64(bitPattern: cell.bits))
         case .boolean: .boolean(cell.bits != 0)
-        case .string: .string(strings.text(Int(cell.bits)))
+        case .string: .string(text(cell.bits))
         }
     }
 }

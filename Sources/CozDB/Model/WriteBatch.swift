@@ -32,7 +32,8 @@ public struct WriteBatch: Sendable {
 
     /// One value: 64 bits whose meaning is the type of the column.
     @frozen public struct Cell: Sendable {
-        /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: its number.
+        /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: what
+        /// `WriteBatch.string` gave for it.
         public var bits: UInt64
         /// Number of the column in the batch.
         public var column: UInt32
@@ -286,9 +287,16 @@ public struct WriteBatch: Sendable {
         return number
     }
 
-    /// The cell bits for a string value. Valid UTF-8; equal strings get equal numbers.
+    /// The cell bits for a string value: the word of a time for texts that are one, else a number
+    /// in this batch. Valid UTF-8; equal strings get equal bits.
     public mutating func string(_ bytes: Span<UInt8>) -> UInt64 {
-        UInt64(truncatingIfNeeded: strings.intern(bytes))
+        ISOTime.word(of: bytes) ?? UInt64(truncatingIfNeeded: strings.intern(bytes))
+    }
+
+    /// The text of a string's cell bits.
+    func text(_ bits: UInt64) -> String {
+        if ISOTime.isWord(bits) { return ISOTime.withBytes(bits) { String(validating: $0) ?? "" } }
+        return strings.text(Int(truncatingIfNeeded: bits))
     }
 
     // MARK: Points
@@ -424,7 +432,9 @@ public struct WriteBatch: Sendable {
 
     /// Whether a cell of a string column has nothing but blanks.
     func isBlank(_ cell: Cell) -> Bool {
-        strings.copy(Int(truncatingIfNeeded: cell.bits)).allSatisfy { $0 == 0x20 || $0 == 0x09 }
+        !ISOTime.isWord(cell.bits)
+            && strings.copy(Int(truncatingIfNeeded: cell.bits))
+            .allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
 
     func receivedTagSet(_ index: Int) -> TagSet { WriteBatch.tagSet(tagSets.copy(index)) }

@@ -306,18 +306,24 @@ extension MemtableView {
                 slice.bits.append(stored)
             }
         }
+        let isAttribute = column.kind == .attribute
+        let lists = isAttribute ? self.lists().attributes : self.lists().layouts
+        // Rows of one layout mostly come together.
+        var lastList = UInt32.max
+        var found: Int?
         for place in places {
             let row = rows[Int(order.rows[place])]
-            if column.kind == .attribute {
-                forEachAttribute(row.attributes) { id, string in
-                    if Int(id) == column.id { append(row.time, UInt64(string)) }
-                }
-                continue
+            let list = isAttribute ? row.attributes : row.layout
+            if list != lastList {
+                found = lists.place(of: column.id, in: list)
+                lastList = list
             }
-            for index in Int(row.cellStart)..<Int(row.cellEnd) {
-                guard Int(cellColumns[index]) == column.id else { continue }
-                append(row.time, cellBits[index])
-            }
+            guard let found else { continue }
+            append(
+                row.time,
+                isAttribute
+                    ? lists.words[lists.range(list).lowerBound + found]
+                    : cells[Int(row.cellStart) + found])
         }
         slice.strings = StringTable(heap: heap, ends: ends)
         return slice

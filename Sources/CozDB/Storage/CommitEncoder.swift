@@ -18,7 +18,15 @@ struct CommitEncoder {
     private var experiments: [Int?]
     private var tagSets: [TagSetPlan?]
     private var columns: [ColumnPlan?]
-    private var tables: [Table] = []
+    /// The lists of received columns that rows have, and what becomes of rows with each.
+    private var layoutKeys = RowLayouts()
+    private var layouts: [LayoutPlan] = []
+    /// The forms of the cells of all layouts that are plain.
+    private var forms: [CommitTableWriter.CellForm] = []
+    /// The values of one row that are stored.
+    private var accepted: [WriteBatch.Cell] = []
+    private var acceptedForms: [CommitTableWriter.CellForm] = []
+    private var tables: [CommitTableWriter] = []
     private var tableOfExperiment: [Int: Int] = [:]
     /// Where the row comes from that is being encoded.
     private var source = ""
@@ -51,17 +59,12 @@ struct CommitEncoder {
         case refused
     }
 
-    /// One experiment's part of the record.
-    private struct Table {
-        var experiment: Int
-        var tagSetCount = 0
-        var tagSets = ByteWriter()
-        var columnCount = 0
-        var columns = ByteWriter()
-        var numberOfColumn: [ColumnID: Int] = [:]
-        var rowCount = 0
-        var rows = ByteWriter()
-        var lastTime: Int64 = 0
+    /// What becomes of rows with one list of received columns.
+    private struct LayoutPlan {
+        /// Number of the layout in the record; nil where values have to be looked at one by one.
+        var number: Int?
+        /// The forms of its cells in `forms`.
+        var forms = 0..<0
     }
 
     /// - Parameters:
@@ -93,7 +96,9 @@ struct CommitEncoder {
         declare(batch)
         var cellStart = 0
         var sources = batch.sources[...]
-        for (index, row) in batch.rows.enumerated() {
+        let rows = batch.rows
+        for index in rows.indices {
+            let row = rows[index]
             if sources.first?.firstRow == index { source = sources.removeFirst().name }
             let cellEnd = Int(row.cellEnd)
             encode(row, cells: cellStart..<cellEnd, of: batch)
@@ -184,7 +189,7 @@ struct CommitEncoder {
     /// The table of an experiment in this record.
     private mutating func table(_ experiment: Int) -> Int {
         if let known = tableOfExperiment[experiment] { return known }
-        tables.append(Table(experiment: experiment))
+        tables.append(CommitTableWriter(experiment: experiment))
         tableOfExperiment[experiment] = tables.count - 1
         return tables.count - 1
     }
@@ -297,13 +302,7 @@ struct CommitEncoder {
         }
         var number = 0
         if conversion != .refused, let id {
-            number = tables[table].numberOfColumn[id] ?? tables[table].columnCount
-            if number == tables[table].columnCount {
-                tables[table].numberOfColumn[id] = number
-                tables[table].columnCount += 1
-                tables[table].columns.appendVarint(id)
-                tables[table].columns.append(locked.rawValue)
-            }
+            number = tables[table].column(id, type: locked)
         }
         let plan = ColumnPlan(
             id: id ?? 0, number: number, conversion: conversion, locked: locked,
@@ -334,49 +333,74 @@ struct CommitEncoder {
             }
             return
         }
-        // Taken out so that the loop appends to a local writer, not through two arrays.
-        var rows = ByteWriter()
-        swap(&rows, &tables[table].rows)
-        let restart = rows.count
-        rows.appendVarint(number)
-        rows.appendSigned(row.time &- tables[table].lastTime)
-        let valuesBefore = report.values
+        let rowCells = batch.cells.span.extracting(cells)
+        let (layout, isNew) = layoutKeys.intern(rowCells, group: table)
+        if isNew { layouts.append(LayoutPlan()) }
+        if let plain = layouts[layout].number {
+            // A span of a property would be an access to all of self.
+            let forms = forms
+            report.values += cells.count
+            tables[table].appendRow(
+                tagSet: number, time: row.time, layout: plain, cells: rowCells,
+                forms: forms.span.extracting(layouts[layout].forms))
+            return
+        }
+        accept(row, cells, table: table, of: batch)
+        if !accepted.isEmpty {
+            let (cells, forms) = (accepted, acceptedForms)
+            report.values += cells.count
+            let layout = tables[table].layout(cells.span)
+            tables[table].appendRow(
+                tagSet: number, time: row.time, layout: layout, cells: cells.span,
+                forms: forms.span)
+        }
+        if isNew { layouts[layout] = plan(layout: layout, table: table) }
+    }
+
+    /// What becomes of rows of a layout of which one row was seen: they are plain where every
+    /// value of every column is stored as it comes.
+    private mutating func plan(layout: Int, table: Int) -> LayoutPlan {
+        let count = layoutKeys.range(layout).count - 1
+        let start = layoutKeys.range(layout).lowerBound
+        var cells: [WriteBatch.Cell] = []
+        let formStart = forms.count
+        for index in start..<(start + count) {
+            guard let plan = columns[Int(layoutKeys[index])], plan.conversion == .none else {
+                forms.removeLast(forms.count - formStart)
+                return LayoutPlan()
+            }
+            let number = UInt32(truncatingIfNeeded: plan.number)
+            forms.append(CommitTableWriter.CellForm(column: number, type: plan.locked))
+            cells.append(WriteBatch.Cell(bits: 0, column: number))
+        }
+        guard count > 0 else { return LayoutPlan() }
+        return LayoutPlan(
+            number: tables[table].layout(cells.span), forms: formStart..<forms.count)
+    }
+
+    /// Collects the values of a row that are stored, as the types that their columns have, and
+    /// refuses the others.
+    private mutating func accept(
+        _ row: WriteBatch.Row, _ cells: Range<Int>, table: Int, of batch: borrowing WriteBatch
+    ) {
+        accepted.removeAll(keepingCapacity: true)
+        acceptedForms.removeAll(keepingCapacity: true)
         for index in cells {
             let cell = batch.cells[index]
             let plan = plan(column: Int(cell.column), for: cell, table: table, of: batch)
-            append(cell, plan, row, to: &rows, of: batch)
-        }
-        rows.append(UInt8(0))
-        if report.values == valuesBefore {
-            rows.bytes.removeLast(rows.count - restart)
-        } else {
-            tables[table].lastTime = row.time
-            tables[table].rowCount += 1
-        }
-        swap(&rows, &tables[table].rows)
-    }
-
-    /// Appends one cell in the column's stored type, or refuses its value.
-    private mutating func append(
-        _ cell: WriteBatch.Cell, _ plan: ColumnPlan, _ row: WriteBatch.Row,
-        to writer: inout ByteWriter, of batch: borrowing WriteBatch
-    ) {
-        var bits = cell.bits
-        if plan.conversion != .none {
-            guard let stored = CommitEncoder.storedBits(bits, plan.conversion) else {
-                if plan.dropsBlanks, batch.isBlank(cell) { return }
-                return refuseValue(cell, plan, row, of: batch)
+            var bits = cell.bits
+            if plan.conversion != .none {
+                guard let stored = CommitEncoder.storedBits(bits, plan.conversion) else {
+                    if plan.dropsBlanks, batch.isBlank(cell) { continue }
+                    refuseValue(cell, plan, row, of: batch)
+                    continue
+                }
+                bits = stored
+                if plan.isTyped { report.convertedValues += 1 }
             }
-            bits = stored
-            if plan.isTyped { report.convertedValues += 1 }
-        }
-        report.values += 1
-        writer.appendVarint(plan.number + 1)
-        switch plan.locked {
-        case .float: writer.append(bits)
-        case .integer: writer.appendSigned(Int64(bitPattern: bits))
-        case .boolean: writer.append(UInt8(truncatingIfNeeded: bits))
-        case .string: writer.appendVarint(bits)
+            let number = UInt32(truncatingIfNeeded: plan.number)
+            accepted.append(WriteBatch.Cell(bits: bits, column: number))
+            acceptedForms.append(CommitTableWriter.CellForm(column: number, type: plan.locked))
         }
     }
 
@@ -490,7 +514,7 @@ struct CommitEncoder {
     // MARK: Bytes
 
     private func record(of batch: borrowing WriteBatch) -> [UInt8] {
-        let rowsSize = tables.reduce(0) { $0 + $1.rows.count + $1.tagSets.count }
+        let rowsSize = tables.reduce(0) { $0 + $1.sizeBytes }
         var writer = ByteWriter(capacity: rowsSize + batch.strings.heapSizeBytes + 4096)
         writer.append(CommitRecord.version)
         writer.appendVarint(changes.count)
@@ -505,16 +529,7 @@ struct CommitEncoder {
             writer.append(batch.strings.heap.span.extracting(range))
         }
         writer.appendVarint(tables.count)
-        for table in tables {
-            writer.appendVarint(table.experiment)
-            writer.appendVarint(table.tagSetCount)
-            writer.append(table.tagSets.bytes)
-            writer.appendVarint(table.columnCount)
-            writer.append(table.columns.bytes)
-            writer.appendVarint(table.rowCount)
-            writer.appendVarint(table.rows.count)
-            writer.append(table.rows.bytes)
-        }
+        for table in tables { table.append(to: &writer) }
         return writer.bytes
     }
 }

@@ -4,16 +4,18 @@
 //     version (1)
 //     schema changes       count, changes
 //     journal              count, entries of the rejects journal
-//     strings              count, blobs: the string values of the commit, each once
+//     strings              count, blobs: the string values of the commit, each once, but no times
 //     tables               count, then for each experiment:
 //         experiment       number
 //         tag sets         count, each: series key (blob), attribute count, (column, value blob)...
 //         columns          count, each: column number, type
+//         layouts          count, each: count, places in the list of columns
 //         rows             count, size of the rows in bytes, each:
 //             tag set      varint
 //             time         signed varint, difference to the row before
-//             cells        each: 1 + index in the list of columns, value as its type says (float
-//                          8 bytes, integer signed varint, boolean 1 byte, string number); then 0
+//             layout       varint: which columns the row has, in which order
+//             values       one for each column of the layout, as its type says (float 8 bytes,
+//                          integer signed varint, boolean 1 byte, string: CommitString)
 //
 // All numbers are varints.
 
@@ -21,30 +23,53 @@
 protocol CommitReceiver {
     mutating func receive(_ change: SchemaChange) throws(FormatError)
     mutating func receive(_ entry: JournalEntry)
-    /// The next string; strings are numbered from 0 in the order they come.
-    mutating func receiveString(_ bytes: Span<UInt8>)
+    /// The next string; what stands for it in the rows.
+    mutating func receiveString(_ bytes: Span<UInt8>) -> UInt64
     mutating func beginTable(experiment: Int) throws(FormatError)
     /// The next tag set of the table.
     mutating func receiveTagSet(
         key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]) throws(FormatError)
     /// The next column of the table.
     mutating func receiveColumn(_ column: ColumnID, type: FieldType) throws(FormatError)
-    /// A row; its cells follow, then `endRow`.
-    mutating func beginRow(tagSet: Int, time: Int64)
-    /// Column: an index into the columns received; strings: the number of the string.
-    mutating func receiveCell(column: Int, bits: UInt64)
-    mutating func endRow()
+    /// The next layout of the table: which of the columns received a row has.
+    mutating func receiveLayout(_ columns: Span<UInt32>)
+    /// A row with its values in the order of its layout.
+    mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>)
+}
+
+/// How a string stands in a row: twice its number in the commit; or, for a time, the difference of
+/// its word to the one that its column had last in the commit (zigzag in 63 bits), twice, plus one.
+enum CommitString {
+    /// The word before the first time of a column.
+    static let firstWord = ISOTime.wordTag
+
+    static func encode(_ bits: UInt64, after word: UInt64) -> UInt64 {
+        guard ISOTime.isWord(bits) else { return bits << 1 }
+        // Both have the tag, so that 63 bits hold the difference, sign included.
+        let difference = Int64(bitPattern: (bits &- word) << 1) >> 1
+        return UInt64(bitPattern: (difference << 1) ^ (difference >> 63)) << 1 | 1
+    }
+
+    /// The word of a code that is odd.
+    static func time(_ code: UInt64, after word: UInt64) -> UInt64 {
+        let zigzag = code >> 1
+        let difference = (zigzag >> 1) ^ (0 &- (zigzag & 1))
+        return (word &+ difference) | ISOTime.wordTag
+    }
 }
 
 enum CommitRecord {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
+    /// Rows named the column of each value, and times were strings.
+    static let firstVersion: UInt8 = 1
 
     /// Reads a record that came whole from the log or straight from the encoder.
     static func read(
         _ bytes: [UInt8], into receiver: inout some CommitReceiver
     ) throws(FormatError) {
         var reader = ByteReader(bytes.span)
-        guard try reader.readUInt8() == version else {
+        let version = try reader.readUInt8()
+        guard version == CommitRecord.version || version == firstVersion else {
             throw FormatError(.unsupported, "commit record of a newer version", at: 0)
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
@@ -54,22 +79,39 @@ enum CommitRecord {
             receiver.receive(try reader.readJournalEntry())
         }
         let stringCount = try reader.readCount(limit: reader.remaining)
+        var strings: [UInt64] = []
         for _ in 0..<stringCount {
-            receiver.receiveString(try reader.readBlob(limit: reader.remaining))
+            strings.append(receiver.receiveString(try reader.readBlob(limit: reader.remaining)))
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            try readTable(&reader, stringCount: stringCount, into: &receiver)
+            var table = CommitTable()
+            try table.readHead(&reader, into: &receiver)
+            if version == firstVersion {
+                try table.readCells(&reader, strings: strings.span, into: &receiver)
+            } else {
+                try table.readLayouts(&reader, into: &receiver)
+                try table.readRows(&reader, strings: strings.span, into: &receiver)
+            }
         }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the end of a commit", at: reader.offset)
         }
     }
+}
 
-    private static func readTable(
-        _ reader: inout ByteReader, stringCount: Int, into receiver: inout some CommitReceiver
+/// What is known of one table of a record while its rows are read.
+private struct CommitTable {
+    private var tagSetCount = 0
+    private var types: [FieldType] = []
+    /// Places of all layouts in the list of columns, and where each layout's end.
+    private var places: [UInt32] = []
+    private var ends: [Int] = []
+
+    mutating func readHead(
+        _ reader: inout ByteReader, into receiver: inout some CommitReceiver
     ) throws(FormatError) {
         try receiver.beginTable(experiment: reader.readCount(limit: Int(UInt32.max)))
-        let tagSetCount = try reader.readCount(limit: reader.remaining)
+        tagSetCount = try reader.readCount(limit: reader.remaining)
         for _ in 0..<tagSetCount {
             let key = try [UInt8](copying: reader.readBlob(limit: reader.remaining))
             var attributes: [(column: ColumnID, value: [UInt8])] = []
@@ -80,7 +122,6 @@ enum CommitRecord {
             }
             try receiver.receiveTagSet(key: key.span, attributes: attributes)
         }
-        var types: [FieldType] = []
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             let column = try reader.readCount(limit: Int(UInt32.max))
             guard let type = FieldType(rawValue: try reader.readUInt8()) else {
@@ -89,26 +130,103 @@ enum CommitRecord {
             types.append(type)
             try receiver.receiveColumn(column, type: type)
         }
+    }
+
+    mutating func readLayouts(
+        _ reader: inout ByteReader, into receiver: inout some CommitReceiver
+    ) throws(FormatError) {
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            let start = places.count
+            let count = try reader.readCount(limit: reader.remaining)
+            guard count > 0 else {
+                throw FormatError(.invalid, "a row without values", at: reader.offset)
+            }
+            for _ in 0..<count {
+                places.append(
+                    UInt32(truncatingIfNeeded: try reader.readCount(limit: types.count - 1)))
+            }
+            ends.append(places.count)
+            receiver.receiveLayout(places.span.extracting(start..<places.count))
+        }
+    }
+
+    /// Locals, so that the loop touches no memory that anybody else could.
+    func readRows(
+        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout some CommitReceiver
+    ) throws(FormatError) {
         let rowCount = try reader.readCount(limit: reader.remaining)
         _ = try reader.readCount(limit: reader.remaining)
         var time: Int64 = 0
+        var words = [UInt64](repeating: CommitString.firstWord, count: types.count)
+        var bits: [UInt64] = []
         for _ in 0..<rowCount {
             let tagSet = try reader.readCount(limit: tagSetCount - 1)
             time &+= try reader.readSigned()
-            receiver.beginRow(tagSet: tagSet, time: time)
+            let layout = try reader.readCount(limit: ends.count - 1)
+            bits.removeAll(keepingCapacity: true)
+            for index in (layout == 0 ? 0 : ends[layout - 1])..<ends[layout] {
+                let place = Int(places[index])
+                switch types[place] {
+                case .float: bits.append(try reader.readUInt64())
+                case .integer: bits.append(UInt64(bitPattern: try reader.readSigned()))
+                case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
+                case .string:
+                    let code = try reader.readVarint()
+                    if code & 1 == 1 {
+                        words[place] = CommitString.time(code, after: words[place])
+                        bits.append(words[place])
+                    } else {
+                        bits.append(
+                            try CommitTable.string(code >> 1, strings, at: reader.offset))
+                    }
+                }
+            }
+            receiver.receiveRow(tagSet: tagSet, time: time, layout: layout, bits: bits.span)
+        }
+    }
+
+    /// Rows of the first version: each value after 1 + the place of its column; then 0.
+    mutating func readCells(
+        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout some CommitReceiver
+    ) throws(FormatError) {
+        let rowCount = try reader.readCount(limit: reader.remaining)
+        _ = try reader.readCount(limit: reader.remaining)
+        var time: Int64 = 0
+        var known: [[UInt32]: Int] = [:]
+        for _ in 0..<rowCount {
+            let tagSet = try reader.readCount(limit: tagSetCount - 1)
+            time &+= try reader.readSigned()
+            var row: [UInt32] = []
+            var bits: [UInt64] = []
             while true {
                 let number = try reader.readCount(limit: types.count)
                 if number == 0 { break }
-                let bits: UInt64
+                row.append(UInt32(truncatingIfNeeded: number - 1))
                 switch types[number - 1] {
-                case .float: bits = try reader.readUInt64()
-                case .integer: bits = UInt64(bitPattern: try reader.readSigned())
-                case .boolean: bits = UInt64(try reader.readUInt8() & 1)
-                case .string: bits = UInt64(try reader.readCount(limit: stringCount - 1))
+                case .float: bits.append(try reader.readUInt64())
+                case .integer: bits.append(UInt64(bitPattern: try reader.readSigned()))
+                case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
+                case .string:
+                    bits.append(
+                        try CommitTable.string(reader.readVarint(), strings, at: reader.offset))
                 }
-                receiver.receiveCell(column: number - 1, bits: bits)
             }
-            receiver.endRow()
+            if known[row] == nil {
+                known[row] = known.count
+                receiver.receiveLayout(row.span)
+            }
+            receiver.receiveRow(
+                tagSet: tagSet, time: time, layout: known[row] ?? 0, bits: bits.span)
         }
+    }
+
+    private static func string(
+        _ number: UInt64, _ strings: Span<UInt64>, at offset: Int
+    ) throws(FormatError) -> UInt64 {
+        guard number < UInt64(strings.count) else {
+            throw FormatError(
+                .invalid, "found string \(number), expected one of \(strings.count)", at: offset)
+        }
+        return strings[Int(number)]
     }
 }

@@ -1,22 +1,39 @@
-// Chooses segments to merge: a pure function of their sizes.
+// Chooses segments to merge: a pure function of their sizes. Only neighbours in age are merged, so
+// that "later wins" stays a matter of order.
 
 enum Compaction {
-    /// How much larger than everything newer a segment may be and still be merged with it: each
-    /// value is then rewritten about once per quadrupling of the database.
+    /// How much larger than the others a segment may be and still be merged with them.
     static let sizeRatio = 4
+    /// With more segments than this, they are merged whatever a merge of so many costs.
+    static let segmentCountMax = 64
 
-    /// The newest segments of similar size, when there are enough of them.
+    /// While data comes: the newest segments of one size, once there are enough of them. Each value
+    /// is rewritten once per `countMin`-fold growth of the database, and of each size there are
+    /// fewer segments than that.
     ///
     /// - Parameters:
     ///   - sizes: bytes of each segment of one experiment, oldest first.
     ///   - countMin: fewer segments than this are left alone.
-    static func choose(_ sizes: [Int], countMin: Int) -> Range<Int>? {
+    static func chooseTier(_ sizes: [Int], countMin: Int) -> Range<Int>? {
+        if sizes.count > segmentCountMax { return chooseAll(sizes) }
+        guard var total = sizes.last else { return nil }
+        var start = sizes.count - 1
+        while start > 0, sizes[start - 1] <= sizeRatio * (total / (sizes.count - start)) {
+            start -= 1
+            total += sizes[start]
+        }
+        return sizes.count - start >= max(2, countMin) ? start..<sizes.count : nil
+    }
+
+    /// When no more data comes: all segments but those that are much larger than everything newer;
+    /// each value is then rewritten about once per quadrupling of the database.
+    static func chooseAll(_ sizes: [Int]) -> Range<Int>? {
         guard var total = sizes.last else { return nil }
         var start = sizes.count - 1
         while start > 0, sizes[start - 1] <= sizeRatio * total {
             start -= 1
             total += sizes[start]
         }
-        return sizes.count - start >= max(2, countMin) ? start..<sizes.count : nil
+        return sizes.count - start >= 2 ? start..<sizes.count : nil
     }
 }

@@ -6,14 +6,15 @@ extension Engine {
     /// Lets the background look for segments to merge.
     func scheduleCompaction() {
         guard options.compactsInBackground else { return }
-        mergeInBackground(countMin: options.compactionSegmentCount)
+        let countMin = options.compactionSegmentCount
+        mergeInBackground { Compaction.chooseTier($0, countMin: countMin) }
     }
 
-    /// Merges the newest segments of similar size of each experiment, repeatedly.
-    func mergeInBackground(countMin: Int) {
+    /// Merges those segments of each experiment that are chosen by their sizes, repeatedly.
+    func mergeInBackground(_ choose: @escaping @Sendable ([Int]) -> Range<Int>?) {
         compactionQueue.async {
             do throws(DatabaseError) {
-                try self.compactNow(countMin: countMin)
+                try self.compactNow(choose)
             } catch {
                 // The inputs are untouched and the database is whole: only space is lost.
                 self.options.log?("a merge failed: \(error)")
@@ -42,12 +43,14 @@ extension Engine {
         return try result.get()
     }
 
-    private func compactNow(countMin: Int) throws(DatabaseError) {
+    private func compactNow(
+        _ choose: ([Int]) -> Range<Int>?
+    ) throws(DatabaseError) {
         for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
             while true {
                 let segments = state.withLock { $0.manifest.segments(of: experiment) }
                 let sizes = segments.map(\.sizeBytes)
-                guard let range = Compaction.choose(sizes, countMin: countMin),
+                guard let range = choose(sizes),
                     state.withLock({ !$0.isClosed && $0.failure == nil })
                 else { break }
                 try merge(Array(segments[range]))

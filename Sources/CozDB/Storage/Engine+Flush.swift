@@ -110,17 +110,7 @@ extension Engine {
         } catch {
             throw fail(error)
         }
-        state.withLock { $0.isLeading = false }
-    }
-
-    /// Waits until nobody writes the log, and keeps it that way.
-    private func takeLead() throws(DatabaseError) {
-        try state.withLock(
-            when: { !$0.isLeading && $0.frozen == nil && $0.pending.isEmpty || $0.failure != nil }
-        ) { state throws(DatabaseError) in
-            try checkUsable(state)
-            state.isLeading = true
-        }
+        passLead()
     }
 
     private func flushWhileLeading() throws(DatabaseError) {
@@ -146,10 +136,11 @@ extension Engine {
         if isOpen {
             // A failure is remembered in the state and thrown below.
             try? flush()
-            if options.compactsInBackground { mergeInBackground(countMin: 2) }
+            if options.compactsInBackground { mergeInBackground(Compaction.chooseAll) }
         }
         // Nothing of ours may touch the files once another writer can have the lock.
         flushQueue.sync {}
+        reserveQueue.sync {}
         compactionQueue.sync {}
         let failure = state.withLock { $0.failure }
         if isOpen, failure == nil { removeRetired(all: true) }

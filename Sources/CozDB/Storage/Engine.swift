@@ -1,7 +1,6 @@
 // The single writer: orders commits into the log, the memtable, segments and the manifest.
 //
-// Threads meet in one Monitor. Commits queue up in it; the first thread that finds nobody writing
-// leads: it writes and syncs the queue as one frame, applies it and wakes the others. Flushes and
+// Threads meet in one Monitor. How commits become durable is in Engine+Commit.swift. Flushes and
 // merges run on queues of their own; the manifest is replaced by one thread at a time.
 
 internal import Dispatch
@@ -18,7 +17,9 @@ final class Engine: Sendable {
     private let manifestTurn = Monitor(())
     let flushQueue = DispatchQueue(label: "cozdb.flush")
     /// Apart from flushes: a sync waits for the leader, and the leader may wait for a flush.
-    private let syncQueue = DispatchQueue(label: "cozdb.sync")
+    let syncQueue = DispatchQueue(label: "cozdb.sync")
+    /// Prepares space for the log ahead of the commits.
+    let reserveQueue = DispatchQueue(label: "cozdb.reserve")
     let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
 
     /// Everything that threads share.
@@ -26,7 +27,11 @@ final class Engine: Sendable {
         /// As it is on disk.
         var manifest: Manifest
         /// With the changes of commits that are not durable yet.
-        var stagedSchemas: SchemaSet
+        var stagedSchemas: SchemaSet {
+            didSet { schemasVersion &+= 1 }
+        }
+        /// Changes with `stagedSchemas`: what was validated before is validated again.
+        private(set) var schemasVersion = 0
         /// As of the last durable commit.
         var schemas: SchemaSet
         var segments = SegmentSet()
@@ -36,12 +41,16 @@ final class Engine: Sendable {
         /// The memtable that is being written to segments, and its log.
         var frozen: Memtable?
         var log: LogWriter?
-        var pending: [PendingCommit] = []
+        /// Commits that wait to be written, oldest first; the last group takes more of them. While
+        /// there are any, a thread is leading or is about to.
+        var groups: [CommitGroup] = []
         /// Sequence of the last commit that was queued, and of the last that is durable.
         var queuedSequence: UInt64
         var durableSequence: UInt64
-        /// Whether a thread is writing the log.
+        /// Whether a thread is writing the log, or was chosen to.
         var isLeading = false
+        /// Threads that want to lead without a commit; they come before those that have one.
+        var leadRequests = 0
         var isSyncScheduled = false
         /// Whether a change of the schemas keeps commits out.
         var isExclusive = false
@@ -53,12 +62,11 @@ final class Engine: Sendable {
         /// What flushes and merges found since the database was opened.
         var tagSetMerges = TagSetMerges()
         /// `journalID` of refusals stored before, to keep equal ones once; nil until the first.
-        var knownRefusals: Set<UInt64>?
-    }
-
-    struct PendingCommit {
-        var record: [UInt8]
-        var sequence: UInt64
+        var knownRefusals: Set<UInt64>? {
+            didSet { refusalsVersion &+= 1 }
+        }
+        /// Changes with `knownRefusals`.
+        private(set) var refusalsVersion = 0
     }
 
     init(
@@ -75,67 +83,10 @@ final class Engine: Sendable {
                 durableSequence: manifest.lastSequence))
     }
 
-    // MARK: Writing
-
-    /// Commits a batch; durable as the options say when it returns.
-    ///
-    /// - Parameter marks: entries of the rejects journal that the batch deals with.
-    func write(
-        _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
-    ) throws(DatabaseError) -> WriteReport {
-        var staged = try stage(batch, marks)
-        if staged == nil {
-            try loadKnownRefusals()
-            staged = try stage(batch, marks)
-        }
-        guard let staged else { return WriteReport() }
-        if staged.sequence > 0 { try makeDurable(staged.sequence) }
-        return staged
-    }
-
-    /// Validates a batch and queues its record; the report's sequence is 0 if there is nothing
-    /// to write.
-    ///
-    /// - Returns: nil where the batch has refusals and those stored before must be loaded first.
-    private func stage(
-        _ batch: borrowing WriteBatch, _ marks: [JournalEntry]
-    ) throws(DatabaseError) -> WriteReport? {
-        // A borrowed value cannot be captured by the closure below; copying it costs references.
-        let batch = copy batch
-        let memtableLimit = options.memtableSizeBytesMax
-        return try state.withLock(
-            when: {
-                !$0.isExclusive && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
-                    || $0.failure != nil
-            }
-        ) { state throws(DatabaseError) in
-            try checkUsable(state)
-            var encoder = CommitEncoder(
-                batch, schemas: state.stagedSchemas, options: options,
-                known: state.knownRefusals, marks: marks)
-            guard let record = try encoder.encode(batch) else { return encoder.report }
-            if !encoder.refusals.isEmpty, state.knownRefusals == nil { return nil }
-            let limit = min(options.batchSizeBytesMax, LogFormat.commitSizeBytesMax)
-            guard record.count <= limit else {
-                throw DatabaseError(
-                    .limitExceeded,
-                    "a batch of \(record.count) bytes exceeds batchSizeBytesMax "
-                        + "(\(limit)); write it in parts")
-            }
-            for refusal in encoder.refusals {
-                state.knownRefusals?.insert(refusal.journalID)
-            }
-            state.stagedSchemas = encoder.schemas
-            state.queuedSequence += 1
-            state.pending.append(PendingCommit(record: record, sequence: state.queuedSequence))
-            var report = encoder.report
-            report.sequence = state.queuedSequence
-            return report
-        }
-    }
+    // MARK: Rejects
 
     /// Learns which refusals are stored already, so that importing a file again adds none.
-    private func loadKnownRefusals() throws(DatabaseError) {
+    func loadKnownRefusals() throws(DatabaseError) {
         var isLoaded = false
         while !isLoaded {
             let files = state.withLock { Set($0.manifest.rejects.map(\.number)) }
@@ -182,113 +133,18 @@ final class Engine: Sendable {
         if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
     }
 
-    /// Returns when a commit is durable; writes it, and all others queued, if nobody else does.
-    private func makeDurable(_ sequence: UInt64) throws(DatabaseError) {
-        while true {
-            let group: [PendingCommit]? = try state.withLock(
-                when: { !$0.isLeading || $0.durableSequence >= sequence || $0.failure != nil }
-            ) { state throws(DatabaseError) in
-                if state.durableSequence >= sequence { return nil }
-                if let failure = state.failure { throw failure }
-                state.isLeading = true
-                let count = Engine.groupCount(state.pending.map(\.record.count))
-                let group = Array(state.pending[..<count])
-                state.pending.removeFirst(count)
-                return group
-            }
-            guard let group else { return }
-            do throws(DatabaseError) {
-                try lead(group)
-            } catch {
-                throw fail(error)
-            }
-        }
-    }
-
-    /// How many of the pending commits one frame takes: one at least, and no more than a reader
-    /// accepts.
-    static func groupCount(_ sizes: [Int]) -> Int {
-        var total = 0
-        for (index, size) in sizes.enumerated() {
-            total += size
-            if index > 0, total > LogFormat.groupSizeBytesMax { return index }
-        }
-        return sizes.count
-    }
-
-    /// Writes a group of commits to the log and applies them. Only the leading thread is here.
-    private func lead(_ group: [PendingCommit]) throws(DatabaseError) {
-        var payload = ByteWriter()
-        for commit in group { payload.appendBlob(commit.record) }
-        let log = try currentLog(firstSequence: group[0].sequence)
-        try calling("writing the log") { () throws(FileError) in
-            try log.append(
-                payload: payload.bytes, commitCount: group.count,
-                firstSequence: group[0].sequence)
-            if options.durability == .full { try log.sync() }
-        }
-        let isFull = try state.withLock { state throws(DatabaseError) in
-            for commit in group {
-                try namingFile("write-ahead log") { () throws(FormatError) in
-                    try state.memtable.apply(
-                        commit.record, sequence: commit.sequence, schemas: &state.schemas)
-                }
-                state.durableSequence = commit.sequence
-            }
-            return state.memtable.sizeBytes >= options.memtableSizeBytesMax
-        }
-        if isFull { try rotate() }
-        if case .relaxed(let milliseconds) = options.durability { scheduleSync(milliseconds) }
-        state.withLock { $0.isLeading = false }
-    }
-
-    /// After a failed write nothing is known of what reached the disk: nothing more is written
-    /// until the database is opened again.
-    func fail(_ error: DatabaseError) -> DatabaseError {
-        state.withLock { state in
-            state.isLeading = false
-            if state.failure == nil { state.failure = error }
-        }
-        options.log?("stopped writing: \(error)")
-        return error
-    }
-
-    private func scheduleSync(_ milliseconds: Int) {
-        let isFirst = state.withLock { state in
-            defer { state.isSyncScheduled = true }
-            return !state.isSyncScheduled
-        }
-        guard isFirst else { return }
-        syncQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.syncLog() }
-    }
-
-    /// Makes acknowledged commits of relaxed durability durable.
-    private func syncLog() {
-        let log: LogWriter? = state.withLock(when: { !$0.isLeading }) { state in
-            state.isSyncScheduled = false
-            guard state.failure == nil, let log = state.log else { return nil }
-            state.isLeading = true
-            return log
-        }
-        guard let log else { return }
-        do throws(DatabaseError) {
-            try calling("syncing the log") { () throws(FileError) in try log.sync() }
-            state.withLock { $0.isLeading = false }
-        } catch {
-            _ = fail(error)
-        }
-    }
-
     // MARK: Logs and manifest
 
     /// The open log, made and named by the manifest if there is none.
-    private func currentLog(firstSequence: UInt64) throws(DatabaseError) -> LogWriter {
+    func currentLog(firstSequence: UInt64) throws(DatabaseError) -> LogWriter {
         if let log = state.withLock({ $0.log }) { return log }
         let number = try reserveFileNumber()
         let identity = LogIdentity(
             databaseID: databaseID, number: number, firstSequence: firstSequence)
         let log = try calling("making a log") { () throws(FileError) in
-            try LogWriter(in: directory, identity: identity)
+            try LogWriter(in: directory, identity: identity) { [reserveQueue] work in
+                reserveQueue.async(execute: work)
+            }
         }
         try replaceManifest { manifest in
             manifest.logs.append(
@@ -299,7 +155,7 @@ final class Engine: Sendable {
     }
 
     /// Freezes the memtable and begins a new log; waits while an earlier one is still written.
-    private func rotate() throws(DatabaseError) {
+    func rotate() throws(DatabaseError) {
         let (sequence, failure) = state.withLock(when: { $0.frozen == nil || $0.failure != nil }) {
             ($0.durableSequence, $0.failure)
         }

@@ -1,6 +1,6 @@
 // Layout of the write-ahead log, shared by LogWriter and LogReader; docs/format/wal.md.
 //
-//     file    header (40 bytes), then frames, then zeros (space reserved ahead)
+//     file    header (40 bytes), then frames, then zeros (space written ahead)
 //
 //     header   0  magic "COZWAL\r\n"
 //              8  version, 4 bytes

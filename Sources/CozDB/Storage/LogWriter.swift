@@ -9,57 +9,63 @@ final class LogWriter {
     private(set) var durableSizeBytes: Int
 
     private let file: any File
-    private var reservedSizeBytes: Int
+    private let reserve: LogReserve
     private var buffer = ByteWriter()
 
-    /// Blocks that were written before are overwritten faster than fresh ones, so zeros go ahead.
-    private static let reserve = [UInt8](repeating: 0, count: 256 << 10)
-
     /// Makes the file and its name durable.
-    init(in directory: any Directory, identity: LogIdentity) throws(FileError) {
+    ///
+    /// - Parameter background: runs what prepares space for later frames; at once, later, or never.
+    init(
+        in directory: any Directory, identity: LogIdentity,
+        background: @escaping LogReserve.Background
+    ) throws(FileError) {
         self.identity = identity
         file = try directory.create(FileName.log(identity.number).text)
-        let header = identity.header()
-        try file.writeAll(header.span, at: 0)
+        var start = ByteWriter(capacity: LogReserve.firstSizeBytes)
+        start.append(identity.header())
+        sizeBytes = start.count
+        durableSizeBytes = start.count
+        start.appendZeros(LogReserve.firstSizeBytes - start.count)
+        try file.writeAll(start.bytes.span, at: 0)
         try file.syncData()
         try directory.sync()
-        sizeBytes = header.count
-        durableSizeBytes = header.count
-        reservedSizeBytes = header.count
+        reserve = LogReserve(file, background: background)
     }
 
     /// Writes one frame that holds these commits; durable only after `sync`.
-    ///
-    /// - Parameter payload: commit records, each after its size as a varint.
-    func append(
-        payload: [UInt8], commitCount: Int, firstSequence: UInt64
-    ) throws(FileError) {
-        let header = FrameHeader(
-            payloadSizeBytes: payload.count,
-            payloadChecksum: checksum(
-                payload.span, seed: LogFormat.seed(identity, offset: sizeBytes)),
-            firstSequence: firstSequence, durableSizeBytes: durableSizeBytes,
-            commitCount: commitCount)
+    func append(_ records: [[UInt8]], firstSequence: UInt64) throws(FileError) {
         // Taken out of self, so that its memory is used again and never copied.
         var frame = ByteWriter()
         swap(&frame, &buffer)
         defer { swap(&frame, &buffer) }
         frame.removeAll()
-        header.append(to: &frame, log: identity, offset: sizeBytes)
-        frame.append(payload)
-        let frameSize = LogFormat.frameSizeBytes(payload: payload.count)
-        frame.appendZeros(frameSize - frame.count)
-        if sizeBytes + frameSize > reservedSizeBytes {
-            frame.append(LogWriter.reserve)
-            try file.allocate(size: sizeBytes + frame.count)
-            reservedSizeBytes = sizeBytes + frame.count
-        }
+        frame.appendZeros(LogFormat.frameHeaderSizeBytes)
+        for record in records { frame.appendBlob(record) }
+        let header = header(of: frame, commitCount: records.count, firstSequence: firstSequence)
+        var start = ByteWriter(capacity: LogFormat.frameHeaderSizeBytes)
+        header.append(to: &start, log: identity, offset: sizeBytes)
+        frame.bytes.replaceSubrange(0..<start.count, with: start.bytes)
+        let size = LogFormat.frameSizeBytes(payload: header.payloadSizeBytes)
+        frame.appendZeros(size - frame.count)
+        reserve.take(sizeBytes..<(sizeBytes + size))
         try file.writeAll(frame.bytes.span, at: sizeBytes)
-        sizeBytes += frameSize
+        sizeBytes += size
     }
 
     func sync() throws(FileError) {
         try file.syncData()
         durableSizeBytes = sizeBytes
+    }
+
+    /// The header of a frame whose payload stands behind the place for it.
+    private func header(
+        of frame: ByteWriter, commitCount: Int, firstSequence: UInt64
+    ) -> FrameHeader {
+        let payload = frame.bytes.span.extracting(LogFormat.frameHeaderSizeBytes...)
+        return FrameHeader(
+            payloadSizeBytes: payload.count,
+            payloadChecksum: checksum(payload, seed: LogFormat.seed(identity, offset: sizeBytes)),
+            firstSequence: firstSequence, durableSizeBytes: durableSizeBytes,
+            commitCount: commitCount)
     }
 }

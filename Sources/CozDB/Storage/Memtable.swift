@@ -3,25 +3,27 @@
 
 /// The rows of one experiment that no segment holds yet.
 final class MemtableTable: Sendable {
-    /// One point as it was committed; its cells lie one after the other.
+    /// One point as it was committed; its values lie one after the other.
     struct Row: BitwiseCopyable {
         var time: Int64
         /// Number of the series key in `keys`.
         var series: UInt32
         /// Number of the attributes in `attributeSets`.
         var attributes: UInt32
+        /// Number of the list of its columns in `layouts`.
+        var layout: UInt32
+        /// Where its values begin in `cells`.
         var cellStart: UInt32
-        var cellEnd: UInt32
     }
 
     let experiment: Int
     let rows = ChunkedArray<Row>()
-    /// Column of each cell, and its value as in `ColumnSlice`; strings by their number in the
-    /// memtable. Two arrays, because a struct of both would be a third padding.
-    let cellColumns = ChunkedArray<UInt32>()
-    let cellBits = ChunkedArray<UInt64>()
+    /// Values as in `ColumnSlice`; strings by their number in the memtable, or words of times.
+    let cells = ChunkedArray<UInt64>()
+    /// Each layout is a list of columns of four bytes each. Most rows share a few of them.
+    let layouts = ByteArena()
     let keys = ByteArena()
-    /// Each set is a list of (column, string) pairs of four bytes each.
+    /// Each set is a list of columns of four bytes, each with its string's word of eight.
     let attributeSets = ByteArena()
 
     init(experiment: Int) {
@@ -29,7 +31,7 @@ final class MemtableTable: Sendable {
     }
 
     var sizeBytes: Int {
-        rows.sizeBytes + cellColumns.sizeBytes + cellBits.sizeBytes + keys.sizeBytes
+        rows.sizeBytes + cells.sizeBytes + layouts.sizeBytes + keys.sizeBytes
             + attributeSets.sizeBytes
     }
 }
@@ -74,6 +76,11 @@ final class Memtable {
         return table
     }
 
+    /// What stands for a string in rows and attribute sets: the one place where texts become words.
+    fileprivate func word(of text: Span<UInt8>) -> UInt64 {
+        ISOTime.word(of: text) ?? UInt64(truncatingIfNeeded: strings.intern(text))
+    }
+
     fileprivate func append(_ entry: JournalEntry) {
         journal.append(entry)
         journalSizeBytes += entry.sizeBytes
@@ -90,14 +97,12 @@ private struct MemtableReceiver: CommitReceiver {
     let memtable: Memtable
     var schemas: SchemaSet
 
-    private var strings: [UInt32] = []
     private var table: MemtableTable?
     private var schema: ExperimentSchema?
     private var tagSets: [(series: UInt32, attributes: UInt32)] = []
     private var columns: [UInt32] = []
-    private var isString: [Bool] = []
-    private var row = MemtableTable.Row(
-        time: 0, series: 0, attributes: 0, cellStart: 0, cellEnd: 0)
+    /// Number in the table of each layout of the record.
+    private var layouts: [UInt32] = []
 
     init(memtable: Memtable, schemas: SchemaSet) {
         self.memtable = memtable
@@ -116,8 +121,8 @@ private struct MemtableReceiver: CommitReceiver {
         memtable.append(entry)
     }
 
-    mutating func receiveString(_ bytes: Span<UInt8>) {
-        strings.append(UInt32(truncatingIfNeeded: memtable.strings.intern(bytes)))
+    mutating func receiveString(_ bytes: Span<UInt8>) -> UInt64 {
+        memtable.word(of: bytes)
     }
 
     mutating func beginTable(experiment: Int) throws(FormatError) {
@@ -128,7 +133,7 @@ private struct MemtableReceiver: CommitReceiver {
         table = memtable.table(experiment)
         tagSets.removeAll(keepingCapacity: true)
         columns.removeAll(keepingCapacity: true)
-        isString.removeAll(keepingCapacity: true)
+        layouts.removeAll(keepingCapacity: true)
     }
 
     mutating func receiveTagSet(
@@ -139,8 +144,7 @@ private struct MemtableReceiver: CommitReceiver {
         var set = ByteWriter()
         for attribute in attributes {
             set.append(UInt32(truncatingIfNeeded: attribute.column))
-            set.append(
-                UInt32(truncatingIfNeeded: memtable.strings.intern(attribute.value.span)))
+            set.append(memtable.word(of: attribute.value.span))
         }
         tagSets.append(
             (
@@ -152,7 +156,6 @@ private struct MemtableReceiver: CommitReceiver {
     mutating func receiveColumn(_ column: ColumnID, type: FieldType) throws(FormatError) {
         try check(column, type, .field)
         columns.append(UInt32(truncatingIfNeeded: column))
-        isString.append(type == .string)
     }
 
     /// Rows are put away by column without looking again, so the columns must be there.
@@ -164,21 +167,20 @@ private struct MemtableReceiver: CommitReceiver {
         else { throw FormatError(.invalid, "values of an unknown column \(column)", at: 0) }
     }
 
-    mutating func beginRow(tagSet: Int, time: Int64) {
-        row.time = time
-        row.series = tagSets[tagSet].series
-        row.attributes = tagSets[tagSet].attributes
-        row.cellStart = UInt32(truncatingIfNeeded: table?.cellBits.count ?? 0)
+    mutating func receiveLayout(_ places: Span<UInt32>) {
+        guard let table else { return }
+        var layout = ByteWriter(capacity: places.count * 4)
+        for index in places.indices { layout.append(columns[Int(places[index])]) }
+        layouts.append(UInt32(truncatingIfNeeded: table.layouts.intern(layout.bytes.span)))
     }
 
-    mutating func receiveCell(column: Int, bits: UInt64) {
-        let stored = isString[column] ? UInt64(strings[Int(bits)]) : bits
-        table?.cellColumns.append(columns[column])
-        table?.cellBits.append(stored)
-    }
-
-    mutating func endRow() {
-        row.cellEnd = UInt32(truncatingIfNeeded: table?.cellBits.count ?? 0)
-        table?.rows.append(row)
+    mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>) {
+        guard let table else { return }
+        table.rows.append(
+            MemtableTable.Row(
+                time: time, series: tagSets[tagSet].series,
+                attributes: tagSets[tagSet].attributes, layout: layouts[layout],
+                cellStart: UInt32(truncatingIfNeeded: table.cells.count)))
+        table.cells.append(contentsOf: bits)
     }
 }

@@ -17,11 +17,10 @@ struct MemtableFlush {
     private var mergedPlaces: [UInt32] = []
     /// Pairs of attribute sets that were compared already.
     private var knownPairs: Set<UInt64> = []
-    /// Per column: where its cells begin in the scattered arrays, and where the next one goes.
-    private var starts: [Int] = []
-    private var next: [Int] = []
-    private var cellRows: [UInt32] = []
-    private var cellBits: [UInt64] = []
+    /// The columns that rows have.
+    private let layouts: MemtableLists
+    private let attributes: MemtableLists
+    private var cells = ScatteredCells()
 
     /// Stored rows that are taken together; more only where they have one time.
     private static let slabRowCount = 65_536
@@ -29,6 +28,7 @@ struct MemtableFlush {
     init(_ view: MemtableView, schema: ExperimentSchema) {
         self.view = view
         self.schema = schema
+        (layouts, attributes) = view.lists()
     }
 
     mutating func write(to writer: SegmentWriter) throws(FileError) {
@@ -54,23 +54,25 @@ struct MemtableFlush {
     private mutating func writeSlab(
         _ order: MemtableOrder, _ slab: Range<Int>, to writer: SegmentWriter
     ) throws(FileError) {
-        count(order, slab)
+        number(order, slab)
         scatter(order, slab)
         try writer.addRows(times)
-        for column in schema.columns where next[column.id] > starts[column.id] {
-            let range = starts[column.id]..<next[column.id]
+        for column in schema.columns {
+            let range = cells.range(column.id)
+            guard !range.isEmpty else { continue }
             try writer.addValues(
-                column, rows: cellRows.span.extracting(range),
-                bits: cellBits.span.extracting(range), strings: .arena(view.strings))
+                column, rows: cells.rows.span.extracting(range),
+                bits: cells.bits.span.extracting(range), strings: .arena(view.strings))
         }
     }
 
     /// Numbers the rows by time and counts the cells of each column.
-    private mutating func count(_ order: MemtableOrder, _ slab: Range<Int>) {
+    private mutating func number(_ order: MemtableOrder, _ slab: Range<Int>) {
         times.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         mergedPlaces.removeAll(keepingCapacity: true)
-        var counts = [Int](repeating: 0, count: schema.columns.count + 1)
+        var layoutCounts = [Int](repeating: 0, count: layouts.ends.count)
+        var attributeCounts = [Int](repeating: 0, count: attributes.ends.count)
         var lastAttributes: UInt32 = 0
         for place in slab {
             let row = view.rows[Int(order.rows[place])]
@@ -81,22 +83,13 @@ struct MemtableFlush {
             }
             lastAttributes = row.attributes
             places.append(UInt32(truncatingIfNeeded: times.count - 1))
-            for index in Int(row.cellStart)..<Int(row.cellEnd) {
-                counts[Int(view.cellColumns[index])] += 1
-            }
-            view.forEachAttribute(row.attributes) { column, _ in counts[Int(column)] += 1 }
+            layoutCounts[Int(row.layout)] += 1
+            attributeCounts[Int(row.attributes)] += 1
         }
-        starts.removeAll(keepingCapacity: true)
-        var total = 0
-        for count in counts {
-            starts.append(total)
-            total += count
-        }
-        next = starts
-        if cellRows.count < total {
-            cellRows = [UInt32](repeating: 0, count: total)
-            cellBits = [UInt64](repeating: 0, count: total)
-        }
+        var counts = [Int](repeating: 0, count: schema.columns.count)
+        layouts.add(layoutCounts, to: &counts)
+        attributes.add(attributeCounts, to: &counts)
+        cells.begin(counts)
     }
 
     /// Counts a row once, however many points with different attributes meet in it.
@@ -122,11 +115,16 @@ struct MemtableFlush {
     private func differences(
         _ earlier: UInt32, _ later: UInt32
     ) -> [TagSetMerges.TagDifference] {
-        var values: [UInt32: (earlier: UInt32?, later: UInt32?)] = [:]
-        view.forEachAttribute(earlier) { values[$0, default: (nil, nil)].earlier = $1 }
-        view.forEachAttribute(later) { values[$0, default: (nil, nil)].later = $1 }
-        func text(_ string: UInt32?) -> String? {
-            string.map { String(decoding: view.strings.copy(Int($0)), as: UTF8.self) }
+        var values: [UInt32: (earlier: UInt64?, later: UInt64?)] = [:]
+        for index in attributes.range(earlier) {
+            values[attributes.columns[index], default: (nil, nil)].earlier = attributes.words[index]
+        }
+        for index in attributes.range(later) {
+            values[attributes.columns[index], default: (nil, nil)].later = attributes.words[index]
+        }
+        let strings = StringSource.arena(view.strings)
+        func text(_ word: UInt64?) -> String? {
+            word.flatMap { strings.withBytes($0) { String(validating: $0) ?? "" } }
         }
         return values.filter { $0.value.earlier != $0.value.later }
             .map {
@@ -139,40 +137,103 @@ struct MemtableFlush {
 
     /// Puts each column's cells one after the other, by ascending row.
     private mutating func scatter(_ order: MemtableOrder, _ slab: Range<Int>) {
+        // Taken out of self, so that the loop works on memory that nobody else can touch.
+        var cells = ScatteredCells()
+        swap(&cells, &self.cells)
+        defer { swap(&cells, &self.cells) }
         var merged = 0
         for (offset, place) in slab.enumerated() {
             let row = view.rows[Int(order.rows[place])]
             let target = places[offset]
+            let replacedBefore = cells.replacedValues
+            var cell = Int(row.cellStart)
+            for index in layouts.range(row.layout) {
+                cells.put(view.cells[cell], column: Int(layouts.columns[index]), row: target)
+                cell += 1
+            }
+            for index in attributes.range(row.attributes) {
+                cells.putUncounted(
+                    attributes.words[index], column: Int(attributes.columns[index]), row: target)
+            }
             while merged < mergedPlaces.count, mergedPlaces[merged] < target { merged += 1 }
-            let isMerged = merged < mergedPlaces.count && mergedPlaces[merged] == target
-            let replacedBefore = counters.replacedValues
-            for index in Int(row.cellStart)..<Int(row.cellEnd) {
-                let column = Int(view.cellColumns[index])
-                put(view.cellBits[index], column: column, row: target, counts: true)
+            if merged < mergedPlaces.count, mergedPlaces[merged] == target {
+                merges.replacedValues += cells.replacedValues - replacedBefore
             }
-            view.forEachAttribute(row.attributes) { column, string in
-                put(UInt64(string), column: Int(column), row: target, counts: false)
+        }
+        counters.insertedValues += cells.insertedValues
+        counters.replacedValues += cells.replacedValues
+        counters.identicalValues += cells.identicalValues
+    }
+}
+
+extension MemtableLists {
+    /// Adds to each column how often the lists it is in were counted.
+    fileprivate func add(_ listCounts: [Int], to counts: inout [Int]) {
+        for (number, count) in listCounts.enumerated() where count > 0 {
+            for index in range(UInt32(truncatingIfNeeded: number)) {
+                counts[Int(columns[index])] += count
             }
-            if isMerged { merges.replacedValues += counters.replacedValues - replacedBefore }
+        }
+    }
+}
+
+/// The cells of a slab by column: a counting sort that lets the later of two for one row win.
+private struct ScatteredCells {
+    private(set) var rows: [UInt32] = []
+    private(set) var bits: [UInt64] = []
+    private(set) var insertedValues = 0
+    private(set) var replacedValues = 0
+    private(set) var identicalValues = 0
+    /// Per column: where its cells begin, and where the next one goes.
+    private var starts: [Int] = []
+    private var next: [Int] = []
+
+    /// Forgets everything, and makes room for so many cells of each column.
+    mutating func begin(_ counts: [Int]) {
+        starts.removeAll(keepingCapacity: true)
+        var total = 0
+        for count in counts {
+            starts.append(total)
+            total += count
+        }
+        next = starts
+        if rows.count < total {
+            rows = [UInt32](repeating: 0, count: total)
+            bits = [UInt64](repeating: 0, count: total)
+        }
+        (insertedValues, replacedValues, identicalValues) = (0, 0, 0)
+    }
+
+    func range(_ column: ColumnID) -> Range<Int> { starts[column]..<next[column] }
+
+    /// A value of a field; rows come in ascending order.
+    @inline(__always)
+    mutating func put(_ word: UInt64, column: ColumnID, row: UInt32) {
+        let index = next[column]
+        if index > starts[column], rows[index - 1] == row {
+            if bits[index - 1] == word { identicalValues += 1 } else { replacedValues += 1 }
+            bits[index - 1] = word
+            return
+        }
+        append(word, at: index, column: column, row: row)
+        insertedValues += 1
+    }
+
+    /// A value of an attribute.
+    @inline(__always)
+    mutating func putUncounted(_ word: UInt64, column: ColumnID, row: UInt32) {
+        let index = next[column]
+        if index > starts[column], rows[index - 1] == row {
+            bits[index - 1] = word
+        } else {
+            append(word, at: index, column: column, row: row)
         }
     }
 
-    private mutating func put(_ bits: UInt64, column: Int, row: UInt32, counts: Bool) {
-        let index = next[column]
-        if index > starts[column], cellRows[index - 1] == row {
-            if counts {
-                if cellBits[index - 1] == bits {
-                    counters.identicalValues += 1
-                } else {
-                    counters.replacedValues += 1
-                }
-            }
-            cellBits[index - 1] = bits
-            return
-        }
-        cellRows[index] = row
-        cellBits[index] = bits
+    @inline(__always)
+    private mutating func append(_ word: UInt64, at index: Int, column: ColumnID, row: UInt32) {
+        rows[index] = row
+        bits[index] = word
         next[column] = index + 1
-        if counts { counters.insertedValues += 1 }
     }
 }

@@ -5,19 +5,20 @@ internal import Synchronization
 /// What a table held when the view was taken; safe from any thread.
 final class MemtableView: Sendable {
     let rows: ChunkedArray<MemtableTable.Row>.View
-    let cellColumns: ChunkedArray<UInt32>.View
-    let cellBits: ChunkedArray<UInt64>.View
+    let cells: ChunkedArray<UInt64>.View
+    let layouts: ByteArena.View
     let keys: ByteArena.View
     let attributeSets: ByteArena.View
     let strings: ByteArena.View
 
     /// Sorting waits for the first reader: most views of a busy writer are never read.
     private let sorted = Mutex<MemtableOrder?>(nil)
+    private let decoded = Mutex<(layouts: MemtableLists, attributes: MemtableLists)?>(nil)
 
     init(_ table: MemtableTable, strings: ByteArena) {
         rows = table.rows.view()
-        cellColumns = table.cellColumns.view()
-        cellBits = table.cellBits.view()
+        cells = table.cells.view()
+        layouts = table.layouts.view()
         keys = table.keys.view()
         attributeSets = table.attributeSets.view()
         self.strings = strings.view()
@@ -33,17 +34,53 @@ final class MemtableView: Sendable {
         }
     }
 
-    /// The attributes of a row as (column, string number).
-    func forEachAttribute(_ set: UInt32, _ body: (_ column: UInt32, _ string: UInt32) -> Void) {
-        attributeSets.withBytes(Int(set)) { bytes in
-            var reader = ByteReader(bytes)
-            // Not until reading fails: making the error costs more than the rest of a row.
-            while reader.remaining >= 8, let column = try? reader.readUInt32(),
-                let string = try? reader.readUInt32()
-            {
-                body(column, string)
-            }
+    /// The columns that rows have, by layout, and those of attributes with the words of their
+    /// strings, by attribute set; the first caller decodes.
+    func lists() -> (layouts: MemtableLists, attributes: MemtableLists) {
+        decoded.withLock { decoded in
+            if let decoded { return decoded }
+            let lists = (
+                layouts: MemtableLists(layouts, hasWords: false),
+                attributes: MemtableLists(attributeSets, hasWords: true)
+            )
+            decoded = lists
+            return lists
         }
+    }
+}
+
+/// The layouts or attribute sets of a table, decoded: list after list.
+struct MemtableLists {
+    var columns: [UInt32] = []
+    /// Of attribute sets the word of each column's string; of layouts none.
+    var words: [UInt64] = []
+    /// Where each list ends.
+    var ends: [Int] = []
+
+    fileprivate init(_ encoded: ByteArena.View, hasWords: Bool) {
+        for number in 0..<encoded.count {
+            encoded.withBytes(number) { bytes in
+                var reader = ByteReader(bytes)
+                // Not until reading fails: making the error costs more than the rest.
+                while reader.remaining >= (hasWords ? 12 : 4),
+                    let column = try? reader.readUInt32()
+                {
+                    columns.append(column)
+                    if hasWords { words.append((try? reader.readUInt64()) ?? 0) }
+                }
+            }
+            ends.append(columns.count)
+        }
+    }
+
+    func range(_ number: UInt32) -> Range<Int> {
+        (number == 0 ? 0 : ends[Int(number) - 1])..<ends[Int(number)]
+    }
+
+    /// The last place in a list of a column; nil where the list lacks it.
+    func place(of column: ColumnID, in number: UInt32) -> Int? {
+        let range = range(number)
+        return range.last { Int(columns[$0]) == column }.map { $0 - range.lowerBound }
     }
 }
 

@@ -5,10 +5,9 @@
 /// What meets in the rows of one slab.
 struct RowMeetings {
     private let schema: ExperimentSchema
-    private let isNeeded: Bool
-    /// Whether the schema has attributes that could differ.
-    private let watchesTags: Bool
-    /// Flushes counted all of these as inserted: each that met an older one was not.
+    /// Whether rows have to be told apart: some row is in two inputs, and the schema has attributes
+    /// that could differ.
+    let watchesRows: Bool
     private(set) var counters = WriteCounters()
     /// Per row: whether an attribute was replaced by a different one.
     private var differs: [Bool] = []
@@ -20,44 +19,26 @@ struct RowMeetings {
     /// - Parameter isNeeded: whether any row is in two inputs.
     init(isNeeded: Bool, _ schema: ExperimentSchema, _ rowCount: Int) {
         self.schema = schema
-        self.isNeeded = isNeeded
-        watchesTags = isNeeded && schema.columns.contains { $0.kind == .attribute }
-        guard watchesTags else { return }
+        watchesRows = isNeeded && schema.columns.contains { $0.kind == .attribute }
+        guard watchesRows else { return }
         differs = [Bool](repeating: false, count: rowCount)
         replaced = [UInt32](repeating: 0, count: rowCount)
     }
 
-    /// Looks at the rows in which both have a value for the column.
-    mutating func compare(_ column: Column, _ older: RowValues, _ newer: RowValues) {
-        guard isNeeded else { return }
-        var left = 0
-        for right in newer.rows.indices {
-            let row = newer.rows[right]
-            while left < older.rows.count, older.rows[left] < row { left += 1 }
-            guard left < older.rows.count else { return }
-            guard older.rows[left] == row else { continue }
-            let isSame =
-                column.type == .string
-                ? older.strings.text(older.bits[left]).utf8
-                    .elementsEqual(newer.strings.text(newer.bits[right]).utf8)
-                : older.bits[left] == newer.bits[right]
-            if column.kind == .field {
-                counters.insertedValues -= 1
-                if isSame { counters.identicalValues += 1 } else { counters.replacedValues += 1 }
-            }
-            if isSame || !watchesTags { continue }
-            if column.kind == .field {
-                replaced[Int(row)] += 1
-                continue
-            }
-            differs[Int(row)] = true
-            if names.last != column.name { names.append(column.name) }
-            if example == nil {
-                let tag = TagSetMerges.TagDifference(
-                    name: column.name, earlier: older.strings.text(older.bits[left]),
-                    later: newer.strings.text(newer.bits[right]))
-                example = (row, tag)
-            }
+    /// Takes in what one column met; columns come in the order of the schema.
+    mutating func add(_ column: Column, _ met: ColumnMeetings) {
+        counters.add(met.counters)
+        guard !met.replacedRows.isEmpty else { return }
+        if column.kind == .field {
+            for row in met.replacedRows { replaced[Int(row)] += 1 }
+            return
+        }
+        for row in met.replacedRows { differs[Int(row)] = true }
+        names.append(column.name)
+        if example == nil, let found = met.example {
+            let tag = TagSetMerges.TagDifference(
+                name: column.name, earlier: found.earlier, later: found.later)
+            example = (found.row, tag)
         }
     }
 

@@ -15,11 +15,17 @@ struct SegmentMerge {
     /// What the counters of the flushes have to be corrected by.
     private(set) var counters = WriteCounters()
 
-    /// Rows that one input gives to a slab.
+    /// Rows of a slab, roughly: what all inputs together give to it.
     private static let slabRowCount = 65_536
+    private static let slabRowCountMin = 4096
+
+    /// Rows that one input gives to a slab.
+    private var inputRowCount: Int {
+        max(SegmentMerge.slabRowCountMin, SegmentMerge.slabRowCount / max(1, segments.count))
+    }
 
     /// One input's share of a series.
-    private struct Input {
+    fileprivate struct Input {
         var source: Int
         /// Rows that are not written yet.
         var rows: Range<Int>
@@ -64,7 +70,7 @@ struct SegmentMerge {
         var limit = Int64.max
         for index in inputs.indices {
             let rows = inputs[index].rows
-            let end = min(rows.upperBound, rows.lowerBound + SegmentMerge.slabRowCount)
+            let end = min(rows.upperBound, rows.lowerBound + inputRowCount)
             inputs[index].slab = rows.lowerBound..<end
             inputs[index].times = try segments[inputs[index].source].times(
                 rows: inputs[index].slab)
@@ -91,37 +97,43 @@ struct SegmentMerge {
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
         var meetings = RowMeetings(isNeeded: rowCount > times.count, view.schema, times.count)
         try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
-        var merged = RowValues()
-        var newer = RowValues()
         for column in view.schema.columns {
-            merged.removeAll()
-            for input in inputs where !input.slab.isEmpty {
-                guard readers[input.source][column.id] != nil else { continue }
-                newer.removeAll()
-                try readers[input.source][column.id]!.append(rows: input.slab, to: &newer)
-                guard !newer.rows.isEmpty else { continue }
-                newer.cast(from: readers[input.source][column.id]!.storedType, to: column.type)
-                if !input.places.isEmpty {
-                    for index in newer.rows.indices {
-                        newer.rows[index] = input.places[Int(newer.rows[index])]
-                    }
-                }
-                if merged.rows.isEmpty {
-                    swap(&merged, &newer)
-                } else {
-                    meetings.compare(column, merged, newer)
-                    merged.merge(newer)
-                }
-            }
-            guard !merged.rows.isEmpty else { continue }
-            let strings: StringSource = column.type == .string ? .table(merged.strings) : .none
+            let merged = try merge(
+                column, inputs, rowCount: times.count, watchesRows: meetings.watchesRows)
+            meetings.add(column, merged.meetings)
+            let values = merged.values
+            guard !values.rows.isEmpty else { continue }
+            let strings: StringSource = column.type == .string ? .table(values.strings) : .none
             try calling("writing a segment") { () throws(FileError) in
                 try writer.addValues(
-                    column, rows: merged.rows.span, bits: merged.bits.span, strings: strings)
+                    column, rows: values.rows.span, bits: values.bits.span, strings: strings)
             }
         }
         merges.add(meetings.found(times, key))
         counters.add(meetings.counters)
+    }
+
+    /// The values that a column has in the slab.
+    private mutating func merge(
+        _ column: Column, _ inputs: [Input], rowCount: Int, watchesRows: Bool
+    ) throws(DatabaseError) -> MergedColumn {
+        var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
+        var newer = RowValues()
+        for input in inputs where !input.slab.isEmpty {
+            guard var reader = readers[input.source][column.id].take() else { continue }
+            newer.removeAll()
+            try reader.append(rows: input.slab, to: &newer)
+            newer.cast(from: reader.storedType, to: column.type)
+            readers[input.source][column.id] = reader
+            if !input.places.isEmpty {
+                for index in newer.rows.indices {
+                    newer.rows[index] = input.places[Int(newer.rows[index])]
+                }
+            }
+            merged.add(&newer)
+        }
+        merged.finish()
+        return merged
     }
 
     /// The times of all inputs, each once; each input learns where its rows went. No places mean
@@ -132,60 +144,63 @@ struct SegmentMerge {
             inputs[filled[0]].places = []
             return inputs[filled[0]].times
         }
-        var next = [Int](repeating: 0, count: inputs.count)
         for index in filled { inputs[index].places.removeAll(keepingCapacity: true) }
+        var next = [Int](repeating: 0, count: inputs.count)
+        var heads = inputs.map { $0.times.first ?? .max }
+        var left = inputs.reduce(0) { $0 + $1.times.count }
         var times: [Int64] = []
-        while true {
-            var least = Int64.max
-            var isAtEnd = true
+        times.reserveCapacity(left)
+        while left > 0 {
+            let least = heads.min() ?? .max
+            // Runs of one input are the rule: they end where another one goes on.
+            var limit = Int64.max
+            var isShared = false
+            var owner = -1
             for index in filled where next[index] < inputs[index].times.count {
-                least = min(least, inputs[index].times[next[index]])
-                isAtEnd = false
+                if heads[index] > least {
+                    limit = min(limit, heads[index])
+                } else {
+                    isShared = owner >= 0
+                    owner = index
+                    if isShared { break }
+                }
             }
-            if isAtEnd { return times }
+            let before = times.count
             for index in filled
-            where next[index] < inputs[index].times.count
-                && inputs[index].times[next[index]] == least
-            {
-                inputs[index].places.append(UInt32(truncatingIfNeeded: times.count))
-                next[index] += 1
+            where isShared || index == owner {
+                guard next[index] < inputs[index].times.count, heads[index] == least else { continue }
+                let end = isShared ? next[index] + 1 : inputs[index].runEnd(next[index], limit)
+                left -= end - next[index]
+                inputs[index].place(next[index]..<end, at: before, in: &times)
+                next[index] = end
+                heads[index] = end < inputs[index].times.count ? inputs[index].times[end] : .max
             }
-            times.append(least)
+        }
+        return times
+    }
+}
+
+extension SegmentMerge.Input {
+    /// Where the run that begins at an index ends: at the first time that is not below the limit.
+    fileprivate func runEnd(_ start: Int, _ limit: Int64) -> Int {
+        if limit == .max { return times.count }
+        var end = start + 1
+        while end < times.count, times[end] < limit { end += 1 }
+        return end
+    }
+
+    /// Gives rows the places from `first` on, and adds the times that are not there yet.
+    fileprivate mutating func place(_ run: Range<Int>, at first: Int, in united: inout [Int64]) {
+        var place = first
+        for index in run {
+            places.append(UInt32(truncatingIfNeeded: place))
+            if place == united.count { united.append(times[index]) }
+            place += 1
         }
     }
 }
 
 extension RowValues {
-    /// Adds newer values, which win where both have one.
-    fileprivate mutating func merge(_ newer: RowValues) {
-        var offset: UInt64 = 0
-        if newer.strings !== strings, newer.strings.count > 0 {
-            offset = UInt64(strings.count)
-            strings = StringTable(strings, newer.strings)
-        }
-        var left = 0
-        var right = 0
-        var mergedRows: [UInt32] = []
-        var mergedBits: [UInt64] = []
-        mergedRows.reserveCapacity(rows.count + newer.rows.count)
-        mergedBits.reserveCapacity(rows.count + newer.rows.count)
-        while left < rows.count || right < newer.rows.count {
-            if right == newer.rows.count || left < rows.count && rows[left] < newer.rows[right] {
-                mergedRows.append(rows[left])
-                mergedBits.append(bits[left])
-                left += 1
-            } else {
-                if left < rows.count, rows[left] == newer.rows[right] { left += 1 }
-                mergedRows.append(newer.rows[right])
-                mergedBits.append(
-                    offset == 0 ? newer.bits[right] : ISOTime.moved(newer.bits[right], by: offset))
-                right += 1
-            }
-        }
-        rows = mergedRows
-        bits = mergedBits
-    }
-
     /// Values as the type that the schema has now.
     fileprivate mutating func cast(from stored: FieldType, to type: FieldType) {
         guard stored != type else { return }

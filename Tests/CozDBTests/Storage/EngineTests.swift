@@ -367,17 +367,48 @@ struct EngineTests {
 
     // MARK: Parts
 
-    @Test func `compaction takes the newest segments of similar size`() {
-        #expect(Compaction.choose([], countMin: 2) == nil)
-        #expect(Compaction.choose([10], countMin: 2) == nil)
-        #expect(Compaction.choose([10, 10], countMin: 2) == 0..<2)
-        #expect(Compaction.choose([10, 10], countMin: 0) == 0..<2)
-        #expect(Compaction.choose([10, 10], countMin: 3) == nil)
-        #expect(Compaction.choose([1000, 10, 10], countMin: 2) == 1..<3)
-        #expect(Compaction.choose([80, 10, 10], countMin: 2) == 0..<3)
-        #expect(Compaction.choose([81, 10, 10], countMin: 2) == 1..<3)
-        #expect(Compaction.choose([10, 10, 10, 1], countMin: 2) == nil)
-        #expect(Compaction.choose([0, 0, 0], countMin: 3) == 0..<3)
+    @Test func `while data comes, segments of one size are merged once there are enough`() {
+        #expect(Compaction.chooseTier([], countMin: 2) == nil)
+        #expect(Compaction.chooseTier([10], countMin: 2) == nil)
+        #expect(Compaction.chooseTier([10, 10], countMin: 2) == 0..<2)
+        #expect(Compaction.chooseTier([10, 10], countMin: 0) == 0..<2)
+        #expect(Compaction.chooseTier([10, 10], countMin: 3) == nil)
+        #expect(Compaction.chooseTier([1000, 10, 10], countMin: 2) == 1..<3)
+        #expect(Compaction.chooseTier([40, 10, 10], countMin: 2) == 0..<3)
+        #expect(Compaction.chooseTier([41, 10, 10], countMin: 2) == 1..<3)
+        #expect(Compaction.chooseTier([10, 10, 10, 1], countMin: 2) == nil)
+        #expect(Compaction.chooseTier([0, 0, 0], countMin: 3) == 0..<3)
+    }
+
+    @Test func `at rest, everything but much larger segments is merged`() {
+        #expect(Compaction.chooseAll([]) == nil)
+        #expect(Compaction.chooseAll([10]) == nil)
+        #expect(Compaction.chooseAll([80, 10, 10]) == 0..<3)
+        #expect(Compaction.chooseAll([81, 10, 10]) == 1..<3)
+        #expect(Compaction.chooseAll([10, 10, 10, 1]) == nil)
+    }
+
+    /// Sizes of flushes vary; their sum is what data costs at rest.
+    @Test(arguments: [4, 16]) func `an endless stream has few segments and is rewritten rarely`(
+        countMin: Int
+    ) {
+        var random = SeededRandom(seed: 5)
+        var sizes: [Int] = []
+        var (flushed, written, most) = (0, 0, 0)
+        for _ in 0..<20_000 {
+            let size = Int.random(in: 500...2000, using: &random)
+            sizes.append(size)
+            flushed += size
+            written += size
+            while let range = Compaction.chooseTier(sizes, countMin: countMin) {
+                let merged = sizes[range].reduce(0, +)
+                written += merged
+                sizes.replaceSubrange(range, with: [merged])
+            }
+            most = max(most, sizes.count)
+        }
+        #expect(most <= Compaction.segmentCountMax)
+        #expect(Double(written) / Double(flushed) < (countMin == 16 ? 5 : 9))
     }
 
     @Test func `a monitor wakes who waits for a change`() {

@@ -22,15 +22,12 @@ struct LogTests {
     func write(
         identity: LogIdentity = Self.identity, syncing: Bool = true, sizes: [Int] = [100, 3000, 40]
     ) throws -> [Int] {
-        let writer = try LogWriter(in: directory, identity: identity)
+        let writer = try LogWriter(in: directory, identity: identity) { $0() }
         var offsets: [Int] = []
         for (index, size) in sizes.enumerated() {
             offsets.append(writer.sizeBytes)
-            var payload = ByteWriter()
-            payload.appendBlob([UInt8](repeating: UInt8(index), count: size))
-            payload.appendBlob([7])
             try writer.append(
-                payload: payload.bytes, commitCount: 2,
+                [[UInt8](repeating: UInt8(index), count: size), [7]],
                 firstSequence: identity.firstSequence + UInt64(2 * index))
             if syncing { try writer.sync() }
         }
@@ -79,7 +76,7 @@ struct LogTests {
     }
 
     @Test func `an empty log is clean`() throws {
-        _ = try LogWriter(in: directory, identity: Self.identity)
+        _ = try LogWriter(in: directory, identity: Self.identity) { $0() }
         #expect(try read().sequences.isEmpty)
     }
 
@@ -189,12 +186,9 @@ struct LogTests {
     }
 
     @Test func `a frame written twice does not come twice`() throws {
-        let writer = try LogWriter(in: directory, identity: Self.identity)
+        let writer = try LogWriter(in: directory, identity: Self.identity) { $0() }
         for _ in 0..<2 {
-            var payload = ByteWriter()
-            payload.appendBlob([1])
-            payload.appendBlob([2])
-            try writer.append(payload: payload.bytes, commitCount: 2, firstSequence: 10)
+            try writer.append([[1], [2]], firstSequence: 10)
         }
         #expect(try read().sequences == [10])
     }
@@ -235,11 +229,11 @@ struct LogTests {
     }
 
     @Test func `commits share a frame only up to what readers accept`() {
-        let half = LogFormat.groupSizeBytesMax / 2
-        #expect(Engine.groupCount([1, 2, 3]) == 3)
-        #expect(Engine.groupCount([half, half, 1]) == 2)
-        #expect(Engine.groupCount([3 * half, 1]) == 1)
-        #expect(Engine.groupCount([1, 3 * half]) == 1)
+        let group = CommitGroup(firstSequence: 1)
+        #expect(group.hasRoom(for: 3 * LogFormat.groupSizeBytesMax), "the first always has")
+        group.append([UInt8](repeating: 0, count: 100))
+        #expect(group.hasRoom(for: LogFormat.groupSizeBytesMax - 100))
+        #expect(!group.hasRoom(for: LogFormat.groupSizeBytesMax - 99))
         #expect(LogFormat.commitSizeBytesMax + 10 <= LogFormat.payloadSizeBytesMax)
     }
 }

@@ -1,0 +1,55 @@
+// Time, and what many measurements of it come to.
+
+internal import Glibc
+
+enum Clock {
+    /// Seconds of a clock that nobody sets.
+    static func now() -> Double { read(CLOCK_MONOTONIC) }
+
+    /// Seconds of the processor that this process took: other programs do not add to them.
+    static func processor() -> Double { read(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private static func read(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        // Sound: fills in a local value.
+        unsafe clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Seconds that the body takes.
+    static func time(_ body: () throws -> Void) rethrows -> Double {
+        let start = now()
+        try body()
+        return now() - start
+    }
+}
+
+/// How long many equal things took.
+struct Durations {
+    private var seconds: [Double] = []
+
+    var count: Int { seconds.count }
+    var total: Double { seconds.reduce(0, +) }
+    var least: Double { seconds.min() ?? 0 }
+    var median: Double { part(0.5) }
+
+    mutating func append(_ value: Double) { seconds.append(value) }
+
+    mutating func append(contentsOf other: Durations) { seconds += other.seconds }
+
+    /// What this part of all stays below: 0.99 for all but one of a hundred.
+    func part(_ part: Double) -> Double {
+        guard !seconds.isEmpty else { return 0 }
+        let sorted = seconds.sorted()
+        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
+    }
+}
+
+/// Numbers as a reader wants them: three digits that count.
+func digits(_ value: Double) -> String {
+    guard value.isFinite, value != 0 else { return "0" }
+    let size = abs(value)
+    if size >= 100 { return String(Int(value.rounded())) }
+    let places = size >= 10 ? 10.0 : size >= 1 ? 100.0 : 1000.0
+    return String((value * places).rounded() / places)
+}

@@ -1,0 +1,266 @@
+// How commits become durable: validated and encoded by the thread that brings them, queued in
+// groups, and written by one thread at a time.
+//
+// The thread that finds nobody leading leads: it writes and syncs its group as one frame, applies
+// it, and passes the lead on to the first thread of the next group, which collected meanwhile.
+// Only then it wakes its own followers, so that the disk works while they make new commits.
+
+internal import Dispatch
+
+extension Engine {
+    /// What commits are validated against, as of one moment.
+    private struct Grounds {
+        var schemas: SchemaSet
+        var known: Set<UInt64>?
+        var schemasVersion: Int
+        var refusalsVersion: Int
+    }
+
+    /// A commit record with what it changes, before it has a sequence.
+    private struct EncodedCommit {
+        var record: [UInt8]
+        var report: WriteReport
+        /// nil where the commit leaves them as they were.
+        var schemas: SchemaSet?
+        var refusals: [UInt64]
+        var grounds: (schemasVersion: Int, refusalsVersion: Int)
+    }
+
+    /// What the thread that brought a commit does next.
+    private enum Role {
+        /// The group is its own, and nobody else writes.
+        case leads(CommitGroup)
+        /// Its commit is the first of a group that will be written.
+        case isNext(CommitGroup)
+        case follows(CommitGroup)
+    }
+
+    /// Commits a batch; durable as the options say when it returns.
+    ///
+    /// - Parameter marks: entries of the rejects journal that the batch deals with.
+    func write(
+        _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
+    ) throws(DatabaseError) -> WriteReport {
+        while true {
+            let grounds = try grounds()
+            var encoder = CommitEncoder(
+                batch, schemas: grounds.schemas, options: options, known: grounds.known,
+                marks: marks)
+            guard let record = try encoder.encode(batch) else { return encoder.report }
+            if !encoder.refusals.isEmpty, grounds.known == nil {
+                try loadKnownRefusals()
+                continue
+            }
+            try checkSize(record)
+            let commit = EncodedCommit(
+                record: record, report: encoder.report,
+                schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
+                refusals: encoder.refusals.map(\.journalID),
+                grounds: (grounds.schemasVersion, grounds.refusalsVersion))
+            // Others may have changed what this was validated against; then they got on.
+            guard let (role, sequence) = try queue(commit) else { continue }
+            try finish(role)
+            var report = commit.report
+            report.sequence = sequence
+            return report
+        }
+    }
+
+    /// Waits while commits are kept out, and while both memtables are full.
+    private func grounds() throws(DatabaseError) -> Grounds {
+        let memtableLimit = options.memtableSizeBytesMax
+        return try state.withLock(
+            when: {
+                !$0.isExclusive && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
+                    || $0.failure != nil
+            }
+        ) { state throws(DatabaseError) in
+            try checkUsable(state)
+            return Grounds(
+                schemas: state.stagedSchemas, known: state.knownRefusals,
+                schemasVersion: state.schemasVersion, refusalsVersion: state.refusalsVersion)
+        }
+    }
+
+    private func checkSize(_ record: [UInt8]) throws(DatabaseError) {
+        let limit = min(options.batchSizeBytesMax, LogFormat.commitSizeBytesMax)
+        guard record.count <= limit else {
+            throw DatabaseError(
+                .limitExceeded,
+                "a batch of \(record.count) bytes exceeds batchSizeBytesMax "
+                    + "(\(limit)); write it in parts")
+        }
+    }
+
+    /// Gives a commit its sequence and its place in a group; nil where it must be validated again.
+    private func queue(
+        _ commit: EncodedCommit
+    ) throws(DatabaseError) -> (role: Role, sequence: UInt64)? {
+        try state.withLock { state throws(DatabaseError) in
+            try checkUsable(state)
+            guard !state.isExclusive, commit.grounds.schemasVersion == state.schemasVersion,
+                commit.refusals.isEmpty || commit.grounds.refusalsVersion == state.refusalsVersion
+            else { return nil }
+            if let schemas = commit.schemas { state.stagedSchemas = schemas }
+            if !commit.refusals.isEmpty { state.knownRefusals?.formUnion(commit.refusals) }
+            state.queuedSequence += 1
+            return (join(commit.record, &state), state.queuedSequence)
+        }
+    }
+
+    private func join(_ record: [UInt8], _ state: inout State) -> Role {
+        if let group = state.groups.last, group.hasRoom(for: record.count) {
+            group.append(record)
+            return .follows(group)
+        }
+        let group = CommitGroup(firstSequence: state.queuedSequence)
+        group.append(record)
+        if state.isLeading || state.leadRequests > 0 {
+            state.groups.append(group)
+            return .isNext(group)
+        }
+        state.isLeading = true
+        return .leads(group)
+    }
+
+    /// Returns when the commit is durable.
+    private func finish(_ role: Role) throws(DatabaseError) {
+        switch role {
+        case .leads(let group):
+            try lead(group)
+        case .isNext(let group):
+            group.turn.wait()
+            try state.withLock { state throws(DatabaseError) in
+                if let failure = group.failure { throw failure }
+                state.groups.removeFirst()
+            }
+            try lead(group)
+        case .follows(let group):
+            group.isDone.wait()
+            if let failure = group.failure { throw failure }
+        }
+    }
+
+    /// Writes a group of commits to the log and applies them. Only the leading thread is here.
+    private func lead(_ group: CommitGroup) throws(DatabaseError) {
+        var isDurable = false
+        do throws(DatabaseError) {
+            let log = try currentLog(firstSequence: group.firstSequence)
+            try calling("writing the log") { () throws(FileError) in
+                try log.append(group.records, firstSequence: group.firstSequence)
+                if options.durability == .full { try log.sync() }
+            }
+            try apply(group)
+            isDurable = true
+            if case .relaxed(let milliseconds) = options.durability { scheduleSync(milliseconds) }
+            if state.withLock({ $0.memtable.sizeBytes >= options.memtableSizeBytesMax }) {
+                group.isDone.open()
+                try rotate()
+                passLead()
+            } else {
+                passLead()
+                if group.records.count > 1 { group.isDone.open() }
+            }
+        } catch {
+            let failure = fail(error)
+            if !isDurable {
+                group.failure = failure
+                group.open()
+            }
+            throw failure
+        }
+    }
+
+    /// Brings the commits of a group into the memtable. The lock is free between any two of them,
+    /// for others to queue; readers see the first commits of the group, which are durable.
+    private func apply(_ group: CommitGroup) throws(DatabaseError) {
+        for (index, record) in group.records.enumerated() {
+            let sequence = group.firstSequence + UInt64(index)
+            try state.withLock { state throws(DatabaseError) in
+                try namingFile("write-ahead log") { () throws(FormatError) in
+                    try state.memtable.apply(record, sequence: sequence, schemas: &state.schemas)
+                }
+                state.durableSequence = sequence
+            }
+        }
+    }
+
+    // MARK: The lead
+
+    /// Waits until nobody writes the log, and keeps it that way until `passLead`. Where commits
+    /// are kept out, those that were queued are written before.
+    func takeLead() throws(DatabaseError) {
+        state.withLock(
+            when: {
+                $0.frozen == nil && ($0.groups.isEmpty || !$0.isExclusive) || $0.failure != nil
+            }
+        ) { $0.leadRequests += 1 }
+        state.withLock(
+            when: { !$0.isLeading && $0.frozen == nil || $0.failure != nil }
+        ) { state in
+            state.leadRequests -= 1
+            state.isLeading = true
+        }
+        do throws(DatabaseError) {
+            try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
+        } catch {
+            passLead()
+            throw error
+        }
+    }
+
+    /// Lets others write the log: first who asked for the lead, then the next group of commits.
+    func passLead() {
+        let next: CommitGroup? = state.withLock { state in
+            if state.leadRequests == 0, let next = state.groups.first { return next }
+            state.isLeading = false
+            return nil
+        }
+        next?.turn.open()
+    }
+
+    /// After a failed write nothing is known of what reached the disk: nothing more is written
+    /// until the database is opened again.
+    func fail(_ error: DatabaseError) -> DatabaseError {
+        let groups = state.withLock { state in
+            defer { state.groups = [] }
+            state.isLeading = false
+            if state.failure == nil { state.failure = error }
+            for group in state.groups { group.failure = error }
+            return state.groups
+        }
+        for group in groups { group.open() }
+        options.log?("stopped writing: \(error)")
+        return error
+    }
+
+    // MARK: Relaxed durability
+
+    private func scheduleSync(_ milliseconds: Int) {
+        let isFirst = state.withLock { state in
+            defer { state.isSyncScheduled = true }
+            return !state.isSyncScheduled
+        }
+        guard isFirst else { return }
+        syncQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.syncLog() }
+    }
+
+    /// Makes acknowledged commits of relaxed durability durable.
+    private func syncLog() {
+        state.withLock { $0.leadRequests += 1 }
+        let log: LogWriter? = state.withLock(when: { !$0.isLeading }) { state in
+            state.leadRequests -= 1
+            state.isLeading = true
+            state.isSyncScheduled = false
+            return state.failure == nil ? state.log : nil
+        }
+        do throws(DatabaseError) {
+            if let log {
+                try calling("syncing the log") { () throws(FileError) in try log.sync() }
+            }
+            passLead()
+        } catch {
+            _ = fail(error)
+        }
+    }
+}

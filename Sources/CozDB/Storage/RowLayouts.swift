@@ -1,0 +1,67 @@
+// Numbers lists of columns: most rows of a batch share a few of them, and what is decided for one
+// list holds for every row that has it.
+
+/// Distinct lists of numbers, numbered as they come.
+struct RowLayouts {
+    private var numbers: [UInt32] = []
+    private var ends: [Int] = []
+    private var hashes: [UInt64] = []
+    /// Number + 1 of the list in each slot, 0 where free; the size is a power of two.
+    private var slots: [UInt32] = [UInt32](repeating: 0, count: 64)
+
+    var count: Int { ends.count }
+
+    func range(_ list: Int) -> Range<Int> { (list == 0 ? 0 : ends[list - 1])..<ends[list] }
+
+    subscript(index: Int) -> UInt32 { numbers[index] }
+
+    /// The number of the list of the cells' columns, and whether it is new.
+    ///
+    /// - Parameter group: lists of different groups are different.
+    mutating func intern(
+        _ cells: Span<WriteBatch.Cell>, group: Int
+    ) -> (number: Int, isNew: Bool) {
+        var hash = UInt64(truncatingIfNeeded: group &+ 1)
+        for index in cells.indices {
+            hash = (hash ^ UInt64(cells[index].column)) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 29
+        }
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            if hashes[number] == hash, equals(number, cells, group) { return (number, false) }
+            slot = (slot + 1) & mask
+        }
+        for index in cells.indices { numbers.append(cells[index].column) }
+        numbers.append(UInt32(truncatingIfNeeded: group))
+        ends.append(numbers.count)
+        hashes.append(hash)
+        slots[slot] = UInt32(truncatingIfNeeded: count)
+        if slots.count < 2 * count { grow() }
+        return (count - 1, true)
+    }
+
+    /// The group stands behind the columns.
+    private func equals(_ number: Int, _ cells: Span<WriteBatch.Cell>, _ group: Int) -> Bool {
+        let range = range(number)
+        guard range.count == cells.count + 1,
+            numbers[range.upperBound - 1] == UInt32(truncatingIfNeeded: group)
+        else { return false }
+        for index in cells.indices
+        where numbers[range.lowerBound + index] != cells[index].column {
+            return false
+        }
+        return true
+    }
+
+    private mutating func grow() {
+        let size = slots.count * 2
+        slots = [UInt32](repeating: 0, count: size)
+        for number in hashes.indices {
+            var slot = Int(truncatingIfNeeded: hashes[number] >> 20) & (size - 1)
+            while slots[slot] != 0 { slot = (slot + 1) & (size - 1) }
+            slots[slot] = UInt32(truncatingIfNeeded: number + 1)
+        }
+    }
+}
