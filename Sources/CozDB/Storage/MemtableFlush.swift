@@ -139,8 +139,8 @@ struct MemtableFlush {
     private mutating func scatter(_ order: MemtableOrder, _ slab: Range<Int>) {
         var merged = 0
         let replaced = cells.scatter(
-            view.cells, slab, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] })
-        { target, replacedValues in
+            view.cells, slab, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] }
+        ) { target, replacedValues in
             while merged < mergedPlaces.count, mergedPlaces[merged] < target { merged += 1 }
             if merged < mergedPlaces.count, mergedPlaces[merged] == target {
                 merges.replacedValues += replacedValues
