@@ -46,7 +46,7 @@ extension SegmentColumnReader {
         guard let first = rows.first, let last = rows.last else { return }
         var index = rows.startIndex
         for block in directory.blocks(rows: Int(first)..<(Int(last) + 1)) {
-            try load(block, isShared: true)
+            try load(block)
             var place = loadedRange.lowerBound
             let lastRow = loadedRows[loadedRange.upperBound - 1]
             while index < rows.endIndex, rows[index] <= lastRow {

@@ -60,7 +60,9 @@ struct SegmentColumnReader {
     }
 
     /// The values of a block that lie in these rows.
-    mutating func values(block: Int, rows: Range<Int>) throws(DatabaseError) -> ColumnSlice {
+    mutating func values(
+        block: Int, rows: Range<Int>, withTimes: Bool = true
+    ) throws(DatabaseError) -> ColumnSlice {
         let isShared =
             directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
             || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
@@ -71,7 +73,7 @@ struct SegmentColumnReader {
         slice.bits =
             taken.count < loadedBits.count
             ? Array(loadedBits[bitRange(taken)]) : loadedBits
-        slice.times = try times(taken)
+        if withTimes { slice.times = try times(taken) }
         return slice
     }
 
@@ -170,7 +172,12 @@ struct SegmentColumnReader {
     private mutating func loadWords(
         _ block: Int, _ encoding: UInt8, isShared: Bool
     ) throws(DatabaseError) {
-        if isShared, let known = segment.sharedWords(ofField: field, block: block) {
+        let isPartner = depth < SegmentFormat.referenceDepthMax
+        let known =
+            isPartner
+            ? segment.repeatedWords(ofField: field, block: block)
+            : isShared ? segment.sharedWords(ofField: field, block: block) : nil
+        if let known {
             loadedBits = known
             return
         }
@@ -186,7 +193,11 @@ struct SegmentColumnReader {
             }
         default: loadedBits = try segment.words(directory.table, block: block, type: type)
         }
-        if isShared { segment.keepShared(loadedBits, ofField: field, block: block) }
+        if isPartner {
+            segment.keepRepeated(loadedBits, ofField: field, block: block)
+        } else if isShared {
+            segment.keepShared(loadedBits, ofField: field, block: block)
+        }
     }
 
     /// Finds the rows that have the values with these ordinals.
@@ -235,9 +246,9 @@ struct SegmentColumnReader {
                 let limit = timeRows.upperBound
                 end = loadedRows[place..<end].partitioningIndex { Int($0) >= limit }
             }
-            gather(
-                blockTimes.span, firstRow: timeRows.lowerBound,
-                rows: loadedRows.span.extracting(place..<end), into: &times)
+            appendWords(
+                of: blockTimes.span, at: loadedRows.span.extracting(place..<end),
+                from: timeRows.lowerBound, to: &times)
             place = end
         }
         return times
@@ -267,13 +278,16 @@ struct SegmentColumnReader {
     private func check(
         _ words: [UInt64], below count: Int, block: Int
     ) throws(DatabaseError) {
-        // Words of times are negative as signed numbers.
-        var largest: Int64 = -1
+        // Nearly always one of two sums tells: every word is a time, or no number is too large.
+        var all = UInt64.max
+        var any: UInt64 = 0
         for word in words {
-            let number = Int64(bitPattern: word)
-            largest = number > largest ? number : largest
+            all &= word
+            any |= word
         }
-        guard largest < Int64(count) else {
+        guard ISOTime.isWord(all) || any < UInt64(count)
+            || words.allSatisfy({ ISOTime.isWord($0) || $0 < UInt64(count) })
+        else {
             throw damaged(block, "a string code beyond the dictionary of \(count)")
         }
     }
@@ -296,21 +310,5 @@ struct SegmentColumnReader {
         let loaded = try segment.dictionary(field)
         dictionary = loaded
         return loaded
-    }
-}
-
-/// Appends the times of ascending rows, all of them of one block.
-private func gather(
-    _ block: Span<Int64>, firstRow: Int, rows: Span<UInt32>, into times: inout [Int64]
-) {
-    guard !rows.isEmpty else { return }
-    let start = Int(rows[0]) - firstRow
-    let isDense = Int(rows[rows.count - 1]) - Int(rows[0]) == rows.count - 1
-    times.append(addingCapacity: rows.count) { output in
-        if isDense {
-            for index in 0..<rows.count { output.append(block[start &+ index]) }
-        } else {
-            for index in rows.indices { output.append(block[Int(rows[index]) &- firstRow]) }
-        }
     }
 }

@@ -27,13 +27,20 @@ final class SegmentReader: Sendable {
         var presenceRows: [ChunkName: [UInt32]] = [:]
         /// For each field the block decoded last of those that hold values of several series.
         var sharedBlocks: [Int: SharedBlock] = [:]
-        /// Bytes of times and rows.
+        /// Words of blocks that other fields repeat.
+        var repeatedWords: [BlockName: [UInt64]] = [:]
+        /// Bytes of times, rows and repeated words.
         var sizeBytes = 0
     }
 
     private struct SharedBlock {
         var block: Int
         var words: [UInt64]
+    }
+
+    private struct BlockName: Hashable {
+        var field: Int
+        var block: Int
     }
 
     private struct ChunkName: Hashable {
@@ -134,6 +141,7 @@ final class SegmentReader: Sendable {
             if !DecodedMemory.take(sizeBytes) {
                 cache.times.removeAll()
                 cache.presenceRows.removeAll()
+                cache.repeatedWords.removeAll()
                 DecodedMemory.give(cache.sizeBytes)
                 cache.sizeBytes = 0
                 guard DecodedMemory.take(sizeBytes) else { return }
@@ -222,6 +230,18 @@ final class SegmentReader: Sendable {
 
     func keepShared(_ words: [UInt64], ofField field: Int, block: Int) {
         cache.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
+    }
+
+    /// The words of a block that other fields repeat, if they are kept: who reads several such
+    /// fields needs them again for each.
+    func repeatedWords(ofField field: Int, block: Int) -> [UInt64]? {
+        cache.withLock { $0.repeatedWords[BlockName(field: field, block: block)] }
+    }
+
+    func keepRepeated(_ words: [UInt64], ofField field: Int, block: Int) {
+        keep(sizeBytes: words.count * 8) {
+            $0.repeatedWords[BlockName(field: field, block: block)] = words
+        }
     }
 
     /// The words of times and the strings of a block that holds both.

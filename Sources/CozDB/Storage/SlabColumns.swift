@@ -1,19 +1,13 @@
 // The values of one slab of rows on its way into a segment, and which fields repeat each other.
 
 /// The values of one column in the rows of a slab.
-struct SlabColumn {
+struct SlabColumn: Sendable {
     var type = FieldType.boolean
     /// Ascending, counted from the first row of the slab.
     var rows: [UInt32] = []
     /// Words that mean the same in every field: numbers, and texts that are times. Of other texts
     /// there is what no field has.
     var words: [UInt64] = []
-
-    /// Forgets the values and keeps their memory.
-    mutating func removeAll() {
-        rows.removeAll(keepingCapacity: true)
-        words.removeAll(keepingCapacity: true)
-    }
 
     /// Whether a word can be told to be equal to one of another field.
     static func isComparable(_ word: UInt64, _ type: FieldType) -> Bool {
@@ -56,7 +50,7 @@ struct SlabColumn {
 }
 
 /// Rows of one series that are written together, and their values as they come.
-struct Slab {
+struct Slab: Sendable {
     /// Number of the first row in the segment.
     private(set) var firstRow = 0
     private(set) var times: [Int64] = []
@@ -66,22 +60,15 @@ struct Slab {
     mutating func begin(firstRow: Int, _ times: [Int64]) {
         self.firstRow = firstRow
         self.times = times
-        for index in columns.indices { columns[index].removeAll() }
+        for index in columns.indices { columns[index] = SlabColumn() }
     }
 
-    mutating func add(
-        _ column: Column, rows: Span<UInt32>, bits: Span<UInt64>, _ strings: StringSource
-    ) {
-        while columns.count <= column.id { columns.append(SlabColumn()) }
-        columns[column.id].removeAll()
-        columns[column.id].type = column.type
-        columns[column.id].rows.append(addingCapacity: rows.count) { output in
-            for index in rows.indices { output.append(rows[index]) }
-        }
-        columns[column.id].words.append(addingCapacity: bits.count) { output in
-            for index in bits.indices { output.append(bits[index]) }
-        }
-        if column.type == .string { columns[column.id].replaceTimes(strings) }
+    mutating func add(_ values: SlabValues) {
+        while columns.count <= values.column.id { columns.append(SlabColumn()) }
+        var column = SlabColumn(
+            type: values.column.type, rows: values.rows, words: values.bits)
+        if column.type == .string { column.replaceTimes(values.strings) }
+        columns[values.column.id] = column
     }
 }
 
@@ -89,15 +76,16 @@ extension SlabColumn {
     /// Puts the word of each text that is a time in the place of its number.
     fileprivate mutating func replaceTimes(_ strings: StringSource) {
         // Most texts come again soon: each is read once for as long as it stays in the table.
-        var known = [(code: UInt64, word: UInt64)](repeating: (.max, 0), count: 64)
+        var known: [(code: UInt64, word: UInt64)] = []
         for index in words.indices {
             let code = words[index]
             if ISOTime.isWord(code) { continue }
+            if known.isEmpty { known = Array(repeating: (.max, 0), count: 64) }
             let slot = Int(truncatingIfNeeded: code & 63)
             if known[slot].code != code {
                 known[slot] = (code, strings.withBytes(code) { ISOTime($0)?.word ?? code } ?? code)
             }
-            words[index] = known[slot].word
+            if known[slot].word != code { words[index] = known[slot].word }
         }
     }
 }
