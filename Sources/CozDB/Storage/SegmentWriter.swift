@@ -8,11 +8,10 @@ final class SegmentWriter {
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
 
-    /// Number of the series of the slab that `addRows` gave last; the slab.
-    private var slabSeries = 0
+    /// The slab that `addRows` began last, number of its series, and its columns as they came.
     private var slab = Slab()
-    /// The values of that slab, which become blocks when it ends.
-    private var slabValues: [SlabValues] = []
+    private var slabSeries = 0
+    private var slabFields: [SlabField] = []
     private var partners = FieldPartners()
     /// Whether fields may repeat each other: not where blocks are copied from another segment, or
     /// a value might have to be looked for in more blocks than readers allow.
@@ -55,8 +54,8 @@ final class SegmentWriter {
     func addRows(_ times: [Int64]) throws(FileError) {
         try endSlab()
         guard let first = times.first, let last = times.last else { return }
-        slabSeries = footer.seriesCount
         slab.begin(firstRow: footer.rowCount, times)
+        slabSeries = footer.seriesCount
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -80,23 +79,23 @@ final class SegmentWriter {
     ) throws(FileError) {
         guard !rows.isEmpty else { return }
         prepare(column)
-        slabValues.append(SlabValues(column: column, rows: rows, bits: bits, strings: strings))
+        slab.add(column, rows: rows, bits: bits, strings)
+        if findsPartners { partners.search(column.id, in: slab.columns) }
+        slabFields.append(SlabField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
     /// Makes blocks of the values of the slab, all fields side by side.
     private func endSlab() throws(FileError) {
-        guard !slabValues.isEmpty else { return }
-        let values = slabValues
-        slabValues.removeAll()
-        for item in values { slab.add(item) }
-        if findsPartners {
-            for item in values { partners.search(item.column.id, in: slab.columns) }
-        }
-        let lanes = values.compactMap { fields[$0.column.id] }
-        let found = values.map { partners.partners(of: $0.column.id) }
-        let (series, slab) = (slabSeries, slab)
-        FieldLane.run(lanes, values) { index in
-            lanes[index].append(values[index], series: series, slab, partners: found[index])
+        guard !slabFields.isEmpty else { return }
+        let slabFields = slabFields
+        self.slabFields.removeAll(keepingCapacity: true)
+        let (slab, series) = (slab, slabSeries)
+        let lanes = slabFields.compactMap { fields[$0.column] }
+        let repeated = slabFields.map { partners.partners(of: $0.column) }
+        FieldLane.run(lanes, slabFields) { index in
+            lanes[index].append(
+                slab, series: series, partners: repeated[index],
+                strings: slabFields[index].strings)
         }
         for lane in lanes { try lane.settle(in: &output) }
     }

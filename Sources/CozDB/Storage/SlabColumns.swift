@@ -63,12 +63,12 @@ struct Slab: Sendable {
         for index in columns.indices { columns[index] = SlabColumn() }
     }
 
-    mutating func add(_ values: SlabValues) {
-        while columns.count <= values.column.id { columns.append(SlabColumn()) }
-        var column = SlabColumn(
-            type: values.column.type, rows: values.rows, words: values.bits)
-        if column.type == .string { column.replaceTimes(values.strings) }
-        columns[values.column.id] = column
+    mutating func add(
+        _ column: Column, rows: [UInt32], bits: [UInt64], _ strings: StringSource
+    ) {
+        while columns.count <= column.id { columns.append(SlabColumn()) }
+        columns[column.id] = SlabColumn(type: column.type, rows: rows, words: bits)
+        if column.type == .string { columns[column.id].replaceTimes(strings) }
     }
 }
 
@@ -96,10 +96,12 @@ extension SlabColumn {
 struct FieldPartners {
     private struct Entry {
         var partners: [ColumnID] = []
+        /// Those it has or had: blocks that are written already may repeat them.
+        var allPartners: Set<ColumnID> = []
         var sampleCount = 0
         /// How many samples another column had too.
         var matches: [Int] = []
-        /// Blocks to go through from this field, and up to this field.
+        /// Blocks to go through from this field at most, and up to this field.
         var depth = 0
         var height = 0
     }
@@ -153,9 +155,22 @@ struct FieldPartners {
         }
         found.removeLast(max(0, found.count - Self.partnerCountMax))
         entries[column].partners = found
-        for other in found {
-            entries[column].depth = max(entries[column].depth, entries[other].depth + 1)
-            entries[other].height = max(entries[other].height, entry.height + 1)
+        let count = entries[column].allPartners.count
+        entries[column].allPartners.formUnion(found)
+        if entries[column].allPartners.count > count { measure() }
+    }
+
+    /// Finds depths and heights anew: partners have smaller numbers.
+    private mutating func measure() {
+        for column in entries.indices {
+            entries[column].height = 0
+            entries[column].depth =
+                entries[column].allPartners.map { entries[$0].depth + 1 }.max() ?? 0
+        }
+        for column in entries.indices.reversed() {
+            for other in entries[column].allPartners {
+                entries[other].height = max(entries[other].height, entries[column].height + 1)
+            }
         }
     }
 }

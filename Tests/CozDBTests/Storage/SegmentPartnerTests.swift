@@ -146,6 +146,35 @@ struct SegmentPartnerTests {
         }
     }
 
+    @Test(arguments: UInt64(1)...30) func `no chain of partners is too long, whenever they are found`(
+        seed: UInt64
+    ) {
+        var random = SeededRandom(seed: seed)
+        var partners = FieldPartners()
+        var all = [Set<Int>](repeating: [], count: 12)
+        for _ in 0..<40 {
+            var slab = Slab()
+            slab.begin(firstRow: 0, Array(0..<4))
+            // Fields come and go; what is equal in one slab is not in the next one.
+            let kinds = UInt64.random(in: 1...3, using: &random)
+            for column in all.indices where random.next() % 3 > 0 {
+                let word = random.next() % kinds
+                slab.add(
+                    Column(id: column, name: "\(column)", kind: .field, type: .integer),
+                    rows: [0, 1, 3], bits: [word, word, word], .none)
+                partners.search(column, in: slab.columns)
+                all[column].formUnion(partners.partners(of: column))
+            }
+        }
+        var depths = [Int](repeating: 0, count: all.count)
+        for column in all.indices {
+            #expect(all[column].allSatisfy { $0 < column }, "seed \(seed)")
+            depths[column] = all[column].map { depths[$0] + 1 }.max() ?? 0
+        }
+        #expect(depths.allSatisfy { $0 <= SegmentFormat.referenceDepthMax }, "seed \(seed)")
+        #expect(depths.contains { $0 > 0 })
+    }
+
     @Test func `every flipped byte of fields that repeat each other is an error`() throws {
         var random = SeededRandom(seed: 5)
         let schema = files.schema(Self.columns)
