@@ -26,7 +26,7 @@ struct PatchedEncoder {
         _ words: Span<UInt64>, runCount: Int, type: FieldType
     ) {
         sizeBytes = nil
-        // Where fewer values than this interrupt runs there are so many runs that it does not matter.
+        // Where fewer values than this interrupt runs, there are so many that it does not matter.
         guard type != .boolean, runCount > 2, words.count <= presenceRowCountMax,
             interruptionCount(words) * 8 > runCount
         else { return }

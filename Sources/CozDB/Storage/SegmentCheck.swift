@@ -21,17 +21,17 @@ struct SegmentCheck {
 
     mutating func run() {
         let size = segment.info.sizeBytes
-        let rowCount = segment.footer.rowCount
         covered = [0..<SegmentFormat.headerSizeBytes]
         checkSeries()
         checkTimes()
         for field in segment.footer.fields.indices { checkField(field) }
         for (index, group) in segment.footer.groups.enumerated() {
             let users = segment.footer.fields.filter { $0.group == index }.map(\.column.name)
-            note(group, lost: "fields \(users.joined(separator: ", ")) of all series") {
-                bytes throws(FormatError) in
-                let vector = try PresenceVector([UInt8](copying: bytes), rowCount: rowCount)
-                for chunk in 0..<vector.chunkCount { _ = try vector.rows(ofChunk: chunk) }
+            let lost = "fields \(users.joined(separator: ", "))"
+            note(group, lost: "\(lost) of all series") { _ in }
+            let segment = segment
+            check(lost) { () throws(DatabaseError) in
+                try segment.checkPresence(ofGroup: index)
             }
         }
         covered.append(segment.footerRange)

@@ -14,7 +14,9 @@ extension SegmentColumnReader {
         // Partners have smaller numbers, so that no two fields repeat each other.
         guard depth > 0, let partner = segment.field(same.column), partner < field,
             segment.footer.fields[partner].column.type == storedType
-        else { throw damaged(block, "a block that repeats column \\(same.column), which it cannot") }
+        else {
+            throw damaged(block, "a block that repeats column \\(same.column), which it cannot")
+        }
         var reader: SegmentColumnReader
         if let known = partners.removeValue(forKey: partner) {
             reader = known

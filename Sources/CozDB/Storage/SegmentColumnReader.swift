@@ -285,8 +285,9 @@ struct SegmentColumnReader {
             all &= word
             any |= word
         }
-        guard ISOTime.isWord(all) || any < UInt64(count)
-            || words.allSatisfy({ ISOTime.isWord($0) || $0 < UInt64(count) })
+        guard
+            ISOTime.isWord(all) || any < UInt64(count)
+                || words.allSatisfy({ ISOTime.isWord($0) || $0 < UInt64(count) })
         else {
             throw damaged(block, "a string code beyond the dictionary of \(count)")
         }

@@ -182,6 +182,48 @@ final class PresenceVector: Sendable {
 
     func chunk(_ index: Int) -> Chunk { chunks[index] }
 
+    /// The chunk with this number, if there is one.
+    func chunk(number: Int) -> Int? {
+        let index = chunks.partitioningIndex { $0.number >= number }
+        return index < chunks.count && chunks[index].number == number ? index : nil
+    }
+
+    func bytes(ofChunk index: Int) -> [UInt8] { Array(bytes[chunks[index].bytes]) }
+
+    /// In place of a form of `Presence`: the rows are some of those of another vector.
+    static let partForm: UInt8 = 4
+
+    /// The vector whose rows a chunk is a part of; nil where it stands alone.
+    func whole(ofChunk index: Int) throws(FormatError) -> Int? {
+        let bytes = bytes
+        var reader = ByteReader(bytes.span.extracting(chunks[index].bytes))
+        guard try reader.readUInt8() == PresenceVector.partForm else { return nil }
+        return try reader.readCount(limit: Int(UInt32.max))
+    }
+
+    /// The rows of a chunk that is a part of another vector's rows.
+    func rows(ofChunk index: Int, of whole: [UInt32]) throws(FormatError) -> [UInt32] {
+        let chunk = chunks[index]
+        let bytes = bytes
+        var reader = ByteReader(bytes.span.extracting(chunk.bytes))
+        _ = try reader.readUInt8()
+        _ = try reader.readVarint()
+        var rows: [UInt32] = []
+        try Presence.decode(
+            reader.readBytes(reader.remaining), rowCount: whole.count, appendTo: &rows, base: 0)
+        try checkCount(rows.count, of: chunk)
+        for place in rows.indices { rows[place] = whole[Int(rows[place])] }
+        return rows
+    }
+
+    private func checkCount(_ count: Int, of chunk: Chunk) throws(FormatError) {
+        guard count == chunk.count else {
+            throw FormatError(
+                .invalid, "found \(count) rows, expected \(chunk.count)",
+                at: chunk.bytes.lowerBound)
+        }
+    }
+
     /// The rows of one chunk.
     func rows(ofChunk index: Int) throws(FormatError) -> [UInt32] {
         let chunk = chunks[index]
@@ -192,11 +234,7 @@ final class PresenceVector: Sendable {
             bytes.span.extracting(chunk.bytes),
             rowCount: min(SegmentFormat.presenceChunkRows, rowCount - base), appendTo: &rows,
             base: UInt32(truncatingIfNeeded: base))
-        guard rows.count == chunk.count else {
-            throw FormatError(
-                .invalid, "found \(rows.count) rows, expected \(chunk.count)",
-                at: chunk.bytes.lowerBound)
-        }
+        try checkCount(rows.count, of: chunk)
         return rows
     }
 }

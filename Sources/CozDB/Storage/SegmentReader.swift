@@ -110,7 +110,10 @@ final class SegmentReader: Sendable {
     }
 
     func presence(ofField field: Int) throws(DatabaseError) -> PresenceVector {
-        let group = footer.fields[field].group
+        try presence(ofGroup: footer.fields[field].group)
+    }
+
+    private func presence(ofGroup group: Int) throws(DatabaseError) -> PresenceVector {
         if let known = cache.withLock({ $0.presence[group] }) { return known }
         let rowCount = footer.rowCount
         let vector = try read(footer.groups[group]) { bytes throws(FormatError) in
@@ -124,11 +127,49 @@ final class SegmentReader: Sendable {
     func presenceRows(
         _ vector: PresenceVector, ofField field: Int, chunk: Int
     ) throws(DatabaseError) -> [UInt32] {
-        let group = footer.fields[field].group
+        try presenceRows(vector, ofGroup: footer.fields[field].group, chunk: chunk)
+    }
+
+    /// The rows of all chunks of a presence vector, to find out whether they can be read.
+    func checkPresence(ofGroup group: Int) throws(DatabaseError) {
+        let vector = try presence(ofGroup: group)
+        for chunk in 0..<vector.chunkCount {
+            _ = try presenceRows(vector, ofGroup: group, chunk: chunk)
+        }
+    }
+
+    private func presenceRows(
+        _ vector: PresenceVector, ofGroup group: Int, chunk: Int, isWhole: Bool = false
+    ) throws(DatabaseError) -> [UInt32] {
         let name = ChunkName(group: group, chunk: chunk)
         if let known = cache.withLock({ $0.presenceRows[name] }) { return known }
-        let rows = try namingFile(path, at: footer.groups[group].offset) {
-            () throws(FormatError) in try vector.rows(ofChunk: chunk)
+        let offset = footer.groups[group].offset
+        let other = try namingFile(path, at: offset) { () throws(FormatError) in
+            try vector.whole(ofChunk: chunk)
+        }
+        let rows: [UInt32]
+        if let other {
+            let number = vector.chunk(chunk).number
+            guard !isWhole, other < footer.groups.count else {
+                throw DatabaseError(
+                    .damaged, "a presence vector that is a part of number \(other)", file: path,
+                    offset: offset)
+            }
+            let whole = try presence(ofGroup: other)
+            guard let wholeChunk = whole.chunk(number: number) else {
+                throw DatabaseError(
+                    .damaged, "a presence vector that is a part of none", file: path,
+                    offset: offset)
+            }
+            let among = try presenceRows(
+                whole, ofGroup: other, chunk: wholeChunk, isWhole: true)
+            rows = try namingFile(path, at: offset) { () throws(FormatError) in
+                try vector.rows(ofChunk: chunk, of: among)
+            }
+        } else {
+            rows = try namingFile(path, at: offset) { () throws(FormatError) in
+                try vector.rows(ofChunk: chunk)
+            }
         }
         keep(sizeBytes: rows.count * 4) { $0.presenceRows[name] = rows }
         return rows
@@ -366,8 +407,8 @@ final class SegmentReader: Sendable {
         guard version == SegmentFormat.version else {
             throw FormatError(
                 .unsupported,
-                "segment version \(version), this program reads \(SegmentFormat.version); export the"
-                    + " data with the program that wrote it and import them again", at: 8)
+                "segment version \(version), this program reads \(SegmentFormat.version); export "
+                    + "with the program that wrote it and import again", at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {

@@ -165,17 +165,19 @@ final class SegmentWriter {
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         var groups = BytePool()
+        var vectors: [[UInt8]] = []
         for index in fields.indices {
             // Taken out, so that each field's memory goes as soon as it is written.
             guard let lane = fields[index].take() else { continue }
             var (field, presence) = try lane.writer.finish(
                 to: &output, rowCount: footer.rowCount)
             field.group = groups.intern(presence)
-            if field.group == footer.groups.count {
-                footer.groups.append(try output.append(block: presence))
-            }
+            if field.group == vectors.count { vectors.append(presence) }
             footer.fields.append(field)
         }
+        // What was encoded here can be read here; if not, the vectors stand alone.
+        vectors = (try? PresenceSharing.related(vectors, rowCount: footer.rowCount)) ?? vectors
+        for vector in vectors { footer.groups.append(try output.append(block: vector)) }
         return try writeFooter()
     }
 

@@ -147,11 +147,14 @@ struct FieldPartners {
     private mutating func choose(_ column: ColumnID) {
         let entry = entries[column]
         var found = (0..<column).filter { other in
-            entry.matches[other] * Self.samplesPerMatchMax >= entry.sampleCount && entries[other].sampleCount > 0
+            entry.matches[other] * Self.samplesPerMatchMax >= entry.sampleCount
+                && entries[other].sampleCount > 0
                 && entries[other].depth + 1 + entry.height <= SegmentFormat.referenceDepthMax
         }
         found.sort {
-            (-entry.matches[$0], entries[$0].depth, $0) < (-entry.matches[$1], entries[$1].depth, $1)
+            (-entry.matches[$0], entries[$0].depth, $0) < (
+                -entry.matches[$1], entries[$1].depth, $1
+            )
         }
         found.removeLast(max(0, found.count - Self.partnerCountMax))
         entries[column].partners = found

@@ -118,12 +118,12 @@ struct ReferenceEncodingTests {
         let isSame = (0..<1000).map { $0 % 40 > 0 }
         let references = BlockReferences(partners: [.init(column: 4, isSame: isSame)])
         let narrow = (0..<1000).map { UInt64($0) &* 0x9E37_79B9_7F4A_7C15 >> 58 }
-        let wide = (0..<1000).map { UInt64($0) &* 0x9E37_79B9_7F4A_7C15 }
-        var writer = ByteWriter()
-        #expect(
-            encoder.encode(narrow.span, type: .integer, repeating: references, into: &writer)
-                == .bitPacked)
-        #expect(
-            encoder.encode(wide.span, type: .float, repeating: references, into: &writer) == .same)
+        let wide = (0..<1000).map { UInt64($0 * $0) &* 0x9E37_79B9_7F4A_7C15 }
+        for (words, isReference) in [(narrow, false), (wide, true)] {
+            var writer = ByteWriter()
+            let encoding = encoder.encode(
+                words.span, type: .integer, repeating: references, into: &writer)
+            #expect((encoding == .same) == isReference)
+        }
     }
 }

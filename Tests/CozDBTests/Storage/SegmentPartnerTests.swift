@@ -27,7 +27,9 @@ struct SegmentPartnerTests {
         var stamp = time
         return (0..<count).map { number in
             time += Int64.random(in: 1...600_000, using: &random)
-            if number % 90 == 0 { stamp = time * 1000 + Int64.random(in: 0...999_999, using: &random) }
+            if number % 90 == 0 {
+                stamp = time * 1000 + Int64.random(in: 0...999_999, using: &random)
+            }
             func text(_ micros: Int64, _ digits: UInt16) -> String {
                 var bytes: [UInt8] = []
                 let units = digits == 6 ? micros : micros / 1000
@@ -43,7 +45,8 @@ struct SegmentPartnerTests {
             var row = Row(time: time * 1_000_000, values: [], numbers: [])
             row.values = [
                 own, nil, isOdd ? "unknown" : own, nil, hasWatch ? own : nil,
-                text(time * 1000, 3), isOdd ? "soon" : end, number % 3 == 0 ? "note \(number)" : nil,
+                text(time * 1000, 3), isOdd ? "soon" : end,
+                number % 3 == 0 ? "note \(number)" : nil,
             ]
             let watch = isLate ? heart + 1 : heart
             row.numbers = [nil, heart.bitPattern, nil, hasWatch ? watch.bitPattern : nil]
@@ -56,7 +59,8 @@ struct SegmentPartnerTests {
     ) throws -> Manifest.Segment {
         var strings: [String] = []
         var numbers: [String: UInt64] = [:]
-        for text in series.joined().flatMap(\.values).compactMap(\.self) where numbers[text] == nil {
+        for text in series.joined().flatMap(\.values).compactMap(\.self) where numbers[text] == nil
+        {
             numbers[text] = UInt64(strings.count)
             strings.append(text)
         }
@@ -100,7 +104,8 @@ struct SegmentPartnerTests {
         func encodings(_ name: String) throws -> Set<Int> {
             let column = try #require(Self.columns.firstIndex { $0.0 == name })
             let field = try #require(reader.field(column))
-            return Set(try reader.directory(field).table.columns[BlockColumn.encoding].map(Int.init))
+            return Set(
+                try reader.directory(field).table.columns[BlockColumn.encoding].map(Int.init))
         }
         #expect(try encodings("heart_stamp").contains(Int(BlockEncoding.same.rawValue)))
         #expect(try encodings("watch").contains(Int(BlockEncoding.same.rawValue)))
@@ -146,7 +151,8 @@ struct SegmentPartnerTests {
         }
     }
 
-    @Test(arguments: UInt64(1)...30) func `no chain of partners is too long, whenever they are found`(
+    @Test(arguments: UInt64(1)...30)
+    func `no chain of partners is too long, whenever they are found`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
