@@ -49,11 +49,14 @@ final class ExperimentView: Sendable {
     }
 
     /// The same one by one, in the memory of a few.
+    ///
+    /// - Parameter prefix: what the bytes of all keys begin with that are wanted.
     func forEachSeries(
-        in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil,
+        in range: TimeRange = .all, prefix: [UInt8] = [],
+        where accepts: ((SeriesKey) -> Bool)? = nil,
         _ body: (Series) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        var cursor = try SeriesCursor(sources, range: range, where: accepts)
+        var cursor = try SeriesCursor(sources, range: range, prefix: prefix, where: accepts)
         while let series = try cursor.next() { try body(series) }
     }
 
@@ -132,6 +135,7 @@ final class ExperimentView: Sendable {
         needsTimes: Bool = true, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
+        let demands = demands.filter { $0.bounds != .any }
         if series.parts.count == 1, demands.isEmpty, case .segment = sources[series.parts[0].source]
         {
             let walk = try PartWalk(
