@@ -151,30 +151,6 @@ extension Range<Int> {
     }
 }
 
-/// The blocks of the series table of a segment, and the first key of each.
-final class SeriesDirectory: Sendable {
-    let table: IntegerTable
-    let firstKeys: [[UInt8]]
-
-    init(_ bytes: Span<UInt8>, countMax: Int) throws(FormatError) {
-        var reader = ByteReader(bytes)
-        let table = try IntegerTable(
-            decoding: reader.readBlob(limit: reader.remaining), columnCount: 5,
-            countMax: countMax)
-        var heap: [UInt8] = []
-        var ends: [Int] = []
-        try decodeStrings(
-            reader.readBytes(reader.remaining), count: table.count,
-            sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap, ends: &ends)
-        var start = 0
-        firstKeys = ends.map { end in
-            defer { start = end }
-            return Array(heap[start..<end])
-        }
-        self.table = table
-    }
-}
-
 extension SegmentReader {
     /// Calls the body for each series in key order with its rows, first and last time.
     func forEachSeries(
