@@ -105,7 +105,8 @@ enum DecimalText {
     ///
     /// A decimal of at most 15 digits is the only one of that size that reads as its number, so
     /// that none is shorter once the zeros at its end are gone; and digits / 10^n, both exact, is
-    /// rounded as reading it would be. Measured: 12 ns, against 60 for `description`.
+    /// rounded as reading it would be. Measured, written out: 30 to 37 ns,
+    /// against 50 for `description`.
     static func decimal(_ value: Double) -> (digits: Int64, places: Int)? {
         let magnitude = value.magnitude
         guard magnitude >= 1e-4, magnitude < 1e15 else {

@@ -3,8 +3,8 @@
 private typealias FloatLanes = SIMD8<Double>
 
 /// The sum of floats, in eight lanes that are added up in their order: the same for the same
-/// values, whatever the machine. Measured: 14 G values/s in the first-level cache, against 0.7 one
-/// after the other.
+/// values, whatever the machine. Measured: 10 G values/s in the first-level cache, against 1.3
+/// one after the other.
 func sumOfFloats(_ words: Span<UInt64>) -> Double {
     var sum = 0.0
     let vectorCount = words.count < 24 ? 0 : words.count / 8
@@ -51,8 +51,8 @@ func firstIndex(in times: Span<Int64>, atOrBehind time: Int64, in range: Range<I
     return low
 }
 
-/// Appends the words at ascending places, all of them of one block. Measured: 1.8 G words/s in the
-/// first-level cache, against 0.4 with each place checked.
+/// Appends the words at ascending places, all of them of one block. Measured: 3.0 G words/s in the
+/// first-level cache, against 0.36 with each place checked.
 ///
 /// - Parameters:
 ///   - places: ascending; `first` stands for the first word of the source.
@@ -92,7 +92,7 @@ struct TimedWords {
 }
 
 /// Two lists by time; of one time the newer word stays. Without branches that depend on times:
-/// samples of two devices come in any order. Measured: 2 ns per word.
+/// samples of two devices come in any order. Measured: 3 ns per word.
 ///
 /// - Parameter words: as many as the times beside them.
 func mergedByTime(

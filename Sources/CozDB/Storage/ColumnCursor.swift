@@ -241,21 +241,29 @@ struct ColumnCursor {
     /// The values of overlapping extents, newest source last to win.
     private mutating func values(_ cluster: Range<Int>) throws(DatabaseError) -> ColumnSlice {
         if cluster.count == 1 { return try values(of: extents[cluster.lowerBound]) }
-        var merged = ColumnSlice(type: column.type)
         var ordered = Array(extents[cluster])
         ordered.sort { ($0.part, $0.block) < ($1.part, $1.block) }
-        var run = ColumnSlice(type: column.type)
-        var runPart = ordered[0].part
+        var runs: [ColumnSlice] = []
+        var runPart = -1
         for extent in ordered {
-            if extent.part != runPart {
-                merged = merged.merged(withNewer: run)
-                run = ColumnSlice(type: column.type)
-                runPart = extent.part
-            }
+            let slice = try values(of: extent)
             // Blocks of one source follow each other in time.
-            run.append(try values(of: extent))
+            if extent.part == runPart {
+                runs[runs.count - 1].append(slice)
+            } else {
+                runs.append(slice)
+            }
+            runPart = extent.part
         }
-        return merged.merged(withNewer: run)
+        // Neighbours in age, pair by pair: each value is moved as often as the number of sources
+        // can be halved.
+        while runs.count > 1 {
+            runs = stride(from: 0, to: runs.count, by: 2).map { index in
+                guard index + 1 < runs.count else { return runs[index] }
+                return runs[index].merged(withNewer: runs[index + 1])
+            }
+        }
+        return runs.first ?? ColumnSlice(type: column.type)
     }
 
     private mutating func values(of extent: Extent) throws(DatabaseError) -> ColumnSlice {

@@ -30,6 +30,30 @@ struct SeriesEntry: Sendable {
     var lastTime: Int64
 }
 
+/// The blocks of the series table of a segment, and the first key of each.
+final class SeriesDirectory: Sendable {
+    let table: IntegerTable
+    let firstKeys: [[UInt8]]
+
+    init(_ bytes: Span<UInt8>, countMax: Int) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        let table = try IntegerTable(
+            decoding: reader.readBlob(limit: reader.remaining), columnCount: 5,
+            countMax: countMax)
+        var heap: [UInt8] = []
+        var ends: [Int] = []
+        try decodeStrings(
+            reader.readBytes(reader.remaining), count: table.count,
+            sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap, ends: &ends)
+        var start = 0
+        firstKeys = ends.map { end in
+            defer { start = end }
+            return Array(heap[start..<end])
+        }
+        self.table = table
+    }
+}
+
 /// The blocks of one field.
 final class FieldDirectory: Sendable {
     let table: IntegerTable

@@ -23,6 +23,7 @@ final class SegmentReader: Sendable {
         var presence: [Int: PresenceVector] = [:]
         var timeDirectory: FieldDirectory?
         var series: [SeriesEntry]?
+        var seriesDirectory: SeriesDirectory?
         var times: [Int: [Int64]] = [:]
         var presenceRows: [ChunkName: [UInt32]] = [:]
         /// For each field the block decoded last of those that hold values of several series.
@@ -204,6 +205,17 @@ final class SegmentReader: Sendable {
         }
         cache.withLock { $0.series = series }
         return series
+    }
+
+    /// The blocks of the series table.
+    func seriesBlocks() throws(DatabaseError) -> SeriesDirectory {
+        if let known = cache.withLock({ $0.seriesDirectory }) { return known }
+        let seriesCount = footer.seriesCount
+        let directory = try read(footer.seriesDirectory) { bytes throws(FormatError) in
+            try SeriesDirectory(bytes, countMax: seriesCount)
+        }
+        cache.withLock { $0.seriesDirectory = directory }
+        return directory
     }
 
     /// Series of a segment that are kept decoded: up to about two mebibytes.

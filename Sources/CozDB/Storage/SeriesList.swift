@@ -9,9 +9,11 @@ struct SeriesCursor {
         let source: RowSource
         /// Index of the source in the view.
         let index: Int
-        /// The next block of a segment's series table, or place in a memtable's order.
+        /// The next block of a segment's series table, or place in a memtable's order or among
+        /// the series that are kept; and where those end that can be wanted.
         var next = 0
-        var directory: IntegerTable?
+        var end = 0
+        var directory: SeriesDirectory?
         /// All series of a segment that has few.
         var kept: [SeriesEntry]?
         var order: MemtableOrder?
@@ -25,9 +27,12 @@ struct SeriesCursor {
 
     /// - Parameters:
     ///   - range: series that have no row in it in a source are left out of that source.
+    ///   - prefix: what the bytes of all keys that are wanted begin with; others are not even
+    ///     looked at, however many there are.
     ///   - accepts: which keys are wanted; nil accepts all.
     init(
-        _ sources: [RowSource], range: TimeRange, where accepts: ((SeriesKey) -> Bool)?
+        _ sources: [RowSource], range: TimeRange, prefix: [UInt8] = [],
+        where accepts: ((SeriesKey) -> Bool)?
     ) throws(DatabaseError) {
         self.range = range
         self.accepts = accepts
@@ -39,10 +44,22 @@ struct SeriesCursor {
                 guard footer.seriesCount > 0,
                     range.overlaps(first: footer.firstTime, last: footer.lastTime)
                 else { continue }
-                head.kept = try segment.keptSeries()
-                if head.kept == nil { head.directory = try segment.seriesDirectory() }
+                if let kept = try segment.keptSeries() {
+                    head.kept = kept
+                    head.limit(to: prefix, of: kept.count) { kept[$0].key.bytes }
+                    break
+                }
+                let directory = try segment.seriesBlocks()
+                head.directory = directory
+                head.limit(to: prefix, of: directory.table.count) { directory.firstKeys[$0] }
+                // The block before may end with such keys.
+                if !prefix.isEmpty { head.next = max(0, head.next - 1) }
             case .memtable(let view):
-                head.order = view.order()
+                let order = view.order()
+                head.order = order
+                head.limit(to: prefix, of: order.series.count) {
+                    view.keys.copy(Int(order.series[$0]))
+                }
             }
             heads.append(head)
         }
@@ -79,13 +96,14 @@ struct SeriesCursor {
             switch heads[index].source {
             case .segment(let segment):
                 if let kept = heads[index].kept {
-                    for entry in kept {
+                    for entry in kept[next..<heads[index].end] {
                         add(entry.key, entry.rows, entry.firstTime, entry.lastTime)
                     }
-                    break
+                    heads[index].next = heads[index].end
+                    continue
                 }
                 guard let directory = heads[index].directory else { return }
-                try segment.forEachSeries(directory, block: next) { key, rows, first, last in
+                try segment.forEachSeries(directory.table, block: next) { key, rows, first, last in
                     add(SeriesKey(canonical: [UInt8](copying: key)), rows, first, last)
                 }
             case .memtable(let view):
@@ -106,11 +124,30 @@ struct SeriesCursor {
 }
 
 extension SeriesCursor.Head {
-    fileprivate var isAtEnd: Bool {
-        switch source {
-        case .segment: next >= (kept == nil ? directory?.count ?? 0 : 1)
-        case .memtable: next >= (order?.series.count ?? 0)
+    fileprivate var isAtEnd: Bool { next >= end }
+
+    /// Limits itself to the keys that begin with a prefix.
+    ///
+    /// - Parameter key: of a place among `count` in key order.
+    fileprivate mutating func limit(
+        to prefix: [UInt8], of count: Int, _ key: (Int) -> [UInt8]
+    ) {
+        (next, end) = (0, count)
+        if prefix.isEmpty { return }
+        next = (0..<count).partitioningIndex { !key($0).lexicographicallyPrecedes(prefix) }
+        end = (next..<count).partitioningIndex { !key($0).starts(with: prefix) }
+    }
+}
+
+extension Range<Int> {
+    /// The first number that satisfies a predicate that all later ones satisfy too.
+    fileprivate func partitioningIndex(_ isAtOrBehind: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            if isAtOrBehind(middle) { high = middle } else { low = middle + 1 }
         }
+        return low
     }
 }
 
@@ -127,14 +164,7 @@ extension SegmentReader {
     }
 
     /// The directory of the blocks of the series table.
-    func seriesDirectory() throws(DatabaseError) -> IntegerTable {
-        let seriesCount = footer.seriesCount
-        return try read(footer.seriesDirectory) { bytes throws(FormatError) in
-            var reader = ByteReader(bytes)
-            let table = try reader.readBlob(limit: reader.remaining)
-            return try IntegerTable(decoding: table, columnCount: 5, countMax: seriesCount)
-        }
-    }
+    func seriesDirectory() throws(DatabaseError) -> IntegerTable { try seriesBlocks().table }
 
     func forEachSeries(
         _ directory: IntegerTable, block: Int,

@@ -49,11 +49,14 @@ final class ExperimentView: Sendable {
     }
 
     /// The same one by one, in the memory of a few.
+    ///
+    /// - Parameter prefix: what the bytes of all keys begin with that are wanted.
     func forEachSeries(
-        in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil,
+        in range: TimeRange = .all, prefix: [UInt8] = [],
+        where accepts: ((SeriesKey) -> Bool)? = nil,
         _ body: (Series) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        var cursor = try SeriesCursor(sources, range: range, where: accepts)
+        var cursor = try SeriesCursor(sources, range: range, prefix: prefix, where: accepts)
         while let series = try cursor.next() { try body(series) }
     }
 
@@ -132,6 +135,7 @@ final class ExperimentView: Sendable {
         needsTimes: Bool = true, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
+        let demands = demands.filter { $0.bounds != .any }
         if series.parts.count == 1, demands.isEmpty, case .segment = sources[series.parts[0].source]
         {
             let walk = try PartWalk(
@@ -185,7 +189,7 @@ final class ExperimentView: Sendable {
     }
 
     /// The number of values of a column in all rows of a series that lie in a range, found by
-    /// looking at neither values nor times; nil where that takes more, because several sources
+    /// looking at no values, and at times for the ends of the range alone; nil where that takes more, because several sources
     /// have rows of the series.
     func count(
         _ column: ColumnID, of series: Series, in range: TimeRange, counts: ReadCounts,
@@ -204,12 +208,24 @@ final class ExperimentView: Sendable {
             rows = try segment.rows(in: range, of: part.rows)
         }
         let directory = open.reader.directory
-        let blockCount = directory.blocks(rows: rows).count
-        counts.blocksInRange += blockCount
-        counts.blocksSummarized += blockCount
-        counts.blocksOutOfRange += directory.blocks(rows: part.rows).count - blockCount
-        return try segment.ordinal(ofRow: rows.upperBound, field: field)
-            - segment.ordinal(ofRow: rows.lowerBound, field: field)
+        let blocks = directory.blocks(rows: rows)
+        counts.blocksInRange += blocks.count
+        counts.blocksSummarized += blocks.count
+        counts.blocksOutOfRange += directory.blocks(rows: part.rows).count - blocks.count
+        guard let first = blocks.first, let last = blocks.last else { return 0 }
+        let table = directory.table
+        // Where no other series has part of a block the directory knows, as it does of nearly all;
+        // else presence does.
+        let begins = table.int(BlockColumn.firstRow, first) >= rows.lowerBound
+        let ends = table.int(BlockColumn.lastRow, last) < rows.upperBound
+        let before =
+            try begins
+            ? directory.ordinals[first] : segment.ordinal(ofRow: rows.lowerBound, field: field)
+        let upTo =
+            try ends
+            ? directory.ordinals[last] + table.int(BlockColumn.count, last)
+            : segment.ordinal(ofRow: rows.upperBound, field: field)
+        return upTo - before
     }
 
     /// The first value that each row has of some columns, in pieces of ascending time.

@@ -6,7 +6,6 @@ struct BucketNumbering {
     /// Buckets from which on numbers would take more than they save: a quarter of a mebibyte.
     private static let countMax = 1 << 16
 
-    private let first: Int64
     private let interval: Int64
     /// -1 for a bucket that nothing is known of.
     private var placeByNumber: [Int32]
@@ -17,7 +16,9 @@ struct BucketNumbering {
     init?(_ buckets: TimeBuckets, extent: TimeRange) {
         guard buckets.zone == nil, !extent.isEmpty else { return nil }
         let bounds = buckets.bounds(extent.lower)
-        (first, interval) = (bounds.start, buckets.interval)
+        let first = bounds.start
+        interval = buckets.interval
+        lastStart = first
         // The very first bucket of all times is cut off.
         guard bounds.end &- bounds.start == interval else { return nil }
         let (span, isOver) = (extent.upper - 1).subtractingReportingOverflow(first)
@@ -27,13 +28,19 @@ struct BucketNumbering {
 
     var sizeBytes: Int { placeByNumber.count * 4 }
 
+    /// The bucket asked for last.
+    private var lastNumber = 0
+    private var lastStart: Int64
+
     /// The place of the bucket that begins at a time: `next` where it is new. Nil where it is none
     /// of the buckets.
     mutating func place(_ start: Int64, next: Int) -> Int? {
-        let (distance, isOver) = start.subtractingReportingOverflow(first)
-        guard !isOver, distance >= 0 else { return nil }
-        let number = Int(distance / interval)
-        guard number < placeByNumber.count else { return nil }
+        let (distance, isOver) = start.subtractingReportingOverflow(lastStart)
+        guard !isOver else { return nil }
+        // As a rule it is the one behind the last, which takes no division.
+        let number = lastNumber + (distance == interval ? 1 : Int(distance / interval))
+        guard placeByNumber.indices.contains(number) else { return nil }
+        (lastNumber, lastStart) = (number, start)
         if placeByNumber[number] >= 0 { return Int(placeByNumber[number]) }
         placeByNumber[number] = Int32(truncatingIfNeeded: next)
         return next

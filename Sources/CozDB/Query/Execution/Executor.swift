@@ -116,8 +116,9 @@ final class Executor {
                 return !condition.specialized { key.value(of: $0) ?? "" }.isNever
             }
         }
+        let prefix = condition?.keyPrefix(view.schema.identity) ?? []
         var inputs: [InputSeries] = []
-        try view.forEachSeries(in: extended(plan), counters, where: accepts) {
+        try view.forEachSeries(in: extended(plan), prefix: prefix, counters, where: accepts) {
             series throws(DatabaseError) in
             let input = InputSeries(origin: .stored(view, series), source: index)
             if let settled = settled(input, condition) { inputs.append(settled) }
@@ -299,7 +300,8 @@ extension ExperimentView {
     /// The same as without counters; asks between series whether to go on, also where none of
     /// them is accepted.
     func forEachSeries(
-        in range: TimeRange, _ counters: CounterBox, where accepts: ((SeriesKey) -> Bool)?,
+        in range: TimeRange, prefix: [UInt8] = [], _ counters: CounterBox,
+        where accepts: ((SeriesKey) -> Bool)?,
         _ body: (Series) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         var count = 0
@@ -309,10 +311,27 @@ extension ExperimentView {
             if count % 256 == 0, counters.isStopping { isStopping = true }
             return isStopping || accepts?(key) ?? true
         }
-        try forEachSeries(in: range, where: watching) { series throws(DatabaseError) in
+        try forEachSeries(in: range, prefix: prefix, where: watching) {
+            series throws(DatabaseError) in
             if isStopping { throw DatabaseError(.cancelled, "the query was cancelled") }
             try body(series)
         }
+    }
+}
+
+extension Evaluation {
+    /// What the bytes of the keys of all series begin with that can fulfil the condition: the tag
+    /// that keys begin with, where the condition names its value.
+    fileprivate func keyPrefix(_ identity: Identity) -> [UInt8] {
+        let first: String?
+        switch identity {
+        case .participant(let tag): first = tag
+        case .tags(let names): first = names.map { Name($0) }.min()?.text
+        // A key can begin with any tag.
+        case .allTags: first = nil
+        }
+        guard let first else { return [] }
+        return requiredTags.first { $0.value(of: first) != nil }?.bytes ?? []
     }
 }
 

@@ -19,6 +19,7 @@ extension GroupAggregation {
             guard case .column(let column, isTag: false) = source.bindings[reference]
             else { continue }
             var collector = collectors[index]
+            let needsTimes = collectorsNeedTimes
             collectors[index] = collector.emptied
             defer { collectors[index] = collector }
             let type = plan.references[reference].type
@@ -27,18 +28,32 @@ extension GroupAggregation {
             let noSummary = { (_: Int64, _: Int64) in false }
             try view.scan(
                 column, of: series, in: collector.range, counts: counters.reads(source.number),
-                pool: counters.columns, summarize: noSummary
+                pool: counters.columns, needsTimes: needsTimes, summarize: noSummary
             ) { piece throws(DatabaseError) -> Bool in
                 guard case .values(let slice) = piece else { return true }
                 try counters.read(slice, source.number)
                 var vector = ResultVector(slice)
                 if let type { vector = vector.cast(to: type) }
                 let before = collector.sizeBytes
-                collector.add(times: slice.times, vector, [])
+                if slice.times.isEmpty {
+                    collector.add(vector, all: collector.range.lower)
+                } else {
+                    collector.add(times: slice.times, vector, [])
+                }
                 try share.grow(collector.sizeBytes - before)
                 return true
             }
         }
+    }
+
+    /// Whether it matters when the values were that collectors keep. A rank outside buckets is
+    /// dated with its own point only where it is the one call of the statement.
+    private var collectorsNeedTimes: Bool {
+        plan.buckets != nil || plan.singleSelector || hasAuxiliary
+            || !plan.calls.allSatisfy { call in
+                call.aggregate == .median || call.aggregate == .percentile
+                    || call.aggregate?.isSimple == true
+            }
     }
 
     private mutating func scan(
@@ -164,17 +179,18 @@ extension GroupAggregation {
             column, of: series, in: range,
             demands: condition.demands(plan, source, view.schema),
             counts: counters.reads(source.number), pool: counters.columns,
+            needsTimes: fields.contains { $0.needsTimes || $0.range != range },
             summarize: { _, _ in false }
         ) { piece throws(DatabaseError) -> Bool in
             guard case .values(let slice) = piece else { return true }
             try counters.read(slice, source.number)
             vectors[reference] = ResultVector(slice).cast(to: type)
             let mask = evaluator.mask(condition, vectors, count: slice.count)
-            let rows = mask.indices.filter { mask[$0] }
-            guard !rows.isEmpty else { return true }
-            let times = rows.map { slice.times[$0] }
-            let values = vectors[reference].filtered(rows)
-            for index in fields.indices { fields[index].add(times: times, values) }
+            let accepted = slice.accepted(by: mask, as: vectors[reference])
+            guard accepted.count > 0 else { return true }
+            for index in fields.indices where accepted.type == fields[index].type {
+                fields[index].add(accepted)
+            }
             return true
         }
         for index in fields.indices { fields[index].endSeries() }
@@ -301,6 +317,16 @@ extension Evaluation {
 }
 
 extension ColumnSlice {
+    /// The values for which a mask is set, as they are in a vector.
+    fileprivate func accepted(by mask: [Bool], as vector: ResultVector) -> ColumnSlice {
+        var kept = ColumnSlice(type: vector.type ?? type, strings: vector.strings)
+        for index in mask.indices where mask[index] && vector.isPresent[index] {
+            kept.bits.append(vector.bits[index])
+            if !times.isEmpty { kept.times.append(times[index]) }
+        }
+        return kept
+    }
+
     /// A computed NaN counts as no value.
     fileprivate var withoutNaN: ColumnSlice {
         guard type == .float, bits.contains(where: { Double(bitPattern: $0).isNaN }) else {

@@ -50,9 +50,9 @@ extension Executor {
         _ plan: SelectPlan, _ round: AggregationRound, into output: any SeriesOutput
     ) throws(DatabaseError) {
         let units = round.units
+        for counted in round.counters { counters.add(counted) }
         for unit in units {
             if let error = unit.error { throw error }
-            counters.add(unit.counters)
         }
         var next = 0
         for number in round.groups.indices {
@@ -62,7 +62,7 @@ extension Executor {
                 try first.add(units[next])
                 next += 1
             }
-            try first.finish()
+            try first.finish(self)
             try write(plan, round.groups[number].key, first.lists, into: output)
         }
     }
@@ -77,10 +77,16 @@ private final class AggregationRound: @unchecked Sendable {
     /// Units of a round: with those of the next, a bound of what is in memory.
     private static let unitCountMax = 32
     /// Units that one thread works on before it looks for more: neighbours share blocks.
-    private static let shareUnitCount = 4
+    private static let shareUnitCountMax = 4
+    /// Shares that there are at least, where there are units enough: cores end at the same time.
+    private static let shareCountMin = 12
 
     let groups: ArraySlice<InputGroup>
     private(set) var units: [AggregationUnit] = []
+    /// Of each share of the units, what was read.
+    private(set) var counters: [CounterBox] = []
+    private let executor: Executor
+    private let shareUnitCount: Int
     private let isParallel: Bool
     private var isDone = false
     private let work = DispatchGroup()
@@ -95,12 +101,18 @@ private final class AggregationRound: @unchecked Sendable {
         guard !groups.isEmpty else { return nil }
         var end = groups.startIndex
         while end < groups.endIndex, units.count < AggregationRound.unitCountMax {
-            units += AggregationUnit.units(plan, groups[end], number: end, executor)
+            units += AggregationUnit.units(plan, groups[end], number: end)
             end += 1
         }
         self.groups = groups[..<end]
+        self.executor = executor
         let work = units.reduce(0) { $0 + $1.valueCount(weights) }
         isParallel = units.count > 1 && work >= AggregationRound.parallelValueCountMin
+        let shared = min(
+            units.count / AggregationRound.shareCountMin, AggregationRound.shareUnitCountMax)
+        shareUnitCount = isParallel ? max(1, shared) : units.count
+        let shareCount = (units.count + shareUnitCount - 1) / shareUnitCount
+        counters = (0..<shareCount).map { _ in executor.counters.emptied }
     }
 
     /// Begins to work, where there is enough to do for other threads.
@@ -117,21 +129,17 @@ private final class AggregationRound: @unchecked Sendable {
     func wait() {
         if isDone { return work.wait() }
         isDone = true
-        if isParallel { return runSideBySide() }
-        run(units.indices)
+        if isParallel { runSideBySide() } else { run(share: 0) }
     }
 
     private func runSideBySide() {
-        let size = AggregationRound.shareUnitCount
-        let shareCount = (units.count + size - 1) / size
-        DispatchQueue.concurrentPerform(iterations: shareCount) { share in
-            run(share * size..<min(share * size + size, units.count))
-        }
+        DispatchQueue.concurrentPerform(iterations: counters.count) { run(share: $0) }
     }
 
-    private func run(_ numbers: Range<Int>) {
-        let columns = ColumnPool()
-        for number in numbers { units[number].run(columns) }
+    private func run(share: Int) {
+        let own = Executor(options: executor.options, counters: counters[share])
+        let first = share * shareUnitCount
+        for unit in units[first..<min(first + shareUnitCount, units.count)] { unit.run(own) }
     }
 }
 
@@ -141,40 +149,38 @@ private final class AggregationRound: @unchecked Sendable {
 /// Unchecked: one thread runs a unit while no other looks at it, and what units share (the plan,
 /// the snapshot, series) nobody changes; there is nothing a lock would guard.
 private final class AggregationUnit: @unchecked Sendable {
-    private static let inputCountMax = 16
+    private static let inputCountMin = 8
+    /// Units of one group: with more series each has more of them.
+    private static let countMax = 256
 
     let group: Int
-    let counters: CounterBox
-    private(set) var aggregation: GroupAggregation
+    /// Where other units add to it.
+    private var aggregation: GroupAggregation?
     /// The points: made by `run` where no other unit adds to them, else by `finish`.
     private(set) var lists: [PointList] = []
     private(set) var error: DatabaseError?
     private let isAlone: Bool
     private let inputs: ArraySlice<InputSeries>
     private let plan: SelectPlan
-    private let executor: Executor
 
     private init(
-        _ plan: SelectPlan, _ inputs: ArraySlice<InputSeries>, group: Int, isAlone: Bool,
-        _ parent: Executor
+        _ plan: SelectPlan, _ inputs: ArraySlice<InputSeries>, group: Int, isAlone: Bool
     ) {
         self.plan = plan
         self.inputs = inputs
         self.group = group
         self.isAlone = isAlone
-        counters = parent.counters.emptied
-        executor = Executor(options: parent.options, counters: counters)
-        aggregation = GroupAggregation(plan, executor, extent: AggregationUnit.extent(inputs))
     }
 
     static func units(
-        _ plan: SelectPlan, _ group: InputGroup, number: Int, _ parent: Executor
+        _ plan: SelectPlan, _ group: InputGroup, number: Int
     ) -> [AggregationUnit] {
-        stride(from: 0, to: group.inputs.count, by: inputCountMax).map { start in
-            let end = min(start + inputCountMax, group.inputs.count)
-            return AggregationUnit(
-                plan, group.inputs[start..<end], group: number,
-                isAlone: group.inputs.count <= inputCountMax, parent)
+        let inputs = group.inputs
+        let size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
+        return stride(from: 0, to: inputs.count, by: size).map { start in
+            AggregationUnit(
+                plan, inputs[start..<min(start + size, inputs.count)], group: number,
+                isAlone: inputs.count <= size)
         }
     }
 
@@ -189,33 +195,48 @@ private final class AggregationUnit: @unchecked Sendable {
         }
     }
 
-    /// Where all rows of some series lie.
-    private static func extent(_ inputs: ArraySlice<InputSeries>) -> TimeRange {
+    /// Where all rows of the series lie, where buckets are met again by a second series, and numbers
+    /// of buckets take no more room than rows do. One series alone comes to each bucket once.
+    private var extent: TimeRange? {
+        guard inputs.count > 1, let buckets = plan.buckets else { return nil }
         var (first, last) = (Int64.max, Int64.min)
+        var rowCount = 0
         for input in inputs {
             first = min(first, input.nearestTime(.all, ascending: true))
             last = max(last, input.nearestTime(.all, ascending: false))
+            rowCount += input.rowCount
         }
-        return TimeRange(lower: first, upper: last.addingSaturating(1))
+        let extent = TimeRange(lower: first, upper: last.addingSaturating(1))
+            .intersection(plan.range)
+        let bucketCount = (Double(extent.upper) - Double(extent.lower)) / Double(buckets.interval)
+        return bucketCount < Double(2 * rowCount + 64) ? extent : nil
     }
 
+    /// Takes over what another unit of the group gathered.
     func add(_ other: AggregationUnit) throws(DatabaseError) {
-        try aggregation.add(other.aggregation)
+        if let gathered = other.aggregation { try aggregation?.add(gathered) }
+        other.aggregation = nil
     }
 
     /// Makes the points of all units that were added.
-    func finish() throws(DatabaseError) {
-        if !isAlone { lists = try executor.lists(plan, aggregation) }
+    func finish(_ executor: Executor) throws(DatabaseError) {
+        guard let gathered = aggregation else { return }
+        aggregation = nil
+        lists = try executor.lists(plan, gathered)
     }
 
-    func run(_ columns: ColumnPool) {
-        counters.columns = columns
+    func run(_ executor: Executor) {
+        var gathered = GroupAggregation(plan, executor, extent: extent)
         do throws(DatabaseError) {
             for input in inputs {
-                try counters.checkCancelled()
-                try aggregation.add(input)
+                try executor.counters.checkCancelled()
+                try gathered.add(input)
             }
-            if isAlone { lists = try executor.lists(plan, aggregation) }
+            if isAlone {
+                lists = try executor.lists(plan, gathered)
+            } else {
+                aggregation = gathered
+            }
         } catch {
             self.error = error
         }

@@ -73,6 +73,14 @@ struct PointCollector {
         }
     }
 
+    /// Adds values that are all there and in the range, whose times nobody asks for.
+    ///
+    /// - Parameter time: what stands for all of them.
+    mutating func add(_ vector: ResultVector, all time: Int64) {
+        times.append(contentsOf: repeatElement(time, count: vector.count))
+        values.append(vector)
+    }
+
     /// Adds what another collected of the series that come next.
     mutating func add(_ other: PointCollector) {
         guard let first = other.times.first else { return }

@@ -282,21 +282,27 @@ struct Planner {
         _ plan: SelectPlan, _ statement: SelectStatement
     ) throws(DatabaseError) -> [WildcardColumn] {
         var fields: [Name: FieldType] = [:]
+        // Those of an experiment are sorted already, which makes sorting them a look.
+        var names: [Name] = []
         for source in plan.sources {
             let own: [(String, FieldType?)] =
                 switch source.origin {
                 case .experiment(let view): view.schema.fields.map { ($0.name, $0.type) }
                 case .subquery(let inner): inner.columns.map { ($0.baseName, $0.type) }
                 }
-            for case (let name, let type?) in own {
-                fields[Name(name)] = Planner.wider(fields[Name(name)], type)
+            for case (let text, let type?) in own {
+                let name = Name(text)
+                let known = fields.updateValue(type, forKey: name)
+                if known == nil { names.append(name) }
+                if let known { fields[name] = Planner.wider(known, type) }
             }
         }
         guard !fields.isEmpty else { return [] }
         var tags = try allTags(plan)
         for dimension in plan.dimensions { tags.remove(Name(dimension.name)) }
         var columns: [WildcardColumn] = []
-        for (name, type) in fields {
+        for name in names {
+            guard let type = fields[name] else { continue }
             let kind: ReferenceKind = tags.contains(name) ? .field : .any
             columns.append(
                 WildcardColumn(
