@@ -434,7 +434,7 @@ public struct WriteBatch: Sendable {
     func isBlank(_ cell: Cell) -> Bool {
         !ISOTime.isWord(cell.bits)
             && strings.copy(Int(truncatingIfNeeded: cell.bits))
-            .allSatisfy { $0 == 0x20 || $0 == 0x09 }
+                .allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
 
     func receivedTagSet(_ index: Int) -> TagSet { WriteBatch.tagSet(tagSets.copy(index)) }

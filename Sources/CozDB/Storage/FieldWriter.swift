@@ -138,6 +138,27 @@ struct FieldWriter {
         limitDictionary()
     }
 
+    /// Blocks so far.
+    var blockCount: Int { directory.count }
+
+    /// Puts blocks that were made apart into the file.
+    ///
+    /// - Parameter first: the first of them.
+    mutating func settle(
+        from first: Int, staged: inout SegmentOutput, in output: inout SegmentOutput
+    ) throws(FileError) {
+        guard first < directory.count else { return }
+        let placeOf = try output.append(&staged)
+        for block in first..<directory.count {
+            let place = placeOf(
+                BlockPlace(
+                    offset: directory.int(BlockColumn.offset, block),
+                    sizeBytes: directory.int(BlockColumn.sizeBytes, block), checksum: 0))
+            directory.columns[BlockColumn.offset][block] = UInt64(place.offset)
+            directory.columns[BlockColumn.checksum][block] = UInt64(place.checksum)
+        }
+    }
+
     /// Ends the field; the place of its directory and dictionary, and its presence vector.
     mutating func finish(
         to output: inout SegmentOutput, rowCount: Int

@@ -61,8 +61,8 @@ struct MemtableFlush {
             let range = cells.range(column.id)
             guard !range.isEmpty else { continue }
             try writer.addValues(
-                column, rows: cells.rows.span.extracting(range),
-                bits: cells.bits.span.extracting(range), strings: .arena(view.strings))
+                column, rows: Array(cells.rows[range]), bits: Array(cells.bits[range]),
+                strings: .arena(view.strings))
         }
     }
 
@@ -137,32 +137,16 @@ struct MemtableFlush {
 
     /// Puts each column's cells one after the other, by ascending row.
     private mutating func scatter(_ order: MemtableOrder, _ slab: Range<Int>) {
-        // Taken out of self, so that the loop works on memory that nobody else can touch.
-        var cells = ScatteredCells()
-        swap(&cells, &self.cells)
-        defer { swap(&cells, &self.cells) }
         var merged = 0
-        for (offset, place) in slab.enumerated() {
-            let row = view.rows[Int(order.rows[place])]
-            let target = places[offset]
-            let replacedBefore = cells.replacedValues
-            var cell = Int(row.cellStart)
-            for index in layouts.range(row.layout) {
-                cells.put(view.cells[cell], column: Int(layouts.columns[index]), row: target)
-                cell += 1
-            }
-            for index in attributes.range(row.attributes) {
-                cells.putUncounted(
-                    attributes.words[index], column: Int(attributes.columns[index]), row: target)
-            }
+        let replaced = cells.scatter(
+            view.cells, slab, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] }
+        ) { target, replacedValues in
             while merged < mergedPlaces.count, mergedPlaces[merged] < target { merged += 1 }
             if merged < mergedPlaces.count, mergedPlaces[merged] == target {
-                merges.replacedValues += cells.replacedValues - replacedBefore
+                merges.replacedValues += replacedValues
             }
         }
-        counters.insertedValues += cells.insertedValues
-        counters.replacedValues += cells.replacedValues
-        counters.identicalValues += cells.identicalValues
+        counters.add(replaced)
     }
 }
 
@@ -181,9 +165,6 @@ extension MemtableLists {
 private struct ScatteredCells {
     private(set) var rows: [UInt32] = []
     private(set) var bits: [UInt64] = []
-    private(set) var insertedValues = 0
-    private(set) var replacedValues = 0
-    private(set) var identicalValues = 0
     /// Per column: where its cells begin, and where the next one goes.
     private var starts: [Int] = []
     private var next: [Int] = []
@@ -201,39 +182,94 @@ private struct ScatteredCells {
             rows = [UInt32](repeating: 0, count: total)
             bits = [UInt64](repeating: 0, count: total)
         }
-        (insertedValues, replacedValues, identicalValues) = (0, 0, 0)
     }
 
     func range(_ column: ColumnID) -> Range<Int> { starts[column]..<next[column] }
 
-    /// A value of a field; rows come in ascending order.
+    /// Puts the values and attributes of stored rows to their columns, in the order in which they
+    /// are given.
+    ///
+    /// - Parameters:
+    ///   - places: for each of them the row of the slab, ascending.
+    ///   - replacedIn: called where values of a row were replaced, with their number.
+    mutating func scatter(
+        _ values: ChunkedArray<UInt64>.View, _ slab: Range<Int>, _ places: [UInt32],
+        _ layouts: MemtableLists, _ attributes: MemtableLists,
+        row rowAt: (Int) -> MemtableTable.Row, replacedIn: (UInt32, Int) -> Void
+    ) -> WriteCounters {
+        // Taken out of self and written through spans: an array is asked whether it is shared at
+        // each write, which costs more than the write.
+        var (rows, bits, next) = ([UInt32](), [UInt64](), [Int]())
+        swap(&rows, &self.rows)
+        swap(&bits, &self.bits)
+        swap(&next, &self.next)
+        var target = ScatterTarget(
+            rows: rows.mutableSpan, bits: bits.mutableSpan, next: next.mutableSpan)
+        for offset in places.indices {
+            let row = rowAt(slab.lowerBound + offset)
+            let before = target.replacedCount
+            let list = layouts.range(row.layout)
+            for index in list {
+                target.put(
+                    values[Int(row.cellStart) + index - list.lowerBound],
+                    Int(layouts.columns[index]), places[offset], starts, counts: true)
+            }
+            for index in attributes.range(row.attributes) {
+                target.put(
+                    attributes.words[index], Int(attributes.columns[index]), places[offset],
+                    starts, counts: false)
+            }
+            if target.replacedCount > before {
+                replacedIn(places[offset], target.replacedCount - before)
+            }
+        }
+        var counters = WriteCounters()
+        counters.insertedValues = target.insertedCount
+        counters.replacedValues = target.replacedCount
+        counters.identicalValues = target.identicalCount
+        swap(&rows, &self.rows)
+        swap(&bits, &self.bits)
+        swap(&next, &self.next)
+        return counters
+    }
+}
+
+/// The memory that a scatter writes to, and what it counts.
+private struct ScatterTarget: ~Copyable, ~Escapable {
+    var rows: MutableSpan<UInt32>
+    var bits: MutableSpan<UInt64>
+    var next: MutableSpan<Int>
+    var insertedCount = 0
+    var replacedCount = 0
+    var identicalCount = 0
+
+    @_lifetime(copy rows, copy bits, copy next)
+    init(
+        rows: consuming MutableSpan<UInt32>, bits: consuming MutableSpan<UInt64>,
+        next: consuming MutableSpan<Int>
+    ) {
+        self.rows = rows
+        self.bits = bits
+        self.next = next
+    }
+
+    /// - Parameter counts: whether the value is counted: attributes are not.
+    @_lifetime(self: copy self)
     @inline(__always)
-    mutating func put(_ word: UInt64, column: ColumnID, row: UInt32) {
+    mutating func put(
+        _ word: UInt64, _ column: Int, _ row: UInt32, _ starts: [Int], counts: Bool
+    ) {
         let index = next[column]
-        if index > starts[column], rows[index - 1] == row {
-            if bits[index - 1] == word { identicalValues += 1 } else { replacedValues += 1 }
-            bits[index - 1] = word
+        if index > starts[column], rows[index &- 1] == row {
+            if counts {
+                if bits[index &- 1] == word { identicalCount += 1 } else { replacedCount += 1 }
+            }
+            bits[index &- 1] = word
             return
         }
-        append(word, at: index, column: column, row: row)
-        insertedValues += 1
-    }
-
-    /// A value of an attribute.
-    @inline(__always)
-    mutating func putUncounted(_ word: UInt64, column: ColumnID, row: UInt32) {
-        let index = next[column]
-        if index > starts[column], rows[index - 1] == row {
-            bits[index - 1] = word
-        } else {
-            append(word, at: index, column: column, row: row)
-        }
-    }
-
-    @inline(__always)
-    private mutating func append(_ word: UInt64, at index: Int, column: ColumnID, row: UInt32) {
         rows[index] = row
         bits[index] = word
-        next[column] = index + 1
+        next[column] = index &+ 1
+        if counts { insertedCount += 1 }
     }
 }

@@ -52,17 +52,25 @@ struct MergedColumn {
     /// Ends the column: `values` has its rows in ascending order.
     mutating func finish() {
         guard !isPresent.isEmpty else { return }
-        values.rows.removeAll(keepingCapacity: true)
-        values.bits.removeAll(keepingCapacity: true)
-        for index in isPresent.indices {
-            var rest = isPresent[index]
-            while rest != 0 {
-                let row = index &* 64 &+ rest.trailingZeroBitCount
-                values.rows.append(UInt32(truncatingIfNeeded: row))
-                values.bits.append(bitsByRow[row])
-                rest &= rest &- 1
+        let count = isPresent.reduce(0) { $0 + $1.nonzeroBitCount }
+        let (isPresent, bitsByRow) = (isPresent, bitsByRow)
+        let (present, bits) = (isPresent.span, bitsByRow.span)
+        var rows: [UInt32] = []
+        var words: [UInt64] = []
+        rows.append(addingCapacity: count) { rows in
+            words.append(addingCapacity: count) { words in
+                for index in present.indices {
+                    var rest = present[index]
+                    while rest != 0 {
+                        let row = index &* 64 &+ rest.trailingZeroBitCount
+                        rows.append(UInt32(truncatingIfNeeded: row))
+                        words.append(bits[row])
+                        rest &= rest &- 1
+                    }
+                }
             }
         }
+        (values.rows, values.bits) = (rows, words)
     }
 
     /// Makes the strings of both ones of this column.
@@ -91,16 +99,26 @@ struct MergedColumn {
     }
 
     private mutating func put(_ newer: RowValues) {
-        for index in newer.rows.indices {
-            let row = Int(newer.rows[index])
+        // Taken out of self: what is met in between changes self too.
+        var (present, bits) = ([UInt64](), [UInt64]())
+        swap(&present, &isPresent)
+        swap(&bits, &bitsByRow)
+        var presentSpan = present.mutableSpan
+        var bitSpan = bits.mutableSpan
+        let rows = newer.rows.span
+        let words = newer.bits.span
+        for index in rows.indices {
+            let row = Int(rows[index])
             let mask: UInt64 = 1 << UInt64(row & 63)
-            if isPresent[row >> 6] & mask != 0 {
-                meet(row, bitsByRow[row], newer.bits[index])
+            if presentSpan[row >> 6] & mask != 0 {
+                meet(row, bitSpan[row], words[index])
             } else {
-                isPresent[row >> 6] |= mask
+                presentSpan[row >> 6] |= mask
             }
-            bitsByRow[row] = newer.bits[index]
+            bitSpan[row] = words[index]
         }
+        swap(&present, &isPresent)
+        swap(&bits, &bitsByRow)
     }
 
     private mutating func meet(_ row: Int, _ older: UInt64, _ newer: UInt64) {

@@ -288,7 +288,7 @@ struct SegmentFilter {
             let strings: StringSource = column.type == .string ? .table(values.strings) : .none
             try calling("writing a segment") { () throws(FileError) in
                 try writer.addValues(
-                    column, rows: values.rows.span, bits: values.bits.span, strings: strings)
+                    column, rows: values.rows, bits: values.bits, strings: strings)
             }
         }
     }

@@ -8,8 +8,8 @@
 struct SegmentMerge {
     private let view: ExperimentView
     private let segments: [SegmentReader]
-    /// One reader per input and column; a reader keeps the block it decoded last.
-    private var readers: [[SegmentColumnReader?]]
+    /// One for each column.
+    private let lanes: [MergeLane]
     /// What is to be said of rows that points with different attributes met in.
     private(set) var merges = TagSetMerges()
     /// What the counters of the flushes have to be corrected by.
@@ -25,7 +25,7 @@ struct SegmentMerge {
     }
 
     /// One input's share of a series.
-    fileprivate struct Input {
+    struct Input: Sendable {
         var source: Int
         /// Rows that are not written yet.
         var rows: Range<Int>
@@ -38,15 +38,8 @@ struct SegmentMerge {
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
-        readers = []
-        for segment in segments {
-            var columns = [SegmentColumnReader?](repeating: nil, count: schema.columns.count)
-            for column in schema.columns {
-                guard let field = segment.field(column.id) else { continue }
-                columns[column.id] = SegmentColumnReader(
-                    segment, field: field, directory: try segment.directory(field))
-            }
-            readers.append(columns)
+        lanes = try schema.columns.map { (column) throws(DatabaseError) in
+            try MergeLane(column, of: segments)
         }
     }
 
@@ -97,43 +90,24 @@ struct SegmentMerge {
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
         var meetings = RowMeetings(isNeeded: rowCount > times.count, view.schema, times.count)
         try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
-        for column in view.schema.columns {
-            let merged = try merge(
-                column, inputs, rowCount: times.count, watchesRows: meetings.watchesRows)
-            meetings.add(column, merged.meetings)
+        let watchesRows = meetings.watchesRows
+        let slab = inputs
+        MergeLane.run(lanes, rowCount: rowCount) { lane in
+            lane.merge(slab, rowCount: times.count, watchesRows: watchesRows)
+        }
+        for lane in lanes {
+            let merged = try lane.take()
+            meetings.add(lane.column, merged.meetings)
             let values = merged.values
-            guard !values.rows.isEmpty else { continue }
-            let strings: StringSource = column.type == .string ? .table(values.strings) : .none
+            let strings: StringSource =
+                lane.column.type == .string ? .table(values.strings) : .none
             try calling("writing a segment") { () throws(FileError) in
                 try writer.addValues(
-                    column, rows: values.rows.span, bits: values.bits.span, strings: strings)
+                    lane.column, rows: values.rows, bits: values.bits, strings: strings)
             }
         }
         merges.add(meetings.found(times, key))
         counters.add(meetings.counters)
-    }
-
-    /// The values that a column has in the slab.
-    private mutating func merge(
-        _ column: Column, _ inputs: [Input], rowCount: Int, watchesRows: Bool
-    ) throws(DatabaseError) -> MergedColumn {
-        var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
-        var newer = RowValues()
-        for input in inputs where !input.slab.isEmpty {
-            guard var reader = readers[input.source][column.id].take() else { continue }
-            newer.removeAll()
-            try reader.append(rows: input.slab, to: &newer)
-            newer.cast(from: reader.storedType, to: column.type)
-            readers[input.source][column.id] = reader
-            if !input.places.isEmpty {
-                for index in newer.rows.indices {
-                    newer.rows[index] = input.places[Int(newer.rows[index])]
-                }
-            }
-            merged.add(&newer)
-        }
-        merged.finish()
-        return merged
     }
 
     /// The times of all inputs, each once; each input learns where its rows went. No places mean
@@ -166,9 +140,10 @@ struct SegmentMerge {
                 }
             }
             let before = times.count
-            for index in filled
-            where isShared || index == owner {
-                guard next[index] < inputs[index].times.count, heads[index] == least else { continue }
+            for index in filled where isShared || index == owner {
+                guard next[index] < inputs[index].times.count, heads[index] == least else {
+                    continue
+                }
                 let end = isShared ? next[index] + 1 : inputs[index].runEnd(next[index], limit)
                 left -= end - next[index]
                 inputs[index].place(next[index]..<end, at: before, in: &times)
@@ -191,23 +166,12 @@ extension SegmentMerge.Input {
 
     /// Gives rows the places from `first` on, and adds the times that are not there yet.
     fileprivate mutating func place(_ run: Range<Int>, at first: Int, in united: inout [Int64]) {
-        var place = first
-        for index in run {
-            places.append(UInt32(truncatingIfNeeded: place))
-            if place == united.count { united.append(times[index]) }
-            place += 1
+        places.append(addingCapacity: run.count) { output in
+            for offset in 0..<run.count {
+                output.append(UInt32(truncatingIfNeeded: first &+ offset))
+            }
         }
-    }
-}
-
-extension RowValues {
-    /// Values as the type that the schema has now.
-    fileprivate mutating func cast(from stored: FieldType, to type: FieldType) {
-        guard stored != type else { return }
-        let slice = ColumnSlice(
-            type: stored, times: rows.map { Int64($0) }, bits: bits, strings: strings
-        ).cast(to: type)
-        bits = slice.bits
-        strings = slice.strings
+        let known = united.count - first
+        if known < run.count { united.append(contentsOf: times[run.dropFirst(known)]) }
     }
 }

@@ -6,7 +6,8 @@ struct SegmentOutput {
     let number: UInt64
     private(set) var offset = 0
 
-    private let file: any File
+    /// nil: blocks are collected for another output, which gives them their places.
+    private let file: (any File)?
     private var buffer: [UInt8] = []
     private var encoder = BlockEncoder()
     private var block = ByteWriter()
@@ -19,15 +20,47 @@ struct SegmentOutput {
         self.number = number
     }
 
+    /// Blocks that another output takes; their places count from 0 and have no checksums.
+    init() {
+        (databaseID, number, file) = (0, 0, nil)
+    }
+
     mutating func append(_ bytes: [UInt8]) throws(FileError) {
         buffer.append(contentsOf: bytes)
         offset += bytes.count
         if buffer.count >= SegmentOutput.bufferSizeBytes { try write() }
     }
 
+    /// Appends what was collected apart, and empties that.
+    ///
+    /// - Returns: for a place there the place here.
+    mutating func append(
+        _ staged: inout SegmentOutput
+    ) throws(FileError) -> (BlockPlace) -> BlockPlace {
+        let base = offset
+        let bytes = staged.buffer
+        let (databaseID, number) = (databaseID, number)
+        try append(bytes)
+        staged.buffer.removeAll(keepingCapacity: bytes.count <= SegmentOutput.bufferSizeBytes)
+        staged.offset = 0
+        return { place in
+            let range = place.offset..<(place.offset + place.sizeBytes)
+            let offset = base + place.offset
+            let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)
+            return BlockPlace(
+                offset: offset, sizeBytes: place.sizeBytes,
+                checksum: checksum(bytes.span.extracting(range), seed: seed))
+        }
+    }
+
     /// Appends a block; an empty one takes no place.
     mutating func append(block: [UInt8]) throws(FileError) -> BlockPlace {
         guard !block.isEmpty else { return BlockPlace() }
+        guard file != nil else {
+            let place = BlockPlace(offset: offset, sizeBytes: block.count, checksum: 0)
+            try append(block)
+            return place
+        }
         let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)
         let place = BlockPlace(
             offset: offset, sizeBytes: block.count, checksum: checksum(block.span, seed: seed))
@@ -73,10 +106,11 @@ struct SegmentOutput {
     /// Writes what is left and makes the file durable.
     mutating func finish() throws(FileError) {
         try write()
-        try file.syncData()
+        try file?.syncData()
     }
 
     private mutating func write() throws(FileError) {
+        guard let file else { return }
         try file.writeAll(buffer.span, at: offset - buffer.count)
         buffer.removeAll(keepingCapacity: true)
     }

@@ -5,12 +5,15 @@
 final class SegmentWriter {
     private let number: UInt64
     private var output: SegmentOutput
-    private var fields: [FieldWriter?] = []
+    private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
 
-    /// First row of the slab that `addRows` gave last, and its times.
+    /// Number of the series of the slab that `addRows` gave last, its first row, and its times.
+    private var slabSeries = 0
     private var slabBase = 0
     private var slabTimes: [Int64] = []
+    /// The values of that slab, which become blocks when it ends.
+    private var slabValues: [SlabValues] = []
     private var seriesFirstRow = 0
 
     private var pendingTimes: [Int64] = []
@@ -47,7 +50,9 @@ final class SegmentWriter {
 
     /// Adds rows of the series, later than those it has; `addValues` fills them.
     func addRows(_ times: [Int64]) throws(FileError) {
+        try endSlab()
         guard let first = times.first, let last = times.last else { return }
+        slabSeries = footer.seriesCount
         slabBase = footer.rowCount
         slabTimes = times
         footer.firstTime = min(footer.firstTime, first)
@@ -65,17 +70,28 @@ final class SegmentWriter {
         }
     }
 
-    /// Values of one column for the rows of the last `addRows`.
+    /// Values of one column for the rows of the last `addRows`; each column once.
     ///
     /// - Parameter rows: ascending, counted from the first row of that call.
     func addValues(
-        _ column: Column, rows: Span<UInt32>, bits: Span<UInt64>, strings: StringSource
+        _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource
     ) throws(FileError) {
-        guard rows.count > 0 else { return }
+        guard !rows.isEmpty else { return }
         prepare(column)
-        try fields[column.id]?.append(
-            series: footer.seriesCount, rows: rows, base: slabBase, rowTimes: slabTimes,
-            bits: bits, strings: strings, to: &output)
+        slabValues.append(SlabValues(column: column, rows: rows, bits: bits, strings: strings))
+    }
+
+    /// Makes blocks of the values of the slab, all fields side by side.
+    private func endSlab() throws(FileError) {
+        guard !slabValues.isEmpty else { return }
+        let values = slabValues
+        slabValues.removeAll()
+        let lanes = values.compactMap { fields[$0.column.id] }
+        let (series, base, times) = (slabSeries, slabBase, slabTimes)
+        FieldLane.run(lanes, values) { index in
+            lanes[index].append(values[index], series: series, base: base, times: times)
+        }
+        for lane in lanes { try lane.settle(in: &output) }
     }
 
     // MARK: Copying
@@ -114,36 +130,39 @@ final class SegmentWriter {
     /// Values of one column; rows are those of this segment.
     func addValues(_ column: Column, _ part: BlockPart) throws(FileError) {
         guard !part.rows.isEmpty else { return }
+        try endSlab()
         prepare(column)
-        try fields[column.id]?.append(part, to: &output)
+        try fields[column.id]?.writer.append(part, to: &output)
     }
 
     /// The same as a whole block of another segment has them; see `FieldWriter`.
     func copyValues(
         _ column: Column, _ bytes: [UInt8], entry: [UInt64], rows: [UInt32], codes: BlockPart?
     ) throws(FileError) {
+        try endSlab()
         prepare(column)
-        try fields[column.id]?.append(
+        try fields[column.id]?.writer.append(
             copying: bytes, entry: entry, rows: rows, codes: codes, to: &output)
     }
 
     private func prepare(_ column: Column) {
         while fields.count <= column.id { fields.append(nil) }
-        if fields[column.id] == nil { fields[column.id] = FieldWriter(column: column) }
+        if fields[column.id] == nil { fields[column.id] = FieldLane(column) }
     }
 
     // MARK: The end
 
     /// Writes directories, footer and trailer; the file is durable on return, its name is not.
     func finish() throws(FileError) -> Manifest.Segment {
+        try endSlab()
         try flushTimes()
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         var groups = BytePool()
         for index in fields.indices {
             // Taken out, so that each field's memory goes as soon as it is written.
-            guard var writer = fields[index].take() else { continue }
-            var (field, presence) = try writer.finish(
+            guard let lane = fields[index].take() else { continue }
+            var (field, presence) = try lane.writer.finish(
                 to: &output, rowCount: footer.rowCount)
             field.group = groups.intern(presence)
             if field.group == footer.groups.count {

@@ -46,7 +46,7 @@ struct SegmentTests {
                     bits.append(word)
                 }
                 try writer.addValues(
-                    column, rows: rows.span, bits: bits.span,
+                    column, rows: rows, bits: bits,
                     strings: column.type == .string ? .table(table) : .none)
             }
         }

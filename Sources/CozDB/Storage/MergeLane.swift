@@ -1,0 +1,83 @@
+// One column of a merge: reads it from every input and lays the newer values over the older ones.
+// Columns know nothing of each other, so that all cores can work on a slab.
+
+internal import Dispatch
+
+/// A column with its readers. Each of them keeps the block it decoded last, for the next slab.
+///
+/// Unchecked: one thread runs a lane, and nobody looks at it until all lanes have returned.
+final class MergeLane: @unchecked Sendable {
+    let column: Column
+    /// By input; nil where that has no value of the column.
+    private var readers: [SegmentColumnReader?]
+    private var merged: MergedColumn?
+    private var failure: DatabaseError?
+
+    init(_ column: Column, of segments: [SegmentReader]) throws(DatabaseError) {
+        self.column = column
+        readers = try segments.map { (segment) throws(DatabaseError) in
+            guard let field = segment.field(column.id) else { return nil }
+            return SegmentColumnReader(
+                segment, field: field, directory: try segment.directory(field))
+        }
+    }
+
+    /// Merges the values that the column has in the slab.
+    func merge(_ inputs: [SegmentMerge.Input], rowCount: Int, watchesRows: Bool) {
+        var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
+        var newer = RowValues()
+        do throws(DatabaseError) {
+            for input in inputs where !input.slab.isEmpty {
+                guard var reader = readers[input.source].take() else { continue }
+                newer.removeAll()
+                try reader.append(rows: input.slab, to: &newer)
+                newer.cast(from: reader.storedType, to: column.type)
+                readers[input.source] = reader
+                if !input.places.isEmpty { newer.move(to: input.places.span) }
+                merged.add(&newer)
+            }
+            merged.finish()
+            self.merged = merged
+        } catch {
+            failure = error
+        }
+    }
+
+    /// What the last call of `merge` gave.
+    func take() throws(DatabaseError) -> MergedColumn {
+        if let failure { throw failure }
+        return merged.take() ?? MergedColumn(column, rowCount: 0, watchesRows: false)
+    }
+
+    /// Runs the lanes for one slab, on all cores where that is worth waking them.
+    static func run(
+        _ lanes: [MergeLane], rowCount: Int, _ body: @Sendable (MergeLane) -> Void
+    ) {
+        guard rowCount >= rowCountMin else {
+            for lane in lanes { body(lane) }
+            return
+        }
+        DispatchQueue.concurrentPerform(iterations: lanes.count) { body(lanes[$0]) }
+    }
+
+    /// Rows from which on a second thread is worth waking.
+    private static let rowCountMin = 4096
+}
+
+extension RowValues {
+    /// Gives each row the number that stands at its place.
+    fileprivate mutating func move(to places: Span<UInt32>) {
+        var rows = self.rows.mutableSpan
+        for index in rows.indices { rows[index] = places[Int(rows[index])] }
+    }
+
+    /// Values as the type that the schema has now.
+    fileprivate mutating func cast(from stored: FieldType, to type: FieldType) {
+        guard stored != type else { return }
+        let slice = ColumnSlice(
+            type: stored, times: rows.map { Int64($0) }, bits: bits, strings: strings
+        ).cast(to: type)
+        bits = slice.bits
+        strings = slice.strings
+    }
+}
