@@ -13,6 +13,14 @@ struct QueryConstants {
     var last: Int64
     /// Thirty numeric fields, the first by name.
     var numeric: [String]
+    /// One field of floats, and five fields, of those that the data has.
+    var noise: String
+    var five: [String]
+
+    private static let noises = ["ts_audio_exposure_environment", "ts_walking_distance"]
+    private static let fives =
+        ["ts_heart_rate", "ts_step_count"] + noises
+        + ["ts_HRV", "ts_oxygen_saturation", "ws_heart_rate", "ts_latitude"]
 
     static let day: Int64 = 86_400_000_000_000
 
@@ -33,6 +41,9 @@ struct QueryConstants {
         let fields = (schema?.columns ?? []).filter {
             $0.kind == .field && ($0.type == .integer || $0.type == .float)
         }
+        let known = Set((schema?.columns ?? []).map(\.name))
+        noise = QueryConstants.noises.first { known.contains($0) } ?? "ts_heart_rate"
+        five = Array(QueryConstants.fives.filter { known.contains($0) }.prefix(5))
         numeric = Array(fields.map(\.name).sorted().prefix(30))
     }
 
@@ -52,8 +63,7 @@ enum QueriesWorkload {
         let all = "time >= \(it.first / day * day) AND time <= \(it.last)"
         let week = "time >= \(middle - 7 * day / 2) AND time < \(middle + 7 * day / 2)"
         let oneDay = "time >= \(middle) AND time < \(middle + day)"
-        let noise = "ts_audio_exposure_environment"
-        let five = "ts_heart_rate, ts_step_count, \(noise), ts_HRV, ts_oxygen_saturation"
+        let five = it.five.joined(separator: ", ")
         let means = it.numeric.map { "mean(\"\($0)\")" }.joined(separator: ", ")
         return [
             (
@@ -98,7 +108,7 @@ enum QueriesWorkload {
             ),
             (
                 "Q10", "95th percentile and median by participant",
-                "SELECT percentile(\(noise), 95), median(\(noise)) \(from) GROUP BY id_participant"
+                "SELECT percentile(\(it.noise), 95), median(\(it.noise)) \(from) GROUP BY id_participant"
             ),
             (
                 "Q11", "days with a survey by participant",
