@@ -24,6 +24,10 @@ struct QueryConstants {
 
     static let day: Int64 = 86_400_000_000_000
 
+    var source: String { "FROM \"\(experiment)\"" }
+    /// All days of the data.
+    var span: String { "time >= \(first / Self.day * Self.day) AND time <= \(last)" }
+
     init(_ database: Database) throws(DatabaseError) {
         let experiments = try database.info().experiments
         guard let largest = experiments.max(by: { $0.rows < $1.rows }),
@@ -54,17 +58,20 @@ struct QueryConstants {
 }
 
 enum QueriesWorkload {
+    typealias Question = (name: String, what: String, text: String)
+
     /// Name, what it asks, and the statement.
-    static func table(_ it: QueryConstants) -> [(name: String, what: String, text: String)] {
-        let day = QueryConstants.day
-        let from = "FROM \"\(it.experiment)\""
+    static func table(_ it: QueryConstants) -> [Question] {
+        ofOneOrAll(it) + ofParticipants(it)
+    }
+
+    private static func ofOneOrAll(_ it: QueryConstants) -> [Question] {
+        let (from, all, day) = (it.source, it.span, QueryConstants.day)
         let middle = it.first / day * day + (it.last - it.first) / (2 * day) * day
         let one = "id_participant = '\(it.participant)'"
-        let all = "time >= \(it.first / day * day) AND time <= \(it.last)"
         let week = "time >= \(middle - 7 * day / 2) AND time < \(middle + 7 * day / 2)"
         let oneDay = "time >= \(middle) AND time < \(middle + day)"
         let five = it.five.joined(separator: ", ")
-        let means = it.numeric.map { "mean(\"\($0)\")" }.joined(separator: ", ")
         return [
             (
                 "Q1", "rows per participant",
@@ -96,6 +103,13 @@ enum QueriesWorkload {
                 "Q7", "all columns, one participant, one day",
                 "SELECT * \(from) WHERE \(one) AND \(oneDay)"
             ),
+        ]
+    }
+
+    private static func ofParticipants(_ it: QueryConstants) -> [Question] {
+        let (from, all, noise) = (it.source, it.span, it.noise)
+        let means = it.numeric.map { "mean(\"\($0)\")" }.joined(separator: ", ")
+        return [
             (
                 "Q8", "count of one answer by participant",
                 "SELECT count(q_preference_thermal) \(from) "
@@ -108,7 +122,7 @@ enum QueriesWorkload {
             ),
             (
                 "Q10", "95th percentile and median by participant",
-                "SELECT percentile(\(it.noise), 95), median(\(it.noise)) \(from) GROUP BY id_participant"
+                "SELECT percentile(\(noise), 95), median(\(noise)) \(from) GROUP BY id_participant"
             ),
             (
                 "Q11", "days with a survey by participant",
