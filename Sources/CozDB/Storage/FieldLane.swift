@@ -4,13 +4,11 @@
 
 internal import Dispatch
 
-/// The values of one column in the rows of a slab.
-struct SlabValues: Sendable {
-    var column: Column
-    /// Ascending, counted from the first row of the slab.
-    var rows: [UInt32]
-    var bits: [UInt64]
+/// A field with values in the slab.
+struct SlabField: Sendable {
+    var column: ColumnID
     var strings: StringSource
+    var valueCount: Int
 }
 
 /// One field of a segment, and the blocks of it that stand in no file yet.
@@ -27,13 +25,16 @@ final class FieldLane: @unchecked Sendable {
         writer = FieldWriter(column: column)
     }
 
-    /// Takes in the values of a slab.
-    func append(_ values: SlabValues, series: Int, base: Int, times: [Int64]) {
+    /// Takes in the field's values of a slab.
+    ///
+    /// - Parameters:
+    ///   - series: number of the series.
+    ///   - partners: columns that the field may repeat.
+    func append(_ slab: Slab, series: Int, partners: [ColumnID], strings: StringSource) {
         firstStagedBlock = writer.blockCount
         do throws(FileError) {
             try writer.append(
-                series: series, rows: values.rows.span, base: base, rowTimes: times,
-                bits: values.bits.span, strings: values.strings, to: &staged)
+                series: series, slab, partners: partners, strings: strings, to: &staged)
         } catch {
             failure = error
         }
@@ -46,15 +47,15 @@ final class FieldLane: @unchecked Sendable {
     }
 
     /// Runs the lanes of a slab, on all cores where that is worth waking them.
-    static func run(_ lanes: [FieldLane], _ slab: [SlabValues], _ body: @Sendable (Int) -> Void) {
-        let valueCount = slab.reduce(0) { $0 + $1.rows.count }
+    static func run(_ lanes: [FieldLane], _ slab: [SlabField], _ body: @Sendable (Int) -> Void) {
+        let valueCount = slab.reduce(0) { $0 + $1.valueCount }
         guard lanes.count > 1, valueCount >= valueCountMin else {
             for index in lanes.indices { body(index) }
             return
         }
         // The largest first: what is left at the end is small, and no core waits for long.
         let order = slab.indices.sorted {
-            (-slab[$0].rows.count, $0) < (-slab[$1].rows.count, $1)
+            (-slab[$0].valueCount, $0) < (-slab[$1].valueCount, $1)
         }
         DispatchQueue.concurrentPerform(iterations: order.count) { body(order[$0]) }
     }

@@ -8,12 +8,14 @@ final class SegmentWriter {
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
 
-    /// Number of the series of the slab that `addRows` gave last, its first row, and its times.
+    /// The slab that `addRows` began last, number of its series, and its columns as they came.
+    private var slab = Slab()
     private var slabSeries = 0
-    private var slabBase = 0
-    private var slabTimes: [Int64] = []
-    /// The values of that slab, which become blocks when it ends.
-    private var slabValues: [SlabValues] = []
+    private var slabFields: [SlabField] = []
+    private var partners = FieldPartners()
+    /// Whether fields may repeat each other: not where blocks are copied from another segment, or
+    /// a value might have to be looked for in more blocks than readers allow.
+    var findsPartners = true
     private var seriesFirstRow = 0
 
     private var pendingTimes: [Int64] = []
@@ -52,9 +54,8 @@ final class SegmentWriter {
     func addRows(_ times: [Int64]) throws(FileError) {
         try endSlab()
         guard let first = times.first, let last = times.last else { return }
+        slab.begin(firstRow: footer.rowCount, times)
         slabSeries = footer.seriesCount
-        slabBase = footer.rowCount
-        slabTimes = times
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -72,24 +73,31 @@ final class SegmentWriter {
 
     /// Values of one column for the rows of the last `addRows`; each column once.
     ///
+    /// Columns come by ascending number: a field is compared with those before it.
+    ///
     /// - Parameter rows: ascending, counted from the first row of that call.
     func addValues(
         _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource
     ) throws(FileError) {
         guard !rows.isEmpty else { return }
         prepare(column)
-        slabValues.append(SlabValues(column: column, rows: rows, bits: bits, strings: strings))
+        slab.add(column, rows: rows, bits: bits, strings)
+        if findsPartners { partners.search(column.id, in: slab.columns) }
+        slabFields.append(SlabField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
     /// Makes blocks of the values of the slab, all fields side by side.
     private func endSlab() throws(FileError) {
-        guard !slabValues.isEmpty else { return }
-        let values = slabValues
-        slabValues.removeAll()
-        let lanes = values.compactMap { fields[$0.column.id] }
-        let (series, base, times) = (slabSeries, slabBase, slabTimes)
-        FieldLane.run(lanes, values) { index in
-            lanes[index].append(values[index], series: series, base: base, times: times)
+        guard !slabFields.isEmpty else { return }
+        let slabFields = slabFields
+        self.slabFields.removeAll(keepingCapacity: true)
+        let (slab, series) = (slab, slabSeries)
+        let lanes = slabFields.compactMap { fields[$0.column] }
+        let repeated = slabFields.map { partners.partners(of: $0.column) }
+        FieldLane.run(lanes, slabFields) { index in
+            lanes[index].append(
+                slab, series: series, partners: repeated[index],
+                strings: slabFields[index].strings)
         }
         for lane in lanes { try lane.settle(in: &output) }
     }
