@@ -53,7 +53,7 @@ internal import Glibc
 
     private static func endOfLine(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
         var index = offset
-        while unsafe index < bytes.count, unsafe bytes[index] != 10 { index += 1 }
+        while index < bytes.count, unsafe bytes[index] != 10 { index += 1 }
         return min(index + 1, bytes.count)
     }
 
