@@ -18,7 +18,8 @@ private func numbers(_ count: Int, below bound: UInt64, seed: UInt64 = 1) -> [UI
 private func digest(_ words: [UInt64]) -> UInt64 { words[0] &+ words[words.count / 2] &* 31 }
 
 func cases() throws(FormatError) -> [KernelCase] {
-    try integerCases() + deltaCases() + wordCases() + floatCases() + presenceCases() + textCases() + checksumCases()
+    try integerCases() + deltaCases() + wordCases() + floatCases() + presenceCases() + textCases()
+        + checksumCases()
 }
 
 // MARK: Integers
