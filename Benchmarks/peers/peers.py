@@ -7,6 +7,7 @@
 What cannot be had here is skipped, with a word. README.md says what is compared and how.
 """
 import argparse
+import contextlib
 import datetime
 import importlib.util
 import json
@@ -14,6 +15,7 @@ import math
 import multiprocessing
 import os
 import platform
+import queue as queues
 import re
 import resource
 import sqlite3
@@ -50,7 +52,12 @@ def in_process(function, *arguments):
     queue = context.Queue()
     process = context.Process(target=report_to, args=(queue, function, arguments))
     process.start()
-    result = queue.get()
+    result = None
+    while result is None:
+        with contextlib.suppress(queues.Empty):
+            result = queue.get(timeout=1)
+        if result is None and not process.is_alive() and queue.empty():
+            result = f"its process ended with {process.exitcode}"
     process.join()
     if isinstance(result, str):
         raise RuntimeError(result)

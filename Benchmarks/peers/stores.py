@@ -270,16 +270,18 @@ class Polars(Store):
         import polars as pl
         self.fresh()
         start = time.perf_counter()
-        frame = pl.read_parquet(self.data.table).sort("id_participant", "time", "seq")
-        group = pl.struct("id_participant", "time").rle_id()
-        frame = frame.with_columns(group.alias("group"), pl.int_range(pl.len()).alias("row"))
-        groups = frame["group"]
-        ends = frame.select("group", "row").group_by("group", maintain_order=True).last()["row"]
-        columns = [frame[name].gather(ends) for name in ("id_participant", "time")]
-        for name in sorted(self.data.fields):
+        keys = pl.read_parquet(self.data.table, columns=["id_participant", "time", "seq"])
+        order = keys.select(pl.arg_sort_by("id_participant", "time", "seq")).to_series()
+        keys = keys[order].with_columns(
+            pl.struct("id_participant", "time").rle_id().alias("group"),
+            pl.int_range(pl.len()).alias("row"))
+        groups, row = keys["group"], keys["row"]
+        ends = keys.group_by("group", maintain_order=True).agg(pl.col("row").last())["row"]
+        columns = [keys[name].gather(ends) for name in ("id_participant", "time")]
+        for name in sorted(self.data.fields):       # one at a time, or it takes twenty gigabytes
             # The last row up to the group's end that has a value; it counts if it is in the group.
-            column = frame[name]
-            rows = pl.select(pl.when(column.is_not_null()).then(frame["row"])).to_series()
+            column = pl.read_parquet(self.data.table, columns=[name])[name].gather(order)
+            rows = pl.select(pl.when(column.is_not_null()).then(row)).to_series()
             rows = rows.forward_fill().gather(ends)
             is_own = groups.gather(rows) == groups.gather(ends)
             found = column.gather(rows)
