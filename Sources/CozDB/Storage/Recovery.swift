@@ -60,19 +60,16 @@ enum Recovery {
         }
         guard let lock else {
             let holder = try? directory.open(name, writable: false).readAll(count: 200, at: 0)
-            let bytes = (holder ?? []).reversed().drop { $0 == UInt8(ascii: " ") }
-            let text = String(decoding: bytes.reversed(), as: UTF8.self)
+            let text = String(decoding: holder ?? [], as: UTF8.self)
             throw DatabaseError(
                 .locked,
                 "another process writes to this database (\(text.isEmpty ? "unknown" : text)); "
                     + "wait until it ends, or open read-only", file: directory.path)
         }
         let started = Timestamp(nanoseconds: now()).description
-        var holder = Array("process \(getpid()), since \(started)".utf8)
-        // Filled up, so that it covers what stood there: cutting the file first would wait for the
-        // disk where the last holder's text is still on its way.
-        holder += [UInt8](repeating: UInt8(ascii: " "), count: max(0, 80 - holder.count))
+        let holder = Array("process \(getpid()), since \(started)".utf8)
         // Only a help for others: a full disk must not keep the owner out.
+        try? lock.truncate(to: 0)
         try? lock.writeAll(holder.span, at: 0)
         return lock
     }
