@@ -51,9 +51,10 @@ enum ImportWorkload {
             "on disk             \(size) bytes, "
                 + "\(digits(Double(size) / Double(max(1, run.values)))) a value, "
                 + "\(run.info.segments) segments")
+        let amplification = Double(run.writtenBytes) / Double(max(1, size))
         print(
             "written             \(run.writtenBytes) bytes, log and merges included: "
-                + "\(digits(Double(run.writtenBytes) / Double(max(1, size)))) times what is at rest")
+                + "\(digits(amplification)) times what is at rest")
         print("peak memory         \(ProcessCosts.peakSizeBytes() / 1_000_000) MB")
     }
 }

@@ -28,12 +28,12 @@ internal import Glibc
         unsafe self.bytes = bytes
         var offset = 0
         while offset < size, unsafe LineFile.isHeader(bytes, offset) {
-            offset = unsafe LineFile.end(of: bytes, from: offset)
+            offset = unsafe LineFile.endOfLine(bytes, from: offset)
         }
         headerEnd = offset
         while offset < size {
             starts.append(offset)
-            offset = unsafe LineFile.end(of: bytes, from: offset)
+            offset = unsafe LineFile.endOfPoint(bytes, from: offset)
         }
         starts.append(size)
     }
@@ -51,11 +51,26 @@ internal import Glibc
             || bytes[offset...].starts(with: "CREATE DATABASE".utf8)
     }
 
-    private static func end(of bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
-        guard let start = bytes.baseAddress,
-            let found = unsafe memchr(start + offset, 10, bytes.count - offset)
-        else { return bytes.count }
-        return unsafe UnsafeRawPointer(found) - start + 1
+    private static func endOfLine(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
+        var index = offset
+        while index < bytes.count, unsafe bytes[index] != 10 { index += 1 }
+        return min(index + 1, bytes.count)
+    }
+
+    /// A line goes on where it ends within a string.
+    private static func endOfPoint(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
+        var isQuoted = false
+        var index = offset
+        while index < bytes.count {
+            switch unsafe bytes[index] {
+            case UInt8(ascii: "\\"): index += 1
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case 10 where !isQuoted: return index + 1
+            default: break
+            }
+            index += 1
+        }
+        return bytes.count
     }
 }
 

@@ -13,8 +13,20 @@ struct QueryConstants {
     var last: Int64
     /// Thirty numeric fields, the first by name.
     var numeric: [String]
+    /// One field of floats, and five fields, of those that the data has.
+    var noise: String
+    var five: [String]
+
+    private static let noises = ["ts_audio_exposure_environment", "ts_walking_distance"]
+    private static let fives =
+        ["ts_heart_rate", "ts_step_count"] + noises
+        + ["ts_HRV", "ts_oxygen_saturation", "ws_heart_rate", "ts_latitude"]
 
     static let day: Int64 = 86_400_000_000_000
+
+    var source: String { "FROM \"\(experiment)\"" }
+    /// All days of the data.
+    var span: String { "time >= \(first / Self.day * Self.day) AND time <= \(last)" }
 
     init(_ database: Database) throws(DatabaseError) {
         let experiments = try database.info().experiments
@@ -33,6 +45,9 @@ struct QueryConstants {
         let fields = (schema?.columns ?? []).filter {
             $0.kind == .field && ($0.type == .integer || $0.type == .float)
         }
+        let known = Set((schema?.columns ?? []).map(\.name))
+        noise = QueryConstants.noises.first { known.contains($0) } ?? "ts_heart_rate"
+        five = Array(QueryConstants.fives.filter { known.contains($0) }.prefix(5))
         numeric = Array(fields.map(\.name).sorted().prefix(30))
     }
 
@@ -43,18 +58,20 @@ struct QueryConstants {
 }
 
 enum QueriesWorkload {
+    typealias Question = (name: String, what: String, text: String)
+
     /// Name, what it asks, and the statement.
-    static func table(_ it: QueryConstants) -> [(name: String, what: String, text: String)] {
-        let day = QueryConstants.day
-        let from = "FROM \"\(it.experiment)\""
+    static func table(_ it: QueryConstants) -> [Question] {
+        ofOneOrAll(it) + ofParticipants(it)
+    }
+
+    private static func ofOneOrAll(_ it: QueryConstants) -> [Question] {
+        let (from, all, day) = (it.source, it.span, QueryConstants.day)
         let middle = it.first / day * day + (it.last - it.first) / (2 * day) * day
         let one = "id_participant = '\(it.participant)'"
-        let all = "time >= \(it.first / day * day) AND time <= \(it.last)"
         let week = "time >= \(middle - 7 * day / 2) AND time < \(middle + 7 * day / 2)"
         let oneDay = "time >= \(middle) AND time < \(middle + day)"
-        let noise = "ts_audio_exposure_environment"
-        let five = "ts_heart_rate, ts_step_count, \(noise), ts_HRV, ts_oxygen_saturation"
-        let means = it.numeric.map { "mean(\"\($0)\")" }.joined(separator: ", ")
+        let five = it.five.joined(separator: ", ")
         return [
             (
                 "Q1", "rows per participant",
@@ -86,6 +103,13 @@ enum QueriesWorkload {
                 "Q7", "all columns, one participant, one day",
                 "SELECT * \(from) WHERE \(one) AND \(oneDay)"
             ),
+        ]
+    }
+
+    private static func ofParticipants(_ it: QueryConstants) -> [Question] {
+        let (from, all, noise) = (it.source, it.span, it.noise)
+        let means = it.numeric.map { "mean(\"\($0)\")" }.joined(separator: ", ")
+        return [
             (
                 "Q8", "count of one answer by participant",
                 "SELECT count(q_preference_thermal) \(from) "

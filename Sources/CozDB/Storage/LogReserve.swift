@@ -1,9 +1,10 @@
 // Space of a log that is written with zeros before frames need it, off the way of commits.
 //
 // A sync of blocks that were written before takes about half the time of one that makes the file
-// longer, or that fills space which was only allocated: for those the file system must commit its
-// own journal as well. The zeros are left for the sync of a commit to make durable, once in some
-// thousand commits: a sync of its own would see a disk's error in place of the commit's.
+// longer, or that fills space which was only allocated: for those the file system must make its own
+// records durable as well. Measured on ext4: 70 us against 114 to 133. The zeros are left for the
+// sync of a commit to make durable, once in some thousand commits: a sync of their own would see a
+// disk's error in place of the commit's.
 
 /// The zeros behind the frames of one log file.
 final class LogReserve: Sendable {

@@ -18,7 +18,8 @@ private func numbers(_ count: Int, below bound: UInt64, seed: UInt64 = 1) -> [UI
 private func digest(_ words: [UInt64]) -> UInt64 { words[0] &+ words[words.count / 2] &* 31 }
 
 func cases() throws(FormatError) -> [KernelCase] {
-    try integerCases() + floatCases() + presenceCases() + textCases() + checksumCases()
+    try integerCases() + deltaCases() + wordCases() + floatCases() + presenceCases() + textCases()
+        + checksumCases()
 }
 
 // MARK: Integers
@@ -70,6 +71,103 @@ private func integerCases() throws(FormatError) -> [KernelCase] {
                     most = Swift.max(most, value)
                 }
                 return UInt64(bitPattern: sum &+ least &+ most)
+            }),
+    ]
+}
+
+private func deltaCases() throws(FormatError) -> [KernelCase] {
+    let steps = numbers(count, below: 1 << 11)
+    var sum: UInt64 = 0
+    let words = steps.map { step in
+        sum += step
+        return sum
+    }
+    var writer = ByteWriter()
+    var encoder = IntegerEncoder()
+    encoder.plan(words.span, range: IntegerRange(of: words.span), type: .integer)
+    encoder.write(words.span, as: .delta, into: &writer)
+    let bytes = writer.bytes
+    let stream = bitStream(steps, width: 11)
+    var (output, scratch): ([UInt64], [UInt64]) = ([], [])
+    return [
+        KernelCase(
+            name: "differences to values", unit: "G values", count: count,
+            kernel: {
+                output.removeAll(keepingCapacity: true)
+                var reader = ByteReader(bytes.span)
+                try? readDelta(&reader, count: count, scratch: &scratch, appendTo: &output)
+                return digest(output)
+            },
+            plain: {
+                output.removeAll(keepingCapacity: true)
+                readBitStream(stream, count: count, width: 11, adding: 0, to: &output)
+                var sum: UInt64 = 0
+                for index in output.indices {
+                    sum += output[index]
+                    output[index] = sum
+                }
+                return digest(output)
+            })
+    ]
+}
+
+/// Loops of queries over decoded words.
+private func wordCases() throws(FormatError) -> [KernelCase] {
+    let words = numbers(count, below: 1 << 20)
+    let floats = words.map { Double($0).bitPattern }
+    let times = (0..<count).map { Int64($0 * 3) }
+    let others = (0..<count).map { Int64($0 * 3 + $0 % 3) }
+    let places = (0..<count).filter { words[$0] % 3 > 0 }.map { UInt32($0) }
+    var output: [Int64] = []
+    return [
+        KernelCase(
+            name: "sum of floats", unit: "G values", count: count,
+            kernel: { sumOfFloats(floats.span).bitPattern },
+            plain: {
+                var sum = 0.0
+                for word in floats { sum += Double(bitPattern: word) }
+                return sum.bitPattern
+            }),
+        KernelCase(
+            name: "sum of integers", unit: "G values", count: count,
+            kernel: { UInt64(bitPattern: sumOfIntegers(words.span)) },
+            plain: {
+                var sum: Int64 = 0
+                for word in words { sum += Int64(bitPattern: word) }
+                return UInt64(bitPattern: sum)
+            }),
+        KernelCase(
+            name: "words at places", unit: "G values", count: places.count,
+            kernel: {
+                output.removeAll(keepingCapacity: true)
+                appendWords(of: times.span, at: places.span, from: 0, to: &output)
+                return UInt64(bitPattern: output[7])
+            },
+            plain: {
+                output.removeAll(keepingCapacity: true)
+                for place in places { output.append(times[Int(place)]) }
+                return UInt64(bitPattern: output[7])
+            }),
+        KernelCase(
+            name: "two lists by time", unit: "G values", count: 2 * count,
+            kernel: {
+                let merged = mergedByTime(times.span, words.span, newer: others.span, words.span)
+                return UInt64(merged.times.count) &+ digest(merged.words)
+            },
+            plain: {
+                var byTime: [(time: Int64, word: UInt64)] = []
+                var (left, right) = (0, 0)
+                while left < count || right < count {
+                    if left < count, right == count || times[left] < others[right] {
+                        byTime.append((times[left], words[left]))
+                        left += 1
+                        continue
+                    }
+                    if left < count, times[left] == others[right] { left += 1 }
+                    byTime.append((others[right], words[right]))
+                    right += 1
+                }
+                return UInt64(byTime.count) &+ digest(byTime.map(\.word))
             }),
     ]
 }

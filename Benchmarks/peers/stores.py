@@ -1,0 +1,372 @@
+"""The stores: each loads the data, tells its bytes on disk, and answers the questions warm."""
+import contextlib
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+
+import questions
+
+
+def bytes_below(path):
+    """As the disk counts: blocks that files have, not sizes that they reserve."""
+    return sum(os.lstat(os.path.join(folder, name)).st_blocks * 512
+               for folder, _, names in os.walk(path) for name in names)
+
+
+def timed(ask, repeats):
+    """Milliseconds of each run after a first one, and the last answer."""
+    answer, times = ask(), []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        answer = ask()
+        times.append((time.perf_counter() - start) * 1e3)
+    return times, answer
+
+
+class Store:
+    """One of them. `load` and `answers` run in processes of their own."""
+    name = way = ""
+
+    def __init__(self, data, folder, programs):
+        self.data, self.programs = data, programs
+        self.folder = os.path.join(folder, self.name.lower() + ".data")
+
+    def fresh(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+
+    def missing(self):
+        """Why it cannot be measured here, or nothing."""
+
+    def version(self):
+        return self.name
+
+    def load(self):
+        """Seconds until everything is durable, deduplicated and at rest."""
+
+    def disk_bytes(self):
+        return bytes_below(self.folder)
+
+    def answers(self, repeats):
+        """question -> (milliseconds of each run, canonical answer)."""
+
+    def peak(self):
+        """Bytes of the process that loaded, where that is not the one that calls."""
+
+
+class CozDB(Store):
+    name, way = "CozDB", "line protocol, by its command"
+
+    def run(self, *words):
+        return subprocess.run([self.programs["cozdb"], *words], check=True, capture_output=True)
+
+    def version(self):
+        return "CozDB " + self.run("--version").stdout.decode().strip().split()[-1]
+
+    @property
+    def database(self):
+        return os.path.join(self.folder, "study.cozdb")
+
+    def load(self):
+        self.fresh()
+        start = time.perf_counter()
+        self.run("import", "--db", self.database, self.data.lines)
+        return time.perf_counter() - start
+
+    def answers(self, repeats):
+        for question, text in questions.influxql(self.data, has_coalesce=True).items():
+            done = self.run("query", "--db", self.database, "--format", "influx-json", "--epoch",
+                            "ns", "--timing", "--repeat", str(repeats + 1), text)
+            times = [float(word) for word in re.findall(rb"elapsed_ms=([0-9.]+)", done.stderr)]
+            answer = json.loads(done.stdout)
+            yield question, times[1:], questions.canonical_of_influx(question, answer, self.data)
+
+
+class InfluxDB(Store):
+    name, way = "InfluxDB", "line protocol over HTTP, 10,000 lines a request"
+    settings = """reporting-disabled = true
+bind-address = "127.0.0.1:{rpc}"
+[meta]
+  dir = "{folder}/meta"
+[data]
+  dir = "{folder}/data"
+  wal-dir = "{folder}/wal"
+  wal-fsync-delay = "0s"
+  cache-max-memory-size = "2g"
+  cache-snapshot-write-cold-duration = "4s"
+  compact-full-write-cold-duration = "6s"
+  query-log-enabled = false
+[http]
+  bind-address = "127.0.0.1:{port}"
+  log-enabled = false
+  max-body-size = 0
+[monitor]
+  store-enabled = false
+"""
+
+    def missing(self):
+        if not self.programs.get("influxd"):
+            return "no influxd: apt-get download influxdb, dpkg -x, or name it with --influxd"
+
+    def version(self):
+        text = subprocess.run([self.programs["influxd"], "version"], capture_output=True).stdout
+        return "InfluxDB " + text.decode().split()[1]
+
+    @contextlib.contextmanager
+    def server(self):
+        """The server on free ports of the loopback interface; stopped by its process number."""
+        ports = []
+        for _ in range(2):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                ports.append(free.getsockname()[1])
+        path = os.path.join(self.folder, "influxdb.conf")
+        with open(path, "w") as file:
+            file.write(self.settings.format(folder=self.folder, port=ports[0], rpc=ports[1]))
+        process = subprocess.Popen([self.programs["influxd"], "run", "-config", path],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self.port = ports[0]
+            for _ in range(600):
+                with contextlib.suppress(OSError):
+                    if self.call("GET", "/ping")[0] == 204:
+                        break
+                time.sleep(0.05)
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(120)
+
+    def call(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection.request(method, path, body)
+        response = connection.getresponse()
+        return response.status, response.read()
+
+    def blocks(self):
+        with open(self.data.lines, "rb") as file:
+            block = []
+            for line in file:
+                if line.startswith((b"#", b"CREATE DATABASE")):
+                    continue
+                block.append(line)
+                # A line within a string does not begin with the experiment; blocks end before one.
+                if len(block) >= 10_000 and line.rstrip()[-1:].isdigit():
+                    yield b"".join(block)
+                    block = []
+            yield b"".join(block)
+
+    def load(self):
+        self.fresh()
+        with self.server() as process:
+            self.call("POST", "/query?q=" + urllib.parse.quote("CREATE DATABASE study"))
+            start = time.perf_counter()
+            for block in self.blocks():
+                status, text = self.call("POST", "/write?db=study&precision=ns", block)
+                if status >= 300:
+                    raise RuntimeError(text[:300])
+            seconds = self.wait_until_quiet(start)
+            with open(f"/proc/{process.pid}/status") as file:
+                self.peak_bytes = next(int(line.split()[1]) * 1024 for line in file
+                                       if line.startswith("VmHWM"))
+        return seconds
+
+    def wait_until_quiet(self, start):
+        """Its compaction goes on by itself: seconds until the last change of its files."""
+        seen, changed = None, time.perf_counter()
+        while time.perf_counter() - changed < 12:
+            now = bytes_below(os.path.join(self.folder, "data")), sorted(
+                name for _, _, names in os.walk(self.folder) for name in names)
+            if now != seen:
+                seen, changed = now, time.perf_counter()
+            time.sleep(0.5)
+        return changed - start
+
+    def disk_bytes(self):
+        return bytes_below(os.path.join(self.folder, "data"))
+
+    def peak(self):
+        return self.peak_bytes
+
+    def answers(self, repeats):
+        with self.server():
+            for question, text in questions.influxql(self.data, has_coalesce=False).items():
+                path = "/query?db=study&epoch=ns&q=" + urllib.parse.quote(text)
+                times, (status, body) = timed(lambda: self.call("GET", path), repeats)
+                if status != 200:
+                    raise RuntimeError(body[:300])
+                yield question, times, questions.canonical_of_influx(
+                    question, json.loads(body), self.data)
+
+
+class DuckDB(Store):
+    name, way = "DuckDB", "typed Parquet, deduplicated by GROUP BY"
+    module = "duckdb"
+
+    def version(self):
+        import duckdb
+        return "DuckDB " + duckdb.__version__
+
+    def connect(self):
+        import duckdb
+        connection = duckdb.connect(os.path.join(self.folder, "study.duckdb"))
+        connection.execute("SET threads = 2; SET memory_limit = '12GB'")
+        return connection
+
+    def load(self):
+        self.fresh()
+        start = time.perf_counter()
+        connection = self.connect()
+        last = ", ".join(f'arg_max("{n}", seq) AS "{n}"' for n in sorted(self.data.fields))
+        connection.execute(f"CREATE TABLE points AS SELECT id_participant, time, {last} FROM "
+                           f"read_parquet('{self.data.table}') WHERE false "
+                           "GROUP BY id_participant, time")
+        names = [row[0] for row in connection.execute(
+            f"SELECT DISTINCT id_participant FROM read_parquet('{self.data.table}')").fetchall()]
+        names.sort()
+        step = max(1, 25 * 650_000 // max(1, self.data.rows))
+        for index in range(0, len(names), step):       # in parts, or it takes all memory
+            part = names[index:index + step]
+            connection.execute(
+                f"INSERT INTO points SELECT id_participant, time, {last} FROM "
+                f"read_parquet('{self.data.table}') WHERE id_participant "
+                f"BETWEEN '{part[0]}' AND '{part[-1]}' GROUP BY id_participant, time "
+                "ORDER BY id_participant, time")
+        connection.execute("CHECKPOINT")
+        connection.close()
+        return time.perf_counter() - start
+
+    def answers(self, repeats):
+        connection = self.connect()
+        texts = questions.sql(
+            self.data, f"quantile_disc({self.data.noise}, 0.95) AS p, "
+                       f"median({self.data.noise}) AS m", lambda n: f'arg_max("{n}", time)')
+        for question, text in texts.items():
+            times, table = timed(lambda: connection.sql(text).to_arrow_table(), repeats)
+            yield question, times, questions.canonical_of_table(
+                question, table.column_names, [c.to_pylist() for c in table.columns])
+
+
+class Polars(Store):
+    name, way = "Polars", "typed Parquet, last value of a cell, sorted, zstd"
+    module = "polars"
+
+    def version(self):
+        import polars
+        return "Polars " + polars.__version__
+
+    @property
+    def file(self):
+        return os.path.join(self.folder, "study.parquet")
+
+    def load(self):
+        import polars as pl
+        self.fresh()
+        start = time.perf_counter()
+        keys = pl.read_parquet(self.data.table, columns=["id_participant", "time", "seq"])
+        order = keys.select(pl.arg_sort_by("id_participant", "time", "seq")).to_series()
+        keys = keys[order].with_columns(
+            pl.struct("id_participant", "time").rle_id().alias("group"),
+            pl.int_range(pl.len()).alias("row"))
+        groups, row = keys["group"], keys["row"]
+        ends = keys.group_by("group", maintain_order=True).agg(pl.col("row").last())["row"]
+        columns = [keys[name].gather(ends) for name in ("id_participant", "time")]
+        for name in sorted(self.data.fields):       # one at a time, or it takes twenty gigabytes
+            # The last row up to the group's end that has a value; it counts if it is in the group.
+            column = pl.read_parquet(self.data.table, columns=[name])[name].gather(order)
+            rows = pl.select(pl.when(column.is_not_null()).then(row)).to_series()
+            rows = rows.forward_fill().gather(ends)
+            is_own = groups.gather(rows) == groups.gather(ends)
+            found = column.gather(rows)
+            columns.append(pl.select(pl.when(is_own).then(found).alias(name)).to_series())
+        pl.DataFrame(columns).write_parquet(self.file, compression="zstd", statistics=True)
+        with open(self.file, "rb") as file:
+            os.fsync(file.fileno())
+        return time.perf_counter() - start
+
+    def answers(self, repeats):
+        import polars as pl
+        texts = questions.sql(
+            self.data, f"QUANTILE_DISC({self.data.noise}, 0.95) AS p, "
+                       f"MEDIAN({self.data.noise}) AS m", lambda n: f'"{n}"')
+        context = pl.SQLContext(points=pl.scan_parquet(self.file))
+        for question, text in texts.items():
+            def ask():
+                if question == "Q5":        # its SQL has no last value by time
+                    return (pl.scan_parquet(self.file)
+                            .filter(pl.col("id_participant") == self.data.participant)
+                            .select(pl.col(sorted(self.data.fields)).forward_fill().last())
+                            ).collect()
+                return context.execute(text).collect()
+            times, frame = timed(ask, repeats)
+            yield question, times, questions.canonical_of_table(
+                question, frame.columns, [frame[n].to_list() for n in frame.columns])
+
+
+class ClickHouse(Store):
+    name, way = "chdb", "typed Parquet into a CoalescingMergeTree, OPTIMIZE FINAL"
+    module = "chdb"
+    types = {"int64": "Int64", "double": "Float64", "bool": "Bool"}
+
+    def version(self):
+        import chdb
+        return "chdb " + chdb.__version__
+
+    def session(self):
+        from chdb import session
+        return session.Session(os.path.join(self.folder, "db"))
+
+    def load(self):
+        self.fresh()
+        start = time.perf_counter()
+        session = self.session()
+        fields = sorted(self.data.fields)
+        columns = ", ".join(
+            f"`{n}` Nullable({self.types.get(self.data.fields[n], 'String')})" for n in fields)
+        session.query("CREATE DATABASE study ENGINE = Atomic")
+        session.query("CREATE TABLE study.points (id_participant LowCardinality(String), time Int64 "
+                      f"CODEC(Delta, LZ4), {columns}) ENGINE = CoalescingMergeTree "
+                      "ORDER BY (id_participant, time)")
+        session.query("INSERT INTO study.points SELECT id_participant, time, "
+                      + ", ".join(f"`{n}`" for n in fields)
+                      + f" FROM file('{self.data.table}', Parquet) SETTINGS max_threads = 2, "
+                        "max_insert_threads = 1, input_format_parquet_preserve_order = 1")
+        session.query("OPTIMIZE TABLE study.points FINAL")
+        seconds = time.perf_counter() - start
+        size = session.query("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "
+                             "database = 'study'", "CSV")
+        with open(os.path.join(self.folder, "size"), "w") as file:
+            file.write(str(size).strip())
+        session.close()
+        return seconds
+
+    def disk_bytes(self):
+        with open(os.path.join(self.folder, "size")) as file:
+            return int(file.read())
+
+    def answers(self, repeats):
+        import pyarrow as pa
+        session = self.session()
+        noise = self.data.noise
+        texts = questions.sql(
+            self.data, f"quantileExactLow(0.95)({noise}) AS p, "
+                       f"quantileExactInclusive(0.5)({noise}) AS m",
+            lambda n: f'argMax("{n}", time)')
+        for question, text in texts.items():
+            text = text.replace("FROM points", "FROM study.points")
+            times, raw = timed(lambda: session.query(text, "Arrow").bytes(), repeats)
+            table = pa.ipc.open_file(pa.BufferReader(raw)).read_all()
+            columns = [[v.decode() if isinstance(v, bytes) else v for v in c.to_pylist()]
+                       for c in table.columns]
+            yield question, times, questions.canonical_of_table(
+                question, table.column_names, columns)
+
+
+STORES = [CozDB, InfluxDB, DuckDB, Polars, ClickHouse]
