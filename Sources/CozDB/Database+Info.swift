@@ -187,6 +187,7 @@ extension Database {
 extension SegmentFormat {
     static func encodingName(_ code: Int) -> String {
         if code == Int(plainStrings) { return "strings" }
+        if code == Int(mixedStrings) { return "mixedStrings" }
         return BlockEncoding(rawValue: UInt8(truncatingIfNeeded: code)).map { "\($0)" } ?? "unknown"
     }
 }

@@ -124,6 +124,7 @@ extension Database {
             \(footer.seriesCount) series, \(footer.rowCount) rows, \
             \(try segment.timeDirectory().count) blocks of times, \
             \(footer.groups.count) presence vectors
+            \(try describeSizes(of: segment))
 
             """)
         try segment.forEachSeries { _, _, _, _ in }
@@ -148,6 +149,33 @@ extension Database {
                         + "\(Timestamp(nanoseconds: summary.lastTime))\n")
             }
         }
+    }
+
+    /// What the bytes of a segment are.
+    private static func describeSizes(
+        of segment: SegmentReader
+    ) throws(DatabaseError) -> String {
+        let footer = segment.footer
+        func total(_ table: IntegerTable) -> Int {
+            table.columns[BlockColumn.sizeBytes].reduce(0) { $0 + Int(truncatingIfNeeded: $1) }
+        }
+        var values = 0
+        var directories = footer.timeDirectory.sizeBytes
+        var dictionaries = 0
+        for (index, field) in footer.fields.enumerated() {
+            values += total(try segment.directory(index).table)
+            directories += field.directory.sizeBytes
+            dictionaries += field.dictionary.sizeBytes
+        }
+        let series = try segment.seriesPlaces().reduce(footer.seriesDirectory.sizeBytes) {
+            $0 + $1.sizeBytes
+        }
+        return """
+            bytes: \(values) values, \(total(try segment.timeDirectory())) times, \
+            \(footer.groups.reduce(0) { $0 + $1.sizeBytes }) presence, \
+            \(directories) directories, \(dictionaries) dictionaries, \(series) series, \
+            \(segment.footerRange.count) footer
+            """
     }
 
     private static func inspectRejects(

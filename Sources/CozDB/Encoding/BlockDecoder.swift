@@ -10,6 +10,9 @@ struct BlockDecoder {
     private var decimalExceptions: [UInt64] = []
     private var lengths: [UInt64] = []
     private var runs: [UInt64] = []
+    private var patches: [UInt64] = []
+    private var patchPositions: [UInt32] = []
+    private var distinctValues: [UInt64] = []
 
     /// Appends the values of a block.
     ///
@@ -39,8 +42,11 @@ struct BlockDecoder {
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ words: inout [UInt64]
     ) throws(FormatError) {
-        guard try known(encoding) == .compressed else {
-            return try decodeUncompressed(bytes, encoding, count, type, &words)
+        switch try known(encoding) {
+        case .compressed: break
+        case .patched: return try decodePatched(bytes, count, type, &words)
+        case .distinct: return try decodeDistinct(bytes, count, type, &words)
+        default: return try decodeUncompressed(bytes, encoding, count, type, &words)
         }
         var reader = ByteReader(bytes)
         let inner = try reader.readUInt8()
@@ -77,6 +83,51 @@ struct BlockDecoder {
         try appendRuns(values.span, lengths: lengths.span, count: count, to: &words)
     }
 
+    private mutating func decodePatched(
+        _ bytes: Span<UInt8>, _ count: Int, _ type: FieldType, _ words: inout [UInt64]
+    ) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        patchPositions.removeAll(keepingCapacity: true)
+        try Presence.decode(
+            reader.readBlob(limit: reader.remaining), rowCount: count, appendTo: &patchPositions,
+            base: 0)
+        // Taken out, because the decoder changes itself while it reads them.
+        var apart: [UInt64] = []
+        swap(&apart, &patches)
+        defer { swap(&apart, &patches) }
+        apart.removeAll(keepingCapacity: true)
+        let apartEncoding = try reader.readUInt8()
+        try decodeUncompressed(
+            reader.readBlob(limit: reader.remaining), apartEncoding, patchPositions.count, type,
+            &apart)
+        let start = words.count
+        let encoding = try reader.readUInt8()
+        try decodeUncompressed(
+            reader.readBytes(reader.remaining), encoding, count, type, &words)
+        for (index, position) in patchPositions.enumerated() {
+            words[start + Int(position)] = apart[index]
+        }
+    }
+
+    private mutating func decodeDistinct(
+        _ bytes: Span<UInt8>, _ count: Int, _ type: FieldType, _ words: inout [UInt64]
+    ) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        let valueCount = try reader.readCount(limit: count)
+        var values: [UInt64] = []
+        swap(&values, &distinctValues)
+        defer { swap(&values, &distinctValues) }
+        values.removeAll(keepingCapacity: true)
+        let valueEncoding = try reader.readUInt8()
+        try decodeUncompressed(
+            reader.readBlob(limit: reader.remaining), valueEncoding, valueCount, type, &values)
+        let start = words.count
+        let encoding = try reader.readUInt8()
+        try decodeUncompressed(
+            reader.readBytes(reader.remaining), encoding, count, .integer, &words)
+        try replaceNumbers(&words, from: start, by: values.span)
+    }
+
     private mutating func decodeValues(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ words: inout [UInt64]
@@ -108,7 +159,7 @@ struct BlockDecoder {
                 &reader, count: count, scratch: &exceptions, appendTo: &words)
         case .delta:
             try readDelta(&reader, count: count, scratch: &exceptions, appendTo: &words)
-        case .runLength, .decimal, .compressed:
+        case .runLength, .decimal, .compressed, .patched, .distinct, .same, .rowTime:
             throw FormatError(.invalid, "encoding \(encoding) at a place where none can be", at: 0)
         }
         guard reader.isAtEnd else {
@@ -121,10 +172,25 @@ struct BlockDecoder {
 private func known(_ code: UInt8) throws(FormatError) -> BlockEncoding {
     guard let encoding = BlockEncoding(rawValue: code) else {
         throw FormatError(
-            .unsupported, "encoding \(code); this version knows 1 to 7, a newer one may read it",
+            .unsupported, "encoding \(code); this version knows 1 to 11, a newer one may read it",
             at: 0)
     }
     return encoding
+}
+
+/// Replaces the numbers of values, from `start` on, by those values.
+private func replaceNumbers(
+    _ words: inout [UInt64], from start: Int, by values: Span<UInt64>
+) throws(FormatError) {
+    var numbers = words.mutableSpan
+    let count = UInt64(values.count)
+    for index in start..<numbers.count {
+        let number = numbers[index]
+        guard number < count else {
+            throw FormatError(.invalid, "value \(number) of \(count) distinct ones", at: 0)
+        }
+        numbers[index] = values[Int(number)]
+    }
 }
 
 private func checkBooleans(_ words: Span<UInt64>) throws(FormatError) {

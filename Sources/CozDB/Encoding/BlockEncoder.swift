@@ -1,15 +1,14 @@
-// Blocks of values to bytes, each in the encoding that takes the fewest; docs/format/encodings.md.
+// Blocks of values to bytes; docs/format/encodings.md. Here, and in the encoders below it, is the
+// only place where an encoding is chosen.
 
 /// Encodes blocks of values, each in the encoding that takes the fewest bytes.
 ///
-/// Every candidate's size is computed exactly from statistics, without writing it. Memory is kept
-/// from block to block. Not to be shared by threads.
+/// Sizes are exact, not estimated. Memory is kept from block to block. Not to be shared by threads.
 struct BlockEncoder {
-    private var values = ValueEncoder()
-    private var runs = RunLengthEncoder()
-    private var compressed = ByteWriter()
-    private var alternative = ByteWriter()
-    private var plain = ByteWriter()
+    private var standalone = StandaloneEncoder()
+    private var references = ReferenceEncoder()
+    private var candidate = ByteWriter()
+    private var best = ByteWriter()
 
     /// Appends the bytes of a block.
     ///
@@ -19,36 +18,47 @@ struct BlockEncoder {
     mutating func encode(
         _ words: Span<UInt64>, type: FieldType, into writer: inout ByteWriter
     ) -> BlockEncoding {
-        plan(words, type: type)
-        let start = writer.count
-        var encoding = values.encoding
-        if let size = runs.sizeBytes, size < values.sizeBytes { encoding = .runLength }
-        write(words, as: encoding, into: &writer)
-        let size = writer.count - start
-        guard size >= BlockEncoder.compressedSizeBytesMin else { return encoding }
-        // Packed values have few bytes in common; where they are wide, whole words may have more.
-        var sizeMax = size - (size + 7) / 8
-        var isCompressed = false
-        if encoding != .words, size > 4 * words.count {
-            plain.removeAll()
-            packBits(words, width: 64, into: &plain)
-            let bytes = plain.bytes
-            isCompressed = compress(bytes.span, .words, sizeMax: sizeMax, into: &compressed)
-            if isCompressed { sizeMax = compressed.count - 1 }
-        }
-        if compress(
-            writer.bytes.span.extracting(start...), encoding, sizeMax: sizeMax, into: &alternative)
-        {
-            swap(&compressed, &alternative)
-            isCompressed = true
-        }
-        guard isCompressed else { return encoding }
-        writer.bytes.removeLast(size)
-        writer.append(compressed.bytes)
-        return .compressed
+        standalone.encode(words, type: type, into: &writer)
     }
 
-    /// Appends the bytes of a block in a given encoding, for tests and tools.
+    /// The same for a block that may repeat what stands elsewhere.
+    ///
+    /// - Parameter type: of the field; strings are codes or words of times.
+    mutating func encode(
+        _ words: Span<UInt64>, type: FieldType, repeating sources: BlockReferences,
+        into writer: inout ByteWriter
+    ) -> BlockEncoding {
+        let start = writer.count
+        let stored = type == .string ? FieldType.integer : type
+        var encoding = standalone.encode(words, type: stored, into: &writer)
+        var size = writer.count - start
+        var isReference = false
+        func take(_ found: BlockEncoding) {
+            swap(&best, &candidate)
+            (encoding, size, isReference) = (found, best.count, true)
+        }
+        for partner in sources.partners {
+            let differing = partner.isSame.count { !$0 }
+            // A value that differs takes hardly less than a byte and a half with its position.
+            guard differing < words.count, differing + 3 < size else { continue }
+            references.encode(words, type: stored, sameAs: partner, into: &candidate)
+            if BlockEncoder.isWorth(candidate.count, insteadOf: size, words.count, type) {
+                take(.same)
+            }
+        }
+        if !sources.rowTimes.isEmpty, size > 8 + words.count / 2 {
+            references.encode(words, rowTimes: sources.rowTimes.span, into: &candidate)
+            if BlockEncoder.isWorth(candidate.count, insteadOf: size, words.count, type) {
+                take(.rowTime)
+            }
+        }
+        guard isReference else { return encoding }
+        writer.bytes.removeLast(writer.count - start)
+        writer.append(best.bytes)
+        return encoding
+    }
+
+    /// The same in a given encoding, for tests and tools.
     ///
     /// - Returns: the size that was expected of it; nil where the values cannot be encoded so, or
     ///   the encoding was not worth trying.
@@ -56,43 +66,15 @@ struct BlockEncoder {
         _ words: Span<UInt64>, type: FieldType, as encoding: BlockEncoding,
         into writer: inout ByteWriter
     ) -> Int? {
-        plan(words, type: type)
-        let size =
-            encoding == .runLength
-            ? runs.sizeBytes : values.candidateSizeBytes(encoding, words: words)
-        if size != nil { write(words, as: encoding, into: &writer) }
-        return size
+        standalone.encode(words, type: type, as: encoding, into: &writer)
     }
 
-    /// LZ4 needs some bytes to find anything in.
-    private static let compressedSizeBytesMin = 64
-
-    private mutating func plan(_ words: Span<UInt64>, type: FieldType) {
-        precondition(words.count <= blockValueCountMax, "too many values for one block")
-        let range = IntegerRange(of: words)
-        values.plan(words, range: range, type: type)
-        runs.plan(words, range: range, type: type)
+    /// Whether a reference is worth what it costs to read another block too. Numbers are what
+    /// queries read: of them it must save a third, and a byte a value.
+    private static func isWorth(
+        _ size: Int, insteadOf other: Int, _ count: Int, _ type: FieldType
+    ) -> Bool {
+        if type == .string { return size < other }
+        return size * 3 <= other * 2 && size + count <= other
     }
-
-    private mutating func write(
-        _ words: Span<UInt64>, as encoding: BlockEncoding, into writer: inout ByteWriter
-    ) {
-        if encoding == .runLength {
-            runs.write(into: &writer)
-        } else {
-            values.write(words, as: encoding, into: &writer)
-        }
-    }
-}
-
-/// Writes a compressed block: encoding and size of the bytes, then LZ4 over them.
-///
-/// - Returns: whether it takes at most `sizeMax`; if not, what is written means nothing.
-private func compress(
-    _ bytes: Span<UInt8>, _ encoding: BlockEncoding, sizeMax: Int, into writer: inout ByteWriter
-) -> Bool {
-    writer.removeAll()
-    writer.append(encoding.rawValue)
-    writer.appendVarint(bytes.count)
-    return LZ4.compress(bytes, sizeMax: sizeMax - writer.count, into: &writer)
 }

@@ -17,6 +17,17 @@ enum BlockEncoding: UInt8, CaseIterable {
     case words = 6
     /// Another encoding, LZ4 over it.
     case compressed = 7
+    /// A few values apart, another encoding of what is left.
+    case patched = 8
+    /// The distinct values, and for each value its number among them.
+    case distinct = 9
+    /// What another field has at the same rows, but for some values.
+    case same = 10
+    /// Texts of times as differences to the times of their rows.
+    case rowTime = 11
+
+    /// Whether the bytes mean something only beside other blocks of their segment.
+    var isReference: Bool { self == .same || self == .rowTime }
 }
 
 /// Most values that one block can have.

@@ -4,12 +4,11 @@
 
 internal import Dispatch
 
-/// The values of one column in the rows of a slab.
-struct SlabValues: Sendable {
-    var column: Column
-    /// Ascending, counted from the first row of the slab.
-    var rows: [UInt32]
-    var bits: [UInt64]
+/// One column of a slab that has values.
+struct SlabField: Sendable {
+    var column: ColumnID
+    /// Columns whose values it may repeat.
+    var partners: [ColumnID]
     var strings: StringSource
 }
 
@@ -28,12 +27,12 @@ final class FieldLane: @unchecked Sendable {
     }
 
     /// Takes in the values of a slab.
-    func append(_ values: SlabValues, series: Int, base: Int, times: [Int64]) {
+    func append(_ slab: Slab, _ field: SlabField, series: Int) {
         firstStagedBlock = writer.blockCount
         do throws(FileError) {
             try writer.append(
-                series: series, rows: values.rows.span, base: base, rowTimes: times,
-                bits: values.bits.span, strings: values.strings, to: &staged)
+                series: series, slab, partners: field.partners, strings: field.strings,
+                to: &staged)
         } catch {
             failure = error
         }
@@ -46,17 +45,19 @@ final class FieldLane: @unchecked Sendable {
     }
 
     /// Runs the lanes of a slab, on all cores where that is worth waking them.
-    static func run(_ lanes: [FieldLane], _ slab: [SlabValues], _ body: @Sendable (Int) -> Void) {
-        let valueCount = slab.reduce(0) { $0 + $1.rows.count }
-        guard lanes.count > 1, valueCount >= valueCountMin else {
-            for index in lanes.indices { body(index) }
+    static func run(
+        _ lanes: [FieldLane], _ slab: Slab, _ body: @Sendable (FieldLane, Int) -> Void
+    ) {
+        let counts = lanes.map { slab.columns[$0.writer.column.id].rows.count }
+        guard lanes.count > 1, counts.reduce(0, +) >= valueCountMin else {
+            for index in lanes.indices { body(lanes[index], index) }
             return
         }
         // The largest first: what is left at the end is small, and no core waits for long.
-        let order = slab.indices.sorted {
-            (-slab[$0].rows.count, $0) < (-slab[$1].rows.count, $1)
+        let order = lanes.indices.sorted { (-counts[$0], $0) < (-counts[$1], $1) }
+        DispatchQueue.concurrentPerform(iterations: order.count) { place in
+            body(lanes[order[place]], order[place])
         }
-        DispatchQueue.concurrentPerform(iterations: order.count) { body(order[$0]) }
     }
 
     /// Values from which on a second thread is worth waking.

@@ -18,6 +18,10 @@ enum StringSource {
 }
 
 /// One field on its way into a segment. A struct, so that its loops touch memory it owns alone.
+///
+/// Fields do not know each other: of a slab they need nothing but the words of all its columns, as
+/// they came. So the fields of a slab may be appended in any order, also by several threads, each
+/// field by one at a time, once `FieldPartners` has looked at the slab.
 struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
@@ -26,6 +30,9 @@ struct FieldWriter {
     private var rows: [UInt32] = []
     private var times: [Int64] = []
     private var bits: [UInt64] = []
+    /// Which of them other fields have at the same rows.
+    private var partners: [BlockReferences.Partner] = []
+    private var matches: [[Bool]] = []
 
     private var directory = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
     private var presence = PresenceWriter()
@@ -45,28 +52,34 @@ struct FieldWriter {
     ///
     /// - Parameters:
     ///   - series: number of the series, to keep small ones in one block.
-    ///   - base: number of the row that `rows` counts from.
-    ///   - rowTimes: times of the rows from `base` on.
+    ///   - slab: the rows, and the values of this column and its partners in them.
+    ///   - newPartners: columns that this one may repeat.
     mutating func append(
-        series: Int, rows newRows: Span<UInt32>, base: Int, rowTimes: [Int64],
-        bits newBits: Span<UInt64>, strings: StringSource, to output: inout SegmentOutput
+        series: Int, _ slab: Slab, partners newPartners: [ColumnID], strings: StringSource,
+        to output: inout SegmentOutput
     ) throws(FileError) {
+        let own = slab.columns[column.id]
+        let newRows = own.rows.span
+        let words = own.words.span
         if series != lastSeries, SegmentFormat.needsNewBlock(rows.count, newRows.count) {
             try flush(to: &output)
         }
         lastSeries = series
+        match(slab, newPartners)
         translation.begin(strings)
         var start = 0
         while start < newRows.count {
             var end = min(newRows.count, start + SegmentFormat.blockCountMax - rows.count)
             switch column.type {
-            case .string: end = append(codes: newBits, start..<end, strings)
-            default: for index in start..<end { bits.append(newBits[index]) }
+            case .string: end = append(words: words, start..<end, strings)
+            default:
+                bits.append(addingCapacity: end - start) { output in
+                    for index in start..<end { output.append(words[index]) }
+                }
             }
-            for index in start..<end {
-                let row = Int(newRows[index])
-                rows.append(UInt32(truncatingIfNeeded: base + row))
-                times.append(rowTimes[row])
+            appendRows(newRows.extracting(start..<end), of: slab)
+            for index in partners.indices {
+                partners[index].isSame.append(contentsOf: matches[index][start..<end])
             }
             start = end
             if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
@@ -74,6 +87,35 @@ struct FieldWriter {
             }
         }
         valueCount += newRows.count
+    }
+
+    private mutating func appendRows(_ newRows: Span<UInt32>, of slab: Slab) {
+        let base = UInt32(truncatingIfNeeded: slab.firstRow)
+        let slabTimes = slab.times.span
+        rows.append(addingCapacity: newRows.count) { output in
+            for index in newRows.indices { output.append(base &+ newRows[index]) }
+        }
+        times.append(addingCapacity: newRows.count) { output in
+            for index in newRows.indices { output.append(slabTimes[Int(newRows[index])]) }
+        }
+    }
+
+    /// Compares the values of a slab with those of the partners.
+    private mutating func match(_ slab: Slab, _ newPartners: [ColumnID]) {
+        if partners.map(\.column) != newPartners {
+            // Pending values were not compared with a partner that is new.
+            let known = partners
+            partners = newPartners.map { column in
+                known.first { $0.column == column }
+                    ?? BlockReferences.Partner(
+                        column: column, isSame: rows.map { _ in false })
+            }
+        }
+        while matches.count < partners.count { matches.append([]) }
+        for (index, partner) in partners.enumerated() {
+            slab.columns[column.id].matches(
+                slab.columns[partner.column], rowCount: slab.times.count, into: &matches[index])
+        }
     }
 
     /// Values with a time each, by ascending row.
@@ -88,6 +130,7 @@ struct FieldWriter {
             } else {
                 bits.append(part.bits[index])
             }
+            for partner in partners.indices { partners[partner].isSame.append(false) }
             rows.append(part.rows[index])
             times.append(part.times[index])
             if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
@@ -116,11 +159,8 @@ struct FieldWriter {
             translation.begin(.table(codes.strings))
             for code in codes.bits { append(string: code, .table(codes.strings)) }
             rows = newRows
-            // Of strings nothing but the ends is told.
-            times = [
-                Int64(bitPattern: entry[BlockColumn.firstTime]),
-                Int64(bitPattern: entry[BlockColumn.lastTime]),
-            ]
+            times = codes.times
+            for index in partners.indices { partners[index].isSame = rows.map { _ in false } }
             if bits != codes.bits || hasManyBytes {
                 return try flush(to: &output)
             }
@@ -183,27 +223,30 @@ struct FieldWriter {
 
     /// Appends strings until the block has many bytes; how far it came.
     private mutating func append(
-        codes: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
+        words: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
     ) -> Int {
         for index in range {
-            append(string: codes[index], strings)
+            append(string: words[index], strings)
             if hasManyBytes { return index + 1 }
         }
         return range.upperBound
     }
 
-    private mutating func append(string code: UInt64, _ strings: StringSource) {
+    /// Appends a time as it is, another string as its number in the dictionary, or in the block.
+    private mutating func append(string word: UInt64, _ strings: StringSource) {
+        if ISOTime.isWord(word) { return bits.append(word) }
         if isDictionaryFull {
-            _ = strings.withBytes(code) { plainHeap.append(copying: $0) }
+            _ = strings.withBytes(word) { plainHeap.append(copying: $0) }
+            bits.append(UInt64(plainEnds.count))
             plainEnds.append(plainHeap.count)
             return
         }
-        if let known = translation[code] {
+        if let known = translation[word] {
             bits.append(known)
             return
         }
-        let new = strings.withBytes(code) { UInt64(dictionary.intern($0)) } ?? 0
-        translation[code] = new
+        let new = strings.withBytes(word) { UInt64(dictionary.intern($0)) } ?? 0
+        translation[word] = new
         bits.append(new)
     }
 
@@ -216,11 +259,16 @@ struct FieldWriter {
             lastTime: times[times.count - 1], min: 0, max: 0, sum: 0, first: 0, last: 0)
         var place: BlockPlace
         var encoding = SegmentFormat.plainStrings
-        if isDictionaryFull {
+        if plainEnds.count == rows.count {
             place = try output.append(heap: plainHeap, ends: plainEnds)
+        } else if !plainEnds.isEmpty {
+            encoding = SegmentFormat.mixedStrings
+            place = try output.append(words: bits, heap: plainHeap, ends: plainEnds)
         } else {
-            let type = column.type == .string ? .integer : column.type
-            (place, encoding) = try output.append(words: bits, type: type)
+            var sources = BlockReferences(partners: partners)
+            if column.type == .string, ISOTime.isWord(bits[0]) { sources.rowTimes = times }
+            (place, encoding) = try output.append(
+                words: bits, type: column.type, repeating: sources)
             if column.type != .string {
                 summary = summarize(times: times.span, words: bits.span, type: column.type)
             }
@@ -239,6 +287,9 @@ struct FieldWriter {
         rows.removeAll(keepingCapacity: true)
         times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
+        for index in partners.indices {
+            partners[index].isSame.removeAll(keepingCapacity: true)
+        }
         plainHeap.removeAll(keepingCapacity: true)
         plainEnds.removeAll(keepingCapacity: true)
     }

@@ -93,7 +93,10 @@ struct SegmentCheck {
                 lost:
                     "all fields, \(table.int(BlockColumn.count, block)) rows, \(span(first, last))"
             ) { _ in }
-            check(block: block, of: table, type: .integer, name: "times")
+            let segment = segment
+            check("times") { () throws(DatabaseError) in
+                _ = try segment.words(table, block: block, type: .integer)
+            }
         }
     }
 
@@ -109,6 +112,7 @@ struct SegmentCheck {
                     offset: field.dictionary.offset, found: "the dictionary cannot be decoded",
                     lost: "\(experiment), \(name) of all series"))
         }
+        var reader = SegmentColumnReader(segment, field: index, directory: directory)
         for block in 0..<directory.table.count {
             let summary = directory.summary(block, type: field.column.type)
             note(
@@ -118,20 +122,14 @@ struct SegmentCheck {
                     + "\(directory.table.int(BlockColumn.lastRow, block)), "
                     + span(summary.firstTime, summary.lastTime)
             ) { _ in }
-            let type = field.column.type == .string ? FieldType.integer : field.column.type
-            check(block: block, of: directory.table, type: type, name: name)
+            check(name) { () throws(DatabaseError) in try reader.check(block: block) }
         }
     }
 
     /// Decodes a block, which may fail although its checksum is right.
-    private mutating func check(block: Int, of table: IntegerTable, type: FieldType, name: String) {
+    private mutating func check(_ name: String, _ decode: () throws(DatabaseError) -> Void) {
         do throws(DatabaseError) {
-            let encoding = table.int(BlockColumn.encoding, block)
-            if encoding == Int(SegmentFormat.plainStrings) {
-                _ = try segment.plainStrings(table, block: block)
-            } else {
-                _ = try segment.words(table, block: block, type: type)
-            }
+            try decode()
         } catch {
             let isKnown = problems.contains { $0.offset == error.offset }
             if !isKnown {

@@ -26,8 +26,8 @@ struct SegmentColumnReader {
     /// The type the values have in this segment; the schema's may have been widened since.
     let storedType: FieldType
 
-    private let segment: SegmentReader
-    private let field: Int
+    let segment: SegmentReader
+    let field: Int
     private var presence: PresenceVector?
     /// The chunk of the presence vector used last, and its rows.
     private var chunk = -1
@@ -35,16 +35,24 @@ struct SegmentColumnReader {
     /// The block decoded last: its values and strings; its rows are this part of an array that
     /// may have those of other blocks too.
     private var loadedBlock = -1
-    private var loadedBits: [UInt64] = []
+    var loadedBits: [UInt64] = []
     private var loadedStrings = StringTable.empty
-    private var loadedRows: [UInt32] = []
-    private var loadedRange = 0..<0
+    var loadedRows: [UInt32] = []
+    var loadedRange = 0..<0
     private var dictionary: StringTable?
+    /// Readers of the fields that blocks of this one repeat, by field.
+    var partners: [Int: SegmentColumnReader] = [:]
+    /// Blocks that may still be gone through from here.
+    let depth: Int
     private var timeBlocks: FieldDirectory?
     private var timeRows = 0..<0
     private var blockTimes: [Int64] = []
 
-    init(_ segment: SegmentReader, field: Int, directory: FieldDirectory) {
+    init(
+        _ segment: SegmentReader, field: Int, directory: FieldDirectory,
+        depth: Int = SegmentFormat.referenceDepthMax
+    ) {
+        self.depth = depth
         self.segment = segment
         self.field = field
         self.directory = directory
@@ -103,6 +111,12 @@ struct SegmentColumnReader {
             bits: Array(loadedBits[bitRange(taken)]), strings: loadedStrings)
     }
 
+    /// Decodes a block, to find out whether that can be done.
+    mutating func check(block: Int) throws(DatabaseError) {
+        loadedBlock = -1
+        try load(block)
+    }
+
     /// The rows that have the values of a block, without decoding those.
     mutating func rows(block: Int) throws(DatabaseError) -> ArraySlice<UInt32> {
         loadedBlock = -1
@@ -129,29 +143,50 @@ struct SegmentColumnReader {
     }
 
     /// Decodes a block, unless it is the one decoded last.
-    private mutating func load(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
+    mutating func load(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
         guard block != loadedBlock else { return }
         loadedBlock = -1
         let table = directory.table
         let count = table.int(BlockColumn.count, block)
         let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
-        if encoding == SegmentFormat.plainStrings, storedType == .string {
+        let firstOrdinal = directory.ordinals[block]
+        try loadRows(firstOrdinal..<(firstOrdinal + count), block: block)
+        if storedType == .string, encoding == SegmentFormat.plainStrings {
             loadedStrings = try segment.plainStrings(table, block: block)
             loadedBits = (0..<count).map { UInt64($0) }
+        } else if storedType == .string, encoding == SegmentFormat.mixedStrings {
+            (loadedBits, loadedStrings) = try segment.mixedStrings(table, block: block)
+            try check(loadedBits, below: loadedStrings.count, block: block)
         } else {
-            let type = storedType == .string ? FieldType.integer : storedType
-            loadedBits =
-                isShared
-                ? try segment.sharedWords(table, ofField: field, block: block, type: type)
-                : try segment.words(table, block: block, type: type)
+            try loadWords(block, encoding, isShared: isShared)
             if storedType == .string {
                 loadedStrings = try loadDictionary()
                 try check(loadedBits, below: loadedStrings.count, block: block)
             }
         }
-        let firstOrdinal = directory.ordinals[block]
-        try loadRows(firstOrdinal..<(firstOrdinal + count), block: block)
         loadedBlock = block
+    }
+
+    private mutating func loadWords(
+        _ block: Int, _ encoding: UInt8, isShared: Bool
+    ) throws(DatabaseError) {
+        if isShared, let known = segment.sharedWords(ofField: field, block: block) {
+            loadedBits = known
+            return
+        }
+        let type = storedType == .string ? FieldType.integer : storedType
+        switch BlockEncoding(rawValue: encoding) {
+        case .same: loadedBits = try repeatedWords(block, type)
+        case .rowTime where storedType == .string:
+            let rowTimes = try times(loadedRange)
+            loadedBits = try segment.read(SegmentReader.place(directory.table, block)) {
+                bytes throws(FormatError) in
+                var decoder = BlockDecoder()
+                return try decoder.decodeRowTimes(bytes, rowTimes: rowTimes.span)
+            }
+        default: loadedBits = try segment.words(directory.table, block: block, type: type)
+        }
+        if isShared { segment.keepShared(loadedBits, ofField: field, block: block) }
     }
 
     /// Finds the rows that have the values with these ordinals.
@@ -230,15 +265,23 @@ struct SegmentColumnReader {
     }
 
     private func check(
-        _ codes: [UInt64], below count: Int, block: Int
+        _ words: [UInt64], below count: Int, block: Int
     ) throws(DatabaseError) {
-        var largest: UInt64 = 0
-        for code in codes { largest = code > largest ? code : largest }
-        guard codes.isEmpty || largest < UInt64(count) else {
-            throw DatabaseError(
-                .damaged, "a string code beyond the dictionary of \(count)", file: segment.path,
-                offset: directory.table.int(BlockColumn.offset, block))
+        // Words of times are negative as signed numbers.
+        var largest: Int64 = -1
+        for word in words {
+            let number = Int64(bitPattern: word)
+            largest = number > largest ? number : largest
         }
+        guard largest < Int64(count) else {
+            throw damaged(block, "a string code beyond the dictionary of \(count)")
+        }
+    }
+
+    func damaged(_ block: Int, _ found: String) -> DatabaseError {
+        DatabaseError(
+            .damaged, found, file: segment.path,
+            offset: directory.table.int(BlockColumn.offset, block))
     }
 
     private mutating func loadPresence() throws(DatabaseError) -> PresenceVector {

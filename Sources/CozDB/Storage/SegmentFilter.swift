@@ -52,6 +52,7 @@ struct SegmentFilter {
         to writer: SegmentWriter, known: (SeriesKey) -> SeriesDeletion?,
         checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
+        writer.findsPartners = false
         var cursor = try SeriesCursor(deletion.view.sources, range: .all, where: nil)
         while let series = try cursor.next() {
             guard let part = series.parts.first(where: { $0.source == source }) else { continue }
@@ -180,13 +181,29 @@ struct SegmentFilter {
             let isChanged = isDeleted[field] && !run.cells.isEmpty
             for block in readers[field].directory.blocks(rows: run.rows) {
                 let rows = readers[field].directory.table.rows(ofBlock: block)
-                if !isChanged, rows.clamped(to: run.rows) == rows {
+                var isCopied = !isChanged && rows.clamped(to: run.rows) == rows
+                if isCopied, !run.cells.isEmpty {
+                    isCopied = try !repeatsDeleted(block, of: field)
+                }
+                if isCopied {
                     try copy(block, of: field, run, to: writer)
                 } else {
                     try add(block, of: field, run, to: writer)
                 }
             }
         }
+    }
+
+    /// Whether a block repeats a field that loses values.
+    private func repeatsDeleted(_ block: Int, of field: Int) throws(DatabaseError) -> Bool {
+        let table = readers[field].directory.table
+        guard table.int(BlockColumn.encoding, block) == Int(BlockEncoding.same.rawValue) else {
+            return false
+        }
+        let column = try segment.read(SegmentReader.place(table, block)) {
+            bytes throws(FormatError) in try readSameColumn(bytes)
+        }
+        return segment.field(column).map { isDeleted[$0] } ?? false
     }
 
     private mutating func copy(
@@ -197,7 +214,7 @@ struct SegmentFilter {
         let bytes = try segment.bytes(table, block: block)
         let isCoded =
             column.type == .string
-            && table.int(BlockColumn.encoding, block) != Int(SegmentFormat.plainStrings)
+            && !SegmentFormat.holdsStrings(table.int(BlockColumn.encoding, block))
         var codes: BlockPart?
         if isCoded {
             codes = try readers[field].part(block: block, rows: table.rows(ofBlock: block))

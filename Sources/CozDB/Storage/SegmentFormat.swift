@@ -13,7 +13,7 @@
 
 enum SegmentFormat {
     static let magic: [UInt8] = Array("COZSEG\r\n".utf8)
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let headerSizeBytes = 32
     static let trailerSizeBytes = 32
     /// Most rows or values of a block.
@@ -29,12 +29,21 @@ enum SegmentFormat {
     static let dictionarySizeBytesMax = 128 << 10
     /// In place of a block encoding: the block holds strings, not codes.
     static let plainStrings: UInt8 = 255
+    /// The same: words of times, and numbers of strings that the block holds.
+    static let mixedStrings: UInt8 = 254
+    /// Blocks that a value may have to be looked for in, one repeating the next one.
+    static let referenceDepthMax = 3
     /// Entries in one page of a directory.
     static let pageCount = 65_536
     /// Largest block, directory or footer that a reader accepts.
     static let blockSizeBytesMax = 1 << 30
     /// Columns have numbers below this, so that they can be looked up in an array.
     static let columnCountMax = 1_000_000
+
+    /// Whether a block of strings holds them itself.
+    static func holdsStrings(_ encoding: Int) -> Bool {
+        encoding == Int(plainStrings) || encoding == Int(mixedStrings)
+    }
 
     /// Whether a series that begins with this many values starts a block of its own behind a
     /// block with `pending` values of others.

@@ -77,6 +77,29 @@ struct SegmentOutput {
         return (try append(block: block.bytes), encoding.rawValue)
     }
 
+    /// Encodes values that may repeat what stands elsewhere as one block.
+    mutating func append(
+        words: [UInt64], type: FieldType, repeating sources: BlockReferences
+    ) throws(FileError) -> (place: BlockPlace, encoding: UInt8) {
+        block.removeAll()
+        let encoding = encoder.encode(words.span, type: type, repeating: sources, into: &block)
+        return (try append(block: block.bytes), encoding.rawValue)
+    }
+
+    /// Encodes words of times, and numbers of strings with those strings, as one block.
+    mutating func append(
+        words: [UInt64], heap: [UInt8], ends: [Int]
+    ) throws(FileError) -> BlockPlace {
+        var encoded = ByteWriter()
+        let encoding = encoder.encode(words.span, type: .integer, into: &encoded)
+        block.removeAll()
+        block.append(encoding.rawValue)
+        block.appendBlob(encoded.bytes)
+        block.appendVarint(ends.count)
+        encodeStrings(heap: heap.span, ends: ends, into: &block)
+        return try append(block: block.bytes)
+    }
+
     /// Encodes strings as one block.
     mutating func append(heap: [UInt8], ends: [Int]) throws(FileError) -> BlockPlace {
         block.removeAll()

@@ -213,16 +213,35 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// The same of a block that holds values of several series: who reads one of them reads the
-    /// next one soon.
-    func sharedWords(
-        _ directory: IntegerTable, ofField field: Int, block: Int, type: FieldType
-    ) throws(DatabaseError) -> [UInt64] {
+    /// The words of a block that holds values of several series, if it was decoded last: who reads
+    /// one of them reads the next one soon.
+    func sharedWords(ofField field: Int, block: Int) -> [UInt64]? {
         let known = cache.withLock { $0.sharedBlocks[field] }
-        if let known, known.block == block { return known.words }
-        let words = try words(directory, block: block, type: type)
+        return known?.block == block ? known?.words : nil
+    }
+
+    func keepShared(_ words: [UInt64], ofField field: Int, block: Int) {
         cache.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
-        return words
+    }
+
+    /// The words of times and the strings of a block that holds both.
+    func mixedStrings(
+        _ directory: IntegerTable, block: Int
+    ) throws(DatabaseError) -> (words: [UInt64], strings: StringTable) {
+        let count = directory.int(BlockColumn.count, block)
+        return try read(SegmentReader.place(directory, block)) { bytes throws(FormatError) in
+            var reader = ByteReader(bytes)
+            var words: [UInt64] = []
+            var decoder = BlockDecoder()
+            let encoding = try reader.readUInt8()
+            try decoder.decode(
+                reader.readBlob(limit: reader.remaining), encoding: encoding, count: count,
+                type: .integer, appendTo: &words)
+            let stringCount = try reader.readCount(limit: count)
+            let strings = try SegmentReader.strings(
+                reader.readBytes(reader.remaining), count: stringCount)
+            return (words, strings)
+        }
     }
 
     /// The strings of a block that holds them itself.
@@ -326,8 +345,9 @@ final class SegmentReader: Sendable {
         let version = try reader.readUInt32()
         guard version == SegmentFormat.version else {
             throw FormatError(
-                .unsupported, "segment version \(version), expected \(SegmentFormat.version)", at: 8
-            )
+                .unsupported,
+                "segment version \(version), this program reads \(SegmentFormat.version); export the"
+                    + " data with the program that wrote it and import them again", at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {

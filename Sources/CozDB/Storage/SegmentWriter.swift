@@ -8,12 +8,15 @@ final class SegmentWriter {
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
 
-    /// Number of the series of the slab that `addRows` gave last, its first row, and its times.
+    /// What `addRows` gave last, and the values since, which become blocks when the slab ends.
+    private var slab = Slab()
+    private var slabFields: [SlabField] = []
+    /// Number of the series of the slab.
     private var slabSeries = 0
-    private var slabBase = 0
-    private var slabTimes: [Int64] = []
-    /// The values of that slab, which become blocks when it ends.
-    private var slabValues: [SlabValues] = []
+    private var partners = FieldPartners()
+    /// Whether fields may repeat each other: not where blocks are copied from another segment, or
+    /// a value might have to be looked for in more blocks than readers allow.
+    var findsPartners = true
     private var seriesFirstRow = 0
 
     private var pendingTimes: [Int64] = []
@@ -53,8 +56,7 @@ final class SegmentWriter {
         try endSlab()
         guard let first = times.first, let last = times.last else { return }
         slabSeries = footer.seriesCount
-        slabBase = footer.rowCount
-        slabTimes = times
+        slab.begin(firstRow: footer.rowCount, times)
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -72,24 +74,29 @@ final class SegmentWriter {
 
     /// Values of one column for the rows of the last `addRows`; each column once.
     ///
+    /// Columns come by ascending number: a field is compared with those before it.
+    ///
     /// - Parameter rows: ascending, counted from the first row of that call.
     func addValues(
         _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource
     ) throws(FileError) {
         guard !rows.isEmpty else { return }
         prepare(column)
-        slabValues.append(SlabValues(column: column, rows: rows, bits: bits, strings: strings))
+        slab.add(column, rows: rows, bits: bits, strings)
+        if findsPartners { partners.search(column.id, in: slab.columns) }
+        slabFields.append(
+            SlabField(
+                column: column.id, partners: partners.partners(of: column.id), strings: strings))
     }
 
     /// Makes blocks of the values of the slab, all fields side by side.
     private func endSlab() throws(FileError) {
-        guard !slabValues.isEmpty else { return }
-        let values = slabValues
-        slabValues.removeAll()
-        let lanes = values.compactMap { fields[$0.column.id] }
-        let (series, base, times) = (slabSeries, slabBase, slabTimes)
-        FieldLane.run(lanes, values) { index in
-            lanes[index].append(values[index], series: series, base: base, times: times)
+        guard !slabFields.isEmpty else { return }
+        let (slab, slabFields, series) = (slab, slabFields, slabSeries)
+        self.slabFields.removeAll(keepingCapacity: true)
+        let lanes = slabFields.compactMap { fields[$0.column] }
+        FieldLane.run(lanes, slab) { lane, index in
+            lane.append(slab, slabFields[index], series: series)
         }
         for lane in lanes { try lane.settle(in: &output) }
     }

@@ -59,6 +59,12 @@ struct GoldenEncodingTests {
             "decimals with exceptions", .float, bits([36.6, .nan, 36.7, -0.0, 40]), .decimal,
             "810219000000000000f87f00000000000000800206dc0500100422"),
         GoldenBlock(
+            "runs with values apart", .integer,
+            [7, 7, 7, 1000, 7, 7, 7, 9, 9, 9, 9, 2000, 9, 9, 9, 9], .patched, "?"),
+        GoldenBlock(
+            "few values", .integer,
+            [0, 99999, 5, 99999, 0, 0, 5, 99999, 5, 5, 0, 99999, 99999, 0, 5, 0], .distinct, "?"),
+        GoldenBlock(
             "words", .float, bits([1.5, -0.0]), .words, "000000000000f83f0000000000000080"),
     ]
 

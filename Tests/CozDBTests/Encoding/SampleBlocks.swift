@@ -36,8 +36,23 @@ enum SampleBlocks {
             case .string: (0..<count).map { _ in random.next() >> 56 }
             case .boolean: (0..<count).map { _ in random.next() & 1 }
             }
-        guard Bool.random(using: &random) else { return words }
-        return repeated(words, using: &random)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0, 1: return words
+        case 2: return interrupted(repeated(words, using: &random), by: words, using: &random)
+        case 3:
+            let few = words.prefix(Int.random(in: 1...40, using: &random))
+            return words.map { few.isEmpty ? $0 : few.randomElement(using: &random)! }
+        default: return repeated(words, using: &random)
+        }
+    }
+
+    /// Runs with other words between them here and there.
+    static func interrupted(
+        _ runs: [UInt64], by words: [UInt64], using random: inout SeededRandom
+    ) -> [UInt64] {
+        var result = runs
+        for index in result.indices where random.next() % 20 == 0 { result[index] = words[index] }
+        return result
     }
 
     static func integers(_ count: Int, using random: inout SeededRandom) -> [UInt64] {

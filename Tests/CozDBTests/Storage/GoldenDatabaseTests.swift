@@ -1,5 +1,5 @@
-// A small database written by the first version, as it stood after a crash: later versions read
-// it. Its files are never made anew; a later version of a format gets a folder of its own.
+// A small database written by the first version that was released, as it stood after a crash: later
+// versions read it. Its files are never made anew; a later version gets a folder of its own.
 
 import CozTestSupport
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 
 struct GoldenDatabaseTests {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Golden/v1")
+        .deletingLastPathComponent().appendingPathComponent("Golden/v2")
 
     static let names = [
         "MANIFEST", "00000002.seg", "00000003.seg", "00000005.wal", "rejects/00000004.rej",

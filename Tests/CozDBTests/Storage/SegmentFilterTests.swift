@@ -13,6 +13,12 @@ struct SegmentFilterTests {
     /// a dictionary, and some that only one series has.
     static func fields(_ row: Int) -> [(name: String, value: FieldValue)] {
         var fields: [(String, FieldValue)] = []
+        // Both are times, the second repeats the first one with exceptions.
+        if row % 6 == 0 { fields.append(("arrived", .string(time(row / 900 * 1000)))) }
+        if row % 12 == 0 {
+            let isLate = row % 84 == 0
+            fields.append(("arrived_too", .string(time(row / 900 * 1000 + (isLate ? 7 : 0)))))
+        }
         if row % 11 > 0 { fields.append(("heart", .float(Double(row % 120) / 2))) }
         if row / 500 % 7 == 0 { fields.append(("mood", .string(["ok", "bad", ""][row % 3]))) }
         if row % 5 == 0 { fields.append(("note", .string("note \(row) of \(participant(row))"))) }
@@ -21,6 +27,10 @@ struct SegmentFilterTests {
         }
         if row % 97 == 0 { fields.append(("steps", .integer(Int64(row)))) }
         return fields
+    }
+
+    private static func time(_ seconds: Int) -> String {
+        Timestamp(nanoseconds: Int64(seconds) * 1_000_000_000).description
     }
 
     /// A large series, many of a few rows, and two of a middling size.
@@ -57,6 +67,9 @@ struct SegmentFilterTests {
     static let fieldCases = [
         Case(text: "DELETE mood FROM dev WHERE id_participant = 'a' AND time < 50ms") {
             $1 == "mood" && participant($0) == "a" && $0 < 50_000
+        },
+        Case(text: "DELETE arrived FROM dev WHERE time < 30ms AND device = 'd0'") {
+            $1 == "arrived" && $0 < 30_000 && $0 % 2 == 0
         },
         Case(text: "DELETE heart FROM dev WHERE device = 'd1'") { $1 == "heart" && $0 % 2 == 1 },
         Case(text: "DELETE note, place FROM dev") { ["note", "place"].contains($1) },

@@ -240,6 +240,17 @@ struct SegmentTests {
         }
     }
 
+    @Test func `a segment of another version is refused by its number`() throws {
+        let schema = schema([("x", .integer)])
+        let info = try write(schema, [(key: [], times: [1])]) { _, _, _ in 1 }
+        for version in [UInt8(1), 3] {
+            system["db/00000004.seg"][8] = version
+            let error = #expect(throws: DatabaseError.self) { try view(info, schema) }
+            #expect(error?.message.contains("segment version \(version)") == true)
+            #expect(error?.file == "db/00000004.seg")
+        }
+    }
+
     @Test(arguments: 0..<30) func `directories with senseless numbers do not trap`(
         seed: UInt64
     ) throws {

@@ -1,0 +1,112 @@
+// The choice among the encodings whose blocks need nothing but their own bytes.
+
+/// Encodes blocks of values, each in the encoding that takes the fewest bytes.
+///
+/// Every candidate's size is computed exactly from statistics, without writing it. Memory is kept
+/// from block to block. Not to be shared by threads.
+struct StandaloneEncoder {
+    private var simple = SimpleEncoder()
+    private var patched = PatchedEncoder()
+    private var distinct = DistinctEncoder()
+    private var encoding = BlockEncoding.constant
+    private var compressed = ByteWriter()
+    private var alternative = ByteWriter()
+    private var plain = ByteWriter()
+
+    /// Appends the bytes of a block; see `BlockEncoder`.
+    mutating func encode(
+        _ words: Span<UInt64>, type: FieldType, into writer: inout ByteWriter
+    ) -> BlockEncoding {
+        plan(words, type: type)
+        let start = writer.count
+        write(words, as: encoding, into: &writer)
+        let size = writer.count - start
+        guard size >= StandaloneEncoder.compressedSizeBytesMin, encoding.rawValue < 7 else {
+            return encoding
+        }
+        // Packed values have few bytes in common; where they are wide, whole words may have more.
+        var sizeMax = size - (size + 7) / 8
+        var isCompressed = false
+        if encoding != .words, size > 4 * words.count {
+            plain.removeAll()
+            packBits(words, width: 64, into: &plain)
+            let bytes = plain.bytes
+            isCompressed = compress(bytes.span, .words, sizeMax: sizeMax, into: &compressed)
+            if isCompressed { sizeMax = compressed.count - 1 }
+        }
+        if compress(
+            writer.bytes.span.extracting(start...), encoding, sizeMax: sizeMax, into: &alternative)
+        {
+            swap(&compressed, &alternative)
+            isCompressed = true
+        }
+        guard isCompressed else { return encoding }
+        writer.bytes.removeLast(size)
+        writer.append(compressed.bytes)
+        return .compressed
+    }
+
+    /// Appends the bytes of a block in a given encoding, for tests and tools.
+    ///
+    /// - Returns: the size that was expected of it; nil where the values cannot be encoded so, or
+    ///   the encoding was not worth trying.
+    mutating func encode(
+        _ words: Span<UInt64>, type: FieldType, as encoding: BlockEncoding,
+        into writer: inout ByteWriter
+    ) -> Int? {
+        plan(words, type: type)
+        let size: Int? =
+            switch encoding {
+            case .patched: patched.sizeBytes
+            case .distinct: distinct.sizeBytes
+            default: simple.candidateSizeBytes(encoding, words: words)
+            }
+        if size != nil { write(words, as: encoding, into: &writer) }
+        return size
+    }
+
+    /// LZ4 needs some bytes to find anything in.
+    private static let compressedSizeBytesMin = 64
+
+    private mutating func plan(_ words: Span<UInt64>, type: FieldType) {
+        precondition(words.count <= blockValueCountMax, "too many values for one block")
+        simple.plan(words, type: type)
+        encoding = simple.encoding
+        var sizeBytes = simple.sizeBytes
+        let runCount = simple.range.runCount
+        patched.plan(words, runCount: runCount, type: type)
+        if let size = patched.sizeBytes, size < sizeBytes {
+            encoding = .patched
+            sizeBytes = size
+        }
+        distinct.clear()
+        // Small integers, which packing holds well, and what takes hardly any bits has nothing to
+        // gain that would pay for looking.
+        let spread = simple.range.max &- simple.range.min
+        guard sizeBytes * 8 > words.count * 3, type == .float || spread > 4096 else { return }
+        distinct.plan(words, runCount: runCount, type: type)
+        if let size = distinct.sizeBytes, size < sizeBytes { encoding = .distinct }
+    }
+
+    private mutating func write(
+        _ words: Span<UInt64>, as encoding: BlockEncoding, into writer: inout ByteWriter
+    ) {
+        switch encoding {
+        case .patched: patched.write(into: &writer)
+        case .distinct: distinct.write(into: &writer)
+        default: simple.write(words, as: encoding, into: &writer)
+        }
+    }
+}
+
+/// Writes a compressed block: encoding and size of the bytes, then LZ4 over them.
+///
+/// - Returns: whether it takes at most `sizeMax`; if not, what is written means nothing.
+private func compress(
+    _ bytes: Span<UInt8>, _ encoding: BlockEncoding, sizeMax: Int, into writer: inout ByteWriter
+) -> Bool {
+    writer.removeAll()
+    writer.append(encoding.rawValue)
+    writer.appendVarint(bytes.count)
+    return LZ4.compress(bytes, sizeMax: sizeMax - writer.count, into: &writer)
+}
