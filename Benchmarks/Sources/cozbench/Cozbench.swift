@@ -3,54 +3,121 @@
 internal import CozDB
 internal import Glibc
 
+/// One thing that can be measured, or a file that can be made to measure it with.
+struct Workload: Sendable {
+    let name: String
+    /// Names of the arguments, as the usage prints them; those in brackets may be left out.
+    let arguments: String
+    let what: String
+    let run: @Sendable (Arguments) throws -> Void
+
+    init(
+        _ name: String, _ arguments: String, _ what: String,
+        _ run: @escaping @Sendable (Arguments) throws -> Void
+    ) {
+        self.name = name
+        self.arguments = arguments
+        self.what = what
+        self.run = run
+    }
+
+    var countMin: Int { arguments.split(separator: " ").filter { !$0.hasPrefix("[") }.count }
+
+    var countMax: Int { arguments.split(separator: " ").count }
+}
+
+/// The words after a workload's name.
+struct Arguments {
+    let words: [String]
+
+    subscript(_ index: Int) -> String { words[index] }
+
+    func number(_ index: Int, or other: Int) throws(DatabaseError) -> Int {
+        guard index < words.count else { return other }
+        guard let number = Int(words[index]), number > 0 else {
+            throw DatabaseError(.usage, "\"\(words[index])\" is no count; expected 1 or more")
+        }
+        return number
+    }
+}
+
 @main
 struct Cozbench {
+    static let workloads = [
+        Workload("import", "FILE DIRECTORY", "a file into a new database: speed, size, memory") {
+            try ImportWorkload.run(path: $0[0], directory: $0[1])
+        },
+        Workload(
+            "compaction", "FILE DIRECTORY", "the same, then merged to one segment: bytes written"
+        ) {
+            try ImportWorkload.run(path: $0[0], directory: $0[1], compacts: true)
+        },
+        Workload("growth", "SMALL LARGE DIRECTORY", "cost of a row in a small file and a large") {
+            try GrowthWorkload.run(small: $0[0], large: $0[1], directory: $0[2])
+        },
+        Workload("queries", "DATABASE [REPEATS]", "the fourteen queries, warm, in one process") {
+            try QueriesWorkload.run(path: $0[0], repeats: $0.number(1, or: 20))
+        },
+        Workload("open", "DATABASE [REPEATS]", "opening and closing, for reading and writing") {
+            try OpenWorkload.run(path: $0[0], repeats: $0.number(1, or: 50))
+        },
+        Workload(
+            "commits", "DIRECTORY [COUNT] [THREADS]",
+            "durable commits of one row: one writer beside an fdatasync loop, then many threads"
+        ) {
+            try CommitsWorkload.run(
+                directory: $0[0], count: $0.number(1, or: 2000), threads: $0.number(2, or: 100))
+        },
+        Workload("shuffle", "IN OUT SEED", "makes a file with every line at a random place") {
+            try ShuffledFile.write($0[0], to: $0[1], seed: UInt64($0.number(2, or: 1)))
+        },
+        Workload(
+            "export-shape", "IN OUT",
+            "makes a file as influx_inspect export writes it: a field a line, sorted"
+        ) {
+            try ExportShapedFile.write($0[0], to: $0[1])
+        },
+        Workload("parse", "FILE [REPEATS]", "line protocol to batches of 10,000; no database") {
+            try ParseWorkload.run(path: $0[0], repeats: $0.number(1, or: 5))
+        },
+        Workload("payload", "FILE DIRECTORY [REPEATS]", "JSON of the Cozie app, 100 items a time") {
+            try PayloadWorkload.run(
+                path: $0[0], repeats: $0.number(2, or: 5), directory: $0[1])
+        },
+        Workload("table", "FORMAT FILE [REPEATS]", "CSV or JSON to batches; no database") {
+            try TableWorkload.run(format: $0[0], path: $0[1], repeats: $0.number(2, or: 5))
+        },
+        Workload(
+            "figures", "COMMAND FILE DIRECTORY [REPEATS]",
+            "the command's import speed, memory, size and start-up"
+        ) {
+            try FiguresWorkload.run(
+                command: $0[0], file: $0[1], directory: $0[2], repeats: $0.number(3, or: 3))
+        },
+    ]
+
     static func main() {
-        let arguments = CommandLine.arguments
+        let words = Array(CommandLine.arguments.dropFirst())
+        let arguments = Arguments(words: Array(words.dropFirst()))
+        guard let workload = workloads.first(where: { $0.name == words.first }),
+            (workload.countMin...workload.countMax).contains(arguments.words.count)
+        else {
+            printUsage()
+            exit(64)
+        }
         do {
-            switch arguments.dropFirst().first {
-            case "parse" where arguments.count >= 3:
-                let repeats = arguments.count > 3 ? Int(arguments[3]) ?? 5 : 5
-                try ParseWorkload.run(path: arguments[2], repeats: repeats)
-            case "payload" where arguments.count >= 4:
-                let repeats = arguments.count > 4 ? Int(arguments[4]) ?? 5 : 5
-                try PayloadWorkload.run(
-                    path: arguments[2], repeats: repeats, directory: arguments[3])
-            case "table" where arguments.count >= 4:
-                let repeats = arguments.count > 4 ? Int(arguments[4]) ?? 5 : 5
-                try TableWorkload.run(
-                    format: arguments[2], path: arguments[3], repeats: repeats)
-            case "import" where arguments.count == 4:
-                try ImportWorkload.run(path: arguments[2], directory: arguments[3])
-            case "commits" where arguments.count >= 3:
-                try CommitsWorkload.run(
-                    directory: arguments[2],
-                    count: arguments.count > 3 ? Int(arguments[3]) ?? 2000 : 2000,
-                    threads: arguments.count > 4 ? Int(arguments[4]) ?? 100 : 100)
-            case "figures" where arguments.count >= 5:
-                let repeats = arguments.count > 5 ? Int(arguments[5]) ?? 3 : 3
-                try FiguresWorkload.run(
-                    command: arguments[2], file: arguments[3], directory: arguments[4],
-                    repeats: max(1, repeats))
-            default:
-                print(
-                    """
-                    usage: cozbench parse FILE [REPEATS]
-                           cozbench payload FILE DIRECTORY [REPEATS]
-                           cozbench table FORMAT FILE [REPEATS]
-                           cozbench import FILE DIRECTORY
-                           cozbench figures COMMAND FILE DIRECTORY [REPEATS]
-                      parse   line protocol to batches of 10,000 points; no database
-                      payload JSON of the Cozie app to batches; payloads of 100 items to a database
-                      table   CSV or JSON to batches of 10,000 points; no database
-                      import  a file into a new database
-                      figures the command's import speed, memory, size and start-up
-                    """)
-                exit(64)
-            }
+            try workload.run(arguments)
         } catch {
             print("cozbench: \(error)")
             exit(3)
+        }
+    }
+
+    private static func printUsage() {
+        print("usage: cozbench WORKLOAD ARGUMENTS")
+        for workload in workloads {
+            print("  \(workload.name.padded(to: 13))\(workload.arguments)")
+            print("  \("".padded(to: 13))  \(workload.what)")
         }
     }
 }

@@ -1,23 +1,59 @@
-// How fast a file becomes a database, and how much memory that takes.
+// How fast a file becomes a database at rest, how large that is, and what was written on the way.
 
 internal import CozDB
 internal import CozImport
-internal import Glibc
+
+/// One import, from opening a new database to having closed it.
+struct ImportRun {
+    let report: ImportReport
+    /// Everything, closing included.
+    let seconds: Double
+    let processorSeconds: Double
+    let writtenBytes: Int
+    let info: DatabaseInfo
+
+    /// - Parameter compacts: whether all segments are merged to one at the end.
+    init(_ path: String, into directory: String, compacts: Bool) throws(DatabaseError) {
+        let start = Clock.now()
+        let startOfProcessor = Clock.processor()
+        let startOfWriting = try ProcessCosts.writtenBytes()
+        let database = try Database.open(directory)
+        report = try importFiles([path], into: database)
+        if compacts { try database.compact() }
+        try database.close()
+        seconds = Clock.now() - start
+        processorSeconds = Clock.processor() - startOfProcessor
+        writtenBytes = try ProcessCosts.writtenBytes() - startOfWriting
+        info = try Database.open(directory, access: .readOnly).info()
+    }
+
+    var values: Int { info.experiments.reduce(0) { $0 + $1.values } }
+    var rows: Int { info.experiments.reduce(0) { $0 + $1.rows } }
+}
 
 enum ImportWorkload {
-    static func run(path: String, directory: String) throws(DatabaseError) {
-        let database = try Database.open(directory)
-        let report = try importFiles([path], into: database)
-        let rate = Double(report.decodedBytes) / report.seconds / 1e6
+    static func run(
+        path: String, directory: String, compacts: Bool = false
+    ) throws(DatabaseError) {
+        let run = try ImportRun(path, into: directory, compacts: compacts)
+        let report = run.report
+        let rate = Double(report.decodedBytes) / run.seconds / 1e6
         print(
-            "\(Int(rate)) MB/s, \(Int(Double(report.points) / report.seconds)) rows/s, "
-                + "\(Int(Double(report.values) / report.seconds)) values/s: "
-                + "\(report.points) points, \(report.values) values, "
+            "import              \(digits(rate)) MB/s, "
+                + "\(Int(Double(report.values) / run.seconds)) values/s, "
+                + "\(digits(run.processorSeconds)) s of processor in \(digits(run.seconds)) s")
+        print(
+            "read                \(report.points) points, \(report.values) values, "
                 + "\(report.refusedLines) refused lines")
-        try database.close()
-        var usage = rusage()
-        // Sound: fills in a local value.
-        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        print("peak memory: \(usage.ru_maxrss / 1024) MB")
+        print("stored              \(run.rows) rows, \(run.values) values")
+        let size = run.info.diskBytes
+        print(
+            "on disk             \(size) bytes, "
+                + "\(digits(Double(size) / Double(max(1, run.values)))) a value, "
+                + "\(run.info.segments) segments")
+        print(
+            "written             \(run.writtenBytes) bytes, log and merges included: "
+                + "\(digits(Double(run.writtenBytes) / Double(max(1, size)))) times what is at rest")
+        print("peak memory         \(ProcessCosts.peakSizeBytes() / 1_000_000) MB")
     }
 }

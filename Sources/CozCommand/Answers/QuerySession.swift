@@ -128,6 +128,7 @@ struct QuerySession {
         _ text: String, _ database: Database, _ count: Int
     ) throws(DatabaseError) -> ExitStatus {
         var status = ExitStatus.success
+        Signals.keepMemory()
         for run in 1...count {
             let memory = OutputWriter(descriptor: nil)
             let outcome = answer(text, database, memory)

@@ -13,6 +13,8 @@ struct FormatSink: QueryResultSink {
     private var firstName: String?
     private var header = ResultHeader()
     private var isTime: [Bool] = []
+    /// Those of the series begun last.
+    private var seriesColumns: [ResultColumn] = []
     /// Statements begun so far.
     private(set) var statements = 0
     /// The first statement that failed decides the exit status.
@@ -40,6 +42,7 @@ struct FormatSink: QueryResultSink {
     }
 
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
+        let columns = header.columns
         header = ResultHeader()
         header.name = series.name
         // Answers of SHOW, which have no time, list several experiments as a rule; those of
@@ -49,12 +52,18 @@ struct FormatSink: QueryResultSink {
         header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags
         let schema = schemas.first { $0.name.utf8.elementsEqual(series.name.utf8) }
-        header.columns = series.columns.map { FormatSink.column($0) }
+        // The series of a statement share their columns, and the formats what they make of them.
+        if series.columns == seriesColumns {
+            header.columns = columns
+        } else {
+            header.columns = series.columns.map { FormatSink.column($0) }
+            seriesColumns = series.columns
+            isTime = series.columns.map(\.isTime)
+        }
         if needsIdentity { try checkIdentity(schema) }
         if let zone = series.zone {
             header.zoneOffset = { zone.offsetSeconds(at: Timestamp(nanoseconds: $0)) }
         }
-        isTime = series.columns.map(\.isTime)
         isInSeries = true
         format.beginSeries(header)
     }

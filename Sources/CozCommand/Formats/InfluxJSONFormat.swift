@@ -8,6 +8,9 @@ final class InfluxJSONFormat: ResultFormat {
     private let time: TimeText
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
+    /// Columns of the series begun last, and the text that they make.
+    private var columns: [ResultHeader.Column] = []
+    private var titles: [UInt8] = []
     private var statements = 0
     private var series = 0
     private var rows = 0
@@ -28,6 +31,11 @@ final class InfluxJSONFormat: ResultFormat {
     private func send() {
         output.append(bytes)
         bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Series are short as a rule.
+    private func sendIfLong() {
+        if bytes.count >= JSONRow.pieceSizeBytes { send() }
     }
 
     func beginStatement(_ index: Int) {
@@ -58,13 +66,16 @@ final class InfluxJSONFormat: ResultFormat {
             }
             put("},")
         }
-        put("\"columns\":[")
-        for (index, column) in header.columns.enumerated() {
-            if index > 0 { put(",") }
-            put(string: column.title)
+        if header.columns != columns || titles.isEmpty {
+            columns = header.columns
+            titles = Array("\"columns\":[".utf8)
+            for (index, column) in columns.enumerated() {
+                if index > 0 { titles.append(UInt8(ascii: ",")) }
+                JSONText.append(column.title, likeGo: true, to: &titles)
+            }
+            titles.append(UInt8(ascii: "]"))
         }
-        put("]")
-        send()
+        bytes.append(contentsOf: titles)
     }
 
     func row(_ cells: [ResultCell]) {
@@ -97,11 +108,12 @@ final class InfluxJSONFormat: ResultFormat {
             }
         }
         swap(&bytes, &self.bytes)
-        send()
+        sendIfLong()
     }
 
     func endSeries() {
         put(rows == 0 ? "}" : "]}")
+        sendIfLong()
     }
 
     func endStatement(error: String?) {

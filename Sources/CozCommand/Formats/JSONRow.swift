@@ -1,5 +1,6 @@
-// Rows of a batch as JSON values separated by commas, with or without keys: columns are looked at
-// once per batch, so that the many that are empty cost nothing per row.
+// Rows of a batch as JSON values separated by commas, with or without keys. Columns are looked at
+// once per batch, so that a row costs what it has: the many cells that are null are part of a text
+// that all rows share.
 
 internal import CozDB
 
@@ -7,99 +8,210 @@ struct JSONRow {
     /// Bytes collected before they are handed on.
     static let pieceSizeBytes = 1 << 15
 
-    private enum Kind {
-        case time, float, integer, boolean, string
+    /// A cell that is not null.
+    private struct Cell {
+        var column: Int32
+        /// Behind the point; less than 0: the text with the number `bits`.
+        var places: Int32
+        var bits: Int64
     }
 
-    /// Columns with a value in some row, and the text that stands before the cell of each.
-    private var vectors: [ResultVector] = []
-    private var kinds: [Kind] = []
-    private var befores: [[UInt8]] = []
-    /// What stands behind the last cell.
-    private var rest: [UInt8] = []
-    private let time: TimeText
-    private let offset: ((Int64) -> Int)?
-    private let likeGo: Bool
+    /// A row of nothing but nulls, and where the null of each column stands in it.
+    private var template: [UInt8] = []
+    private var nulls: [Range<Int>] = []
+    /// The cells of all rows, and where those of each row end.
+    private var cells: [Cell] = []
+    private var rowEnds: [Int] = []
+    /// Cells that are text, as they are printed, and where each ends.
+    private var texts: [UInt8] = []
+    private var textEnds: [Int] = []
 
     /// - Parameter keys: quoted, with the colon; nil where cells have none.
     init(
         _ batch: ResultBatch, isTime: [Bool], keys: [[UInt8]]? = nil, time: TimeText,
         offset: ((Int64) -> Int)?, likeGo: Bool = false
     ) {
-        self.time = time
-        self.offset = offset
-        self.likeGo = likeGo
+        for index in batch.columns.indices {
+            if index > 0 { template.append(UInt8(ascii: ",")) }
+            if let keys { template.append(contentsOf: keys[index]) }
+            nulls.append(template.count..<(template.count + JSONRow.null.count))
+            template.append(contentsOf: JSONRow.null)
+        }
+        var places = countCells(batch)
         for (index, vector) in batch.columns.enumerated() {
-            if index > 0 { rest.append(UInt8(ascii: ",")) }
-            if let keys { rest.append(contentsOf: keys[index]) }
-            guard let type = vector.type, (0..<batch.count).contains(where: { !vector.isNull($0) })
-            else {
-                rest.append(contentsOf: "null".utf8)
-                continue
-            }
-            let kind: Kind =
-                switch type {
-                case .integer: isTime[index] ? .time : .integer
-                case .float: .float
-                case .boolean: .boolean
-                case .string: .string
+            switch vector.type {
+            case .integer? where isTime[index]:
+                if case .epoch(1) = time.style {
+                    addIntegers(vector, index, &places)
+                } else {
+                    addTimes(vector, index, time, offset, &places)
                 }
-            befores.append(rest)
-            vectors.append(vector)
-            kinds.append(kind)
-            rest = []
+            case .integer?: addIntegers(vector, index, &places)
+            case .float?: addFloats(vector, index, &places)
+            case .boolean?: addBooleans(vector, index, &places)
+            case .string?: addTexts(vector, index, likeGo: likeGo, &places)
+            case nil: break
+            }
         }
     }
 
     func append(_ row: Int, to bytes: inout [UInt8]) {
-        for index in vectors.indices {
-            bytes.append(contentsOf: befores[index])
-            if vectors[index].isNull(row) {
-                bytes.append(contentsOf: JSONRow.null)
-            } else if kinds[index] == .string {
-                append(text: vectors[index], row, to: &bytes)
-            } else {
-                append(vectors[index].bits(row), kinds[index], to: &bytes)
+        let first = row == 0 ? 0 : rowEnds[row - 1]
+        let row = cells.span.extracting(first..<rowEnds[row])
+        var size = template.count + DigitWriter.slackBytes
+        for index in row.indices {
+            let cell = row[index]
+            size +=
+                cell.places < 0
+                ? textRange(Int(cell.bits)).count : DigitWriter.numberSizeBytesMax
+        }
+        bytes.append(addingCapacity: size) { output in
+            // Sound: there is room for the template, for every cell and for the slack.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                let start = UnsafeMutableRawPointer(buffer.baseAddress!)
+                var writer = unsafe DigitWriter(start)
+                write(row, with: &writer)
+                count = unsafe writer.next - start
             }
         }
-        bytes.append(contentsOf: rest)
     }
 
-    private func append(_ bits: UInt64, _ kind: Kind, to bytes: inout [UInt8]) {
-        switch kind {
-        case .time: append(time: Int64(bitPattern: bits), to: &bytes)
-        case .integer: NumberText.append(Int64(bitPattern: bits), to: &bytes)
-        case .boolean: bytes.append(contentsOf: (bits != 0 ? "true" : "false").utf8)
-        case .float:
+    private func write(_ row: Span<Cell>, with writer: inout DigitWriter) {
+        unsafe template.withUnsafeBufferPointer { template in
+            var copied = 0
+            for index in row.indices {
+                let cell = row[index]
+                let null = nulls[Int(cell.column)]
+                unsafe writer.put(template.baseAddress!, copied..<null.lowerBound)
+                copied = null.upperBound
+                if cell.places >= 0 {
+                    writer.put(cell.bits, places: Int(cell.places))
+                    continue
+                }
+                let range = textRange(Int(cell.bits))
+                unsafe texts.withUnsafeBufferPointer { texts in
+                    if let texts = texts.baseAddress { unsafe writer.put(texts, range) }
+                }
+            }
+            unsafe writer.put(template.baseAddress!, copied..<template.count)
+        }
+    }
+
+    private func textRange(_ number: Int) -> Range<Int> {
+        (number == 0 ? 0 : textEnds[number - 1])..<textEnds[number]
+    }
+
+    // MARK: Cells
+
+    /// Makes room for the cells; the place of the first cell of each row.
+    private mutating func countCells(_ batch: ResultBatch) -> [Int] {
+        var counts = [Int](repeating: 0, count: batch.count)
+        for vector in batch.columns where vector.type != nil {
+            vector.withValues { _, isPresent in
+                for row in isPresent.indices { counts[row] &+= isPresent[row] ? 1 : 0 }
+            }
+        }
+        var places: [Int] = []
+        places.reserveCapacity(batch.count)
+        rowEnds.reserveCapacity(batch.count)
+        var count = 0
+        for row in counts.indices {
+            places.append(count)
+            count += counts[row]
+            rowEnds.append(count)
+        }
+        cells = Array(repeating: Cell(column: 0, places: 0, bits: 0), count: count)
+        return places
+    }
+
+    /// Puts the values of a column that are there into their rows.
+    private mutating func add(
+        _ vector: ResultVector, _ column: Int, _ places: inout [Int],
+        _ cell: (UInt64, inout [UInt8], inout [Int]) -> (places: Int, bits: Int64)
+    ) {
+        vector.withValues { bits, isPresent in
+            for row in isPresent.indices where isPresent[row] {
+                let made = cell(bits[row], &texts, &textEnds)
+                cells[places[row]] = Cell(
+                    column: Int32(truncatingIfNeeded: column),
+                    places: Int32(truncatingIfNeeded: made.places), bits: made.bits)
+                places[row] += 1
+            }
+        }
+    }
+
+    private mutating func addIntegers(
+        _ vector: ResultVector, _ column: Int, _ places: inout [Int]
+    ) {
+        add(vector, column, &places) { bits, _, _ in (0, Int64(bitPattern: bits)) }
+    }
+
+    private mutating func addFloats(
+        _ vector: ResultVector, _ column: Int, _ places: inout [Int]
+    ) {
+        add(vector, column, &places) { bits, texts, ends in
             let number = Double(bitPattern: bits)
+            if let decimal = DecimalText.decimal(number) { return (decimal.places, decimal.digits) }
             // JSON has no word for NaN and the infinities.
             if number.isFinite {
-                NumberText.append(number, to: &bytes)
+                NumberText.append(number, to: &texts)
             } else {
-                bytes.append(contentsOf: JSONRow.null)
+                texts.append(contentsOf: JSONRow.null)
             }
-        case .string: break
+            ends.append(texts.count)
+            return (-1, Int64(ends.count - 1))
         }
     }
 
-    private func append(time nanoseconds: Int64, to bytes: inout [UInt8]) {
-        if case .epoch(1) = time.style { return NumberText.append(nanoseconds, to: &bytes) }
-        if !time.isNumber { bytes.append(UInt8(ascii: "\"")) }
-        time.append(nanoseconds, offset: offset?(nanoseconds) ?? 0, to: &bytes)
-        if !time.isNumber { bytes.append(UInt8(ascii: "\"")) }
+    private mutating func addBooleans(
+        _ vector: ResultVector, _ column: Int, _ places: inout [Int]
+    ) {
+        texts.append(contentsOf: "false".utf8)
+        textEnds.append(texts.count)
+        texts.append(contentsOf: "true".utf8)
+        textEnds.append(texts.count)
+        let no = Int64(textEnds.count - 2)
+        add(vector, column, &places) { bits, _, _ in (-1, no + (bits != 0 ? 1 : 0)) }
     }
 
-    private func append(text vector: ResultVector, _ row: Int, to bytes: inout [UInt8]) {
-        let isPlain = vector.withText(row) { text in
-            for index in text.indices where !JSONRow.isPlain(text[index]) { return false }
-            bytes.append(UInt8(ascii: "\""))
-            bytes.append(addingCapacity: text.count) { output in
-                for index in text.indices { output.append(text[index]) }
-            }
-            bytes.append(UInt8(ascii: "\""))
-            return true
+    private mutating func addTimes(
+        _ vector: ResultVector, _ column: Int, _ time: TimeText, _ offset: ((Int64) -> Int)?,
+        _ places: inout [Int]
+    ) {
+        add(vector, column, &places) { bits, texts, ends in
+            let nanoseconds = Int64(bitPattern: bits)
+            if !time.isNumber { texts.append(UInt8(ascii: "\"")) }
+            time.append(nanoseconds, offset: offset?(nanoseconds) ?? 0, to: &texts)
+            if !time.isNumber { texts.append(UInt8(ascii: "\"")) }
+            ends.append(texts.count)
+            return (-1, Int64(ends.count - 1))
         }
-        if !isPlain { JSONText.append(vector.text(row), likeGo: likeGo, to: &bytes) }
+    }
+
+    private mutating func addTexts(
+        _ vector: ResultVector, _ column: Int, likeGo: Bool, _ places: inout [Int]
+    ) {
+        vector.forEachText { row, text in
+            JSONRow.append(text, likeGo: likeGo, to: &texts)
+            textEnds.append(texts.count)
+            cells[places[row]] = Cell(
+                column: Int32(truncatingIfNeeded: column), places: -1,
+                bits: Int64(textEnds.count - 1))
+            places[row] += 1
+        }
+    }
+
+    private static func append(_ text: Span<UInt8>, likeGo: Bool, to bytes: inout [UInt8]) {
+        var isPlain = true
+        for index in text.indices { isPlain = isPlain && JSONRow.isPlain(text[index]) }
+        guard isPlain else {
+            return JSONText.append(String(copying: text), likeGo: likeGo, to: &bytes)
+        }
+        bytes.append(addingCapacity: text.count + 2) { output in
+            output.append(UInt8(ascii: "\""))
+            for index in text.indices { output.append(text[index]) }
+            output.append(UInt8(ascii: "\""))
+        }
     }
 
     private static let null = Array("null".utf8)
@@ -112,5 +224,13 @@ struct JSONRow {
             false
         default: byte >= 0x20 && byte < 0x80
         }
+    }
+}
+
+extension String {
+    fileprivate init(copying text: Span<UInt8>) {
+        var bytes: [UInt8] = []
+        for index in text.indices { bytes.append(text[index]) }
+        self.init(decoding: bytes, as: UTF8.self)
     }
 }

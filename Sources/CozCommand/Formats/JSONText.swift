@@ -69,33 +69,31 @@ enum JSONText {
 extension NumberText {
     /// Appends the text of a finite number.
     static func append(_ value: Double, to bytes: inout [UInt8]) {
+        if let decimal = DecimalText.decimal(value) {
+            return append(decimal.digits, places: decimal.places, to: &bytes)
+        }
         let magnitude = value.magnitude
         guard magnitude >= 1e-4, magnitude < 1e15 else {
             bytes.append(contentsOf: text(value).utf8)
             return
         }
-        if magnitude == magnitude.rounded(.towardZero) { return append(Int64(value), to: &bytes) }
         // In this range Swift's text has no exponent and is Go's.
         bytes.append(contentsOf: value.description.utf8)
     }
 
     static func append(_ value: Int64, to bytes: inout [UInt8]) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        let magnitude = value.magnitude
-        var size = 1
-        var limit: UInt64 = 10
-        while size < 19, magnitude >= limit {
-            size += 1
-            limit &*= 10
-        }
+        append(value, places: 0, to: &bytes)
+    }
+
+    private static func append(_ digits: Int64, places: Int, to bytes: inout [UInt8]) {
+        let size = DigitWriter.numberSizeBytesMax + DigitWriter.slackBytes
         bytes.append(addingCapacity: size) { output in
-            var rest = magnitude
-            for _ in 0..<size { output.append(0) }
-            var digits = output.mutableSpan
-            for place in stride(from: size - 1, through: 0, by: -1) {
-                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                digits[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
-                rest = quotient
+            // Sound: there is room for a number and the slack.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                let start = UnsafeMutableRawPointer(buffer.baseAddress!)
+                var writer = unsafe DigitWriter(start)
+                writer.put(digits, places: places)
+                count = unsafe writer.next - start
             }
         }
     }

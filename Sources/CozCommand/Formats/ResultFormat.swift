@@ -4,7 +4,7 @@
 internal import CozDB
 
 /// What a column of an answer is.
-enum ResultColumnKind {
+enum ResultColumnKind: Equatable {
     case time
     /// A tag, or an attribute.
     case tag
@@ -14,7 +14,7 @@ enum ResultColumnKind {
 
 /// What stands before the rows of one series of an answer.
 struct ResultHeader {
-    struct Column {
+    struct Column: Equatable {
         /// The title, unique in the answer.
         var title: String
         var kind: ResultColumnKind

@@ -46,6 +46,7 @@ final class Prompt {
             session, clock: clock, reader: reader, history: history,
             pagerCommand: Pager.standardCommand(Environment.value))
         Signals.beginPrompt()
+        Signals.keepMemory()
         prompt.say(greeting)
         prompt.loop()
     }

@@ -10,7 +10,8 @@ struct Name: Hashable, Comparable, Sendable {
 
     static func == (left: Name, right: Name) -> Bool {
         // Most names that differ do so in their length already.
-        left.text.utf8.count == right.text.utf8.count
+        // Strings with the same bytes are equal, and those that are not differ soon, or at once.
+        left.text.utf8.count == right.text.utf8.count && left.text == right.text
             && left.text.utf8.elementsEqual(right.text.utf8)
     }
 

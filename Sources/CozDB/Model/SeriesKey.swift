@@ -42,7 +42,12 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         while start < bytes.count {
             let valueStart = SeriesKey.wordEnd(bytes, from: start)
             let end = SeriesKey.wordEnd(bytes, from: valueStart)
-            if bytes[start..<valueStart].elementsEqual(wanted) {
+            if valueStart - start == wanted.count,
+                bytes[start..<valueStart].elementsEqual(wanted)
+            {
+                let text = bytes[valueStart..<max(valueStart, end - 2)]
+                // As a rule it is written as it is.
+                if !text.contains(0) { return String(decoding: text, as: UTF8.self) }
                 return SeriesKey.words(Array(bytes[valueStart..<end])).first ?? ""
             }
             start = end

@@ -61,6 +61,11 @@ public struct TimeRange: Hashable, Sendable {
         last >= lower && first < upper
     }
 
+    /// From where the earlier of both begins to where the later ends.
+    func union(_ other: TimeRange) -> TimeRange {
+        TimeRange(lower: Swift.min(lower, other.lower), upper: Swift.max(upper, other.upper))
+    }
+
     /// The times that lie in both.
     public func intersection(_ other: TimeRange) -> TimeRange {
         TimeRange(lower: Swift.max(lower, other.lower), upper: Swift.min(upper, other.upper))

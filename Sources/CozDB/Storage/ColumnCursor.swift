@@ -25,17 +25,19 @@ struct ColumnCursor {
     /// In the order in which they are visited.
     private var extents: [Extent] = []
     private var nextExtent = 0
-    private var readers: [SegmentColumnReader?]
+    private var readers: [ColumnPool.OpenColumn?]
+    private let pool: ColumnPool
     /// For each part of the series its rows in the range.
     private var rows: [Range<Int>]
     private let counts: ReadCounts?
 
     init(
         _ view: RowSources, column: ColumnID, series: Series, range: TimeRange,
-        descending: Bool = false, counts: ReadCounts? = nil
+        descending: Bool = false, counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) throws(DatabaseError) {
         self.view = view
         self.counts = counts
+        self.pool = pool ?? ColumnPool()
         self.column = view.schema.columns[column]
         self.series = series
         self.range = range
@@ -128,10 +130,10 @@ struct ColumnCursor {
     private func allows(_ demand: ColumnDemand, _ extent: Extent) -> Bool {
         if demand.bounds == .any { return true }
         // Values of a memtable, and those stored before the type was widened, have no statistics.
-        guard let reader = readers[extent.part], reader.storedType == column.type else {
+        guard let open = readers[extent.part], open.reader.storedType == column.type else {
             return true
         }
-        return demand.allows(reader.directory.summary(extent.block, type: column.type))
+        return demand.allows(open.reader.directory.summary(extent.block, type: column.type))
     }
 
     /// Leaves out what lies at no time that is wanted. Values at such times are not changed by it:
@@ -157,28 +159,34 @@ struct ColumnCursor {
                     isOwn: false))
             return
         }
-        guard let field = segment.field(column.id) else { return }
-        let directory = try segment.directory(field)
-        let table = directory.table
+        guard let open = try pool.column(column.id, source: part.source, of: view) else { return }
+        let directory = open.reader.directory
         let all = directory.blocks(rows: part.rows)
         guard !all.isEmpty else { return }
         let before = extents.count
         defer { counts?.blocksOutOfRange += all.count - (extents.count - before) }
+        var blocks = all
         if !range.covers(first: part.firstTime, last: part.lastTime) {
             rows[index] = try segment.rows(in: range, of: part.rows)
+            blocks = directory.blocks(rows: rows[index])
         }
-        let blocks = directory.blocks(rows: rows[index])
         guard !blocks.isEmpty else { return }
-        readers[index] = SegmentColumnReader(segment, field: field, directory: directory)
+        readers[index] = open
+        extents.reserveCapacity(before + blocks.count)
+        let columns = directory.table.columns
+        let (firstRows, lastRows) = (columns[BlockColumn.firstRow], columns[BlockColumn.lastRow])
+        let (firstTimes, lastTimes) = (
+            columns[BlockColumn.firstTime], columns[BlockColumn.lastTime]
+        )
         for block in blocks {
             // A block that begins (ends) in this series begins (ends) with one of its times.
-            let begins = table.int(BlockColumn.firstRow, block) >= part.rows.lowerBound
-            let ends = table.int(BlockColumn.lastRow, block) < part.rows.upperBound
-            let first = Int64(bitPattern: table.columns[BlockColumn.firstTime][block])
-            let last = Int64(bitPattern: table.columns[BlockColumn.lastTime][block])
+            let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
+            let ends = Int(truncatingIfNeeded: lastRows[block]) < part.rows.upperBound
             let extent = Extent(
-                part: index, block: block, first: begins ? first : part.firstTime,
-                last: ends ? last : part.lastTime, isOwn: begins && ends)
+                part: index, block: block,
+                first: begins ? Int64(bitPattern: firstTimes[block]) : part.firstTime,
+                last: ends ? Int64(bitPattern: lastTimes[block]) : part.lastTime,
+                isOwn: begins && ends)
             if range.overlaps(first: extent.first, last: extent.last) { extents.append(extent) }
         }
     }
@@ -223,11 +231,11 @@ struct ColumnCursor {
     ) throws(DatabaseError) -> ColumnPiece? {
         let extent = extents[index]
         guard extent.isOwn, range.covers(first: extent.first, last: extent.last),
-            let reader = readers[extent.part],
-            reader.storedType == column.type, summarize(extent.first, extent.last)
+            let open = readers[extent.part],
+            open.reader.storedType == column.type, summarize(extent.first, extent.last)
         else { return nil }
         counts?.blocksSummarized += 1
-        return .summary(reader.directory.summary(extent.block, type: column.type))
+        return .summary(open.reader.directory.summary(extent.block, type: column.type))
     }
 
     /// The values of overlapping extents, newest source last to win.
@@ -256,10 +264,9 @@ struct ColumnCursor {
         var slice: ColumnSlice
         if case .memtable(let memtable) = view.sources[part.source] {
             slice = memtable.values(of: column, rows: part.rows)
-        } else if readers[extent.part] != nil {
-            slice = try readers[extent.part]!.values(
-                block: extent.block, rows: rows[extent.part])
-            counts?.storedBytes += readers[extent.part]!.directory.sizeBytes(extent.block)
+        } else if let open = readers[extent.part] {
+            slice = try open.reader.values(block: extent.block, rows: rows[extent.part])
+            counts?.storedBytes += open.reader.directory.sizeBytes(extent.block)
             slice = slice.cast(to: column.type)
         } else {
             slice = ColumnSlice(type: column.type)

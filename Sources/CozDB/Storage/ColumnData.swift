@@ -57,14 +57,14 @@ final class StringTable: Sendable {
 /// Values of one column of one series, by ascending time, each time once.
 struct ColumnSlice {
     var type = FieldType.float
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970; none where nobody asked for them.
     var times: [Int64] = []
     /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: code in `strings`
     /// or word of a time.
     var bits: [UInt64] = []
     var strings = StringTable.empty
 
-    var count: Int { times.count }
+    var count: Int { bits.count }
 
     func value(_ index: Int) -> FieldValue {
         FieldValue(type: type, bits: bits[index], strings: strings)
@@ -101,9 +101,16 @@ struct ColumnSlice {
         guard newer.count > 0 else { return self }
         guard count > 0 else { return newer }
         var merged = ColumnSlice(type: type, strings: strings)
-        merged.times = [times[0]]
+        if type != .string || strings === newer.strings {
+            let found = mergedByTime(
+                times.span, bits.span, newer: newer.times.span, newer.bits.span)
+            (merged.times, merged.bits) = (found.times, found.words)
+            return merged
+        }
+        // It takes over the strings of this slice, as if it had values of them.
+        merged.bits = [0]
         let offset = merged.adopt(newer.strings)
-        merged.times.removeAll()
+        merged.bits.removeAll()
         merged.times.reserveCapacity(count + newer.count)
         merged.bits.reserveCapacity(count + newer.count)
         var left = 0
@@ -152,6 +159,7 @@ struct ColumnSlice {
         default:
             // No ALTER leads here; values of no use are better than a trap.
             cast.times = []
+            cast.bits = []
         }
         return cast
     }

@@ -9,6 +9,9 @@ final class LiveReader: Sendable {
     /// The manifest read last: most queries find the same one again.
     private let lastManifest = Mutex<(bytes: [UInt8], manifest: Manifest)?>(nil)
 
+    /// The snapshot of a manifest without logs: nothing is committed until it is replaced.
+    private let lastSnapshot = Mutex<(generation: UInt64, snapshot: Snapshot)?>(nil)
+
     /// Every retry means that the writer replaced the manifest in between.
     private static let attemptCountMax = 1000
 
@@ -35,11 +38,19 @@ final class LiveReader: Sendable {
 
     /// Everything committed: at least what was acknowledged when the call began.
     func snapshot() throws(DatabaseError) -> Snapshot {
-        try read { manifest, segments, replay in
-            segments.snapshot(
+        let manifest = try manifest()
+        let known = lastSnapshot.withLock {
+            $0?.generation == manifest.generation ? $0?.snapshot : nil
+        }
+        if let known { return known }
+        let (generation, hasLogs, snapshot) = try read { manifest, segments, replay in
+            let snapshot = segments.snapshot(
                 manifest, schemas: replay.schemas, memtables: [replay.memtable],
                 sequence: replay.lastSequence)
+            return (manifest.generation, !manifest.logs.isEmpty, snapshot)
         }
+        lastSnapshot.withLock { $0 = hasLogs ? nil : (generation, snapshot) }
+        return snapshot
     }
 
     /// Calls the body with a manifest, its open segments and its logs, all of one moment.
@@ -53,7 +64,10 @@ final class LiveReader: Sendable {
                 var open = segments.withLock { $0 }
                 try open.follow(manifest, in: directory)
                 let replay = try LogReplay(manifest, in: directory)
-                guard try self.manifest().generation == manifest.generation else { continue }
+                // Segments never change: only with logs several files must be of one moment.
+                if !manifest.logs.isEmpty {
+                    guard try self.manifest().generation == manifest.generation else { continue }
+                }
                 segments.withLock { $0 = open }
                 return try body(manifest, open, replay)
             } catch {

@@ -24,16 +24,19 @@ struct RowCursor {
     private let blockRows: Int
     private let demands: [ColumnDemand]
     private let counts: ReadCounts?
+    private let pool: ColumnPool
     private var walks: [Walk] = []
     private var isStarted = false
 
     /// - Parameter demands: rows that miss one of them are of no use, and need not come.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        descending: Bool, blockRows: Int, demands: [ColumnDemand] = [], counts: ReadCounts? = nil
+        descending: Bool, blockRows: Int, demands: [ColumnDemand] = [],
+        counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) {
         self.demands = demands
         self.counts = counts
+        self.pool = pool ?? ColumnPool()
         self.view = view
         self.series = series
         self.columns = columns
@@ -69,7 +72,7 @@ struct RowCursor {
             cursors.append(
                 try ColumnCursor(
                     view, column: column, series: series, range: range, descending: descending,
-                    counts: counts))
+                    counts: counts, pool: pool))
         }
         for demand in demands {
             guard let index = columns.firstIndex(of: demand.column) else { continue }

@@ -60,7 +60,9 @@ struct SegmentColumnReader {
     }
 
     /// The values of a block that lie in these rows.
-    mutating func values(block: Int, rows: Range<Int>) throws(DatabaseError) -> ColumnSlice {
+    mutating func values(
+        block: Int, rows: Range<Int>, withTimes: Bool = true
+    ) throws(DatabaseError) -> ColumnSlice {
         let isShared =
             directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
             || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
@@ -71,7 +73,7 @@ struct SegmentColumnReader {
         slice.bits =
             taken.count < loadedBits.count
             ? Array(loadedBits[bitRange(taken)]) : loadedBits
-        slice.times = try times(taken)
+        if withTimes { slice.times = try times(taken) }
         return slice
     }
 
@@ -235,9 +237,9 @@ struct SegmentColumnReader {
                 let limit = timeRows.upperBound
                 end = loadedRows[place..<end].partitioningIndex { Int($0) >= limit }
             }
-            gather(
-                blockTimes.span, firstRow: timeRows.lowerBound,
-                rows: loadedRows.span.extracting(place..<end), into: &times)
+            appendWords(
+                of: blockTimes.span, at: loadedRows.span.extracting(place..<end),
+                from: timeRows.lowerBound, to: &times)
             place = end
         }
         return times
@@ -296,21 +298,5 @@ struct SegmentColumnReader {
         let loaded = try segment.dictionary(field)
         dictionary = loaded
         return loaded
-    }
-}
-
-/// Appends the times of ascending rows, all of them of one block.
-private func gather(
-    _ block: Span<Int64>, firstRow: Int, rows: Span<UInt32>, into times: inout [Int64]
-) {
-    guard !rows.isEmpty else { return }
-    let start = Int(rows[0]) - firstRow
-    let isDense = Int(rows[rows.count - 1]) - Int(rows[0]) == rows.count - 1
-    times.append(addingCapacity: rows.count) { output in
-        if isDense {
-            for index in 0..<rows.count { output.append(block[start &+ index]) }
-        } else {
-            for index in rows.indices { output.append(block[Int(rows[index]) &- firstRow]) }
-        }
     }
 }

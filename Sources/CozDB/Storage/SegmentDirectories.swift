@@ -78,6 +78,14 @@ final class FieldDirectory: Sendable {
 }
 
 extension SegmentReader {
+    /// How many values of a field lie in the rows before one.
+    func ordinal(ofRow row: Int, field: Int) throws(DatabaseError) -> Int {
+        let vector = try presence(ofField: field)
+        guard let index = vector.chunk(ofRow: row) else { return 0 }
+        let rows = try presenceRows(vector, ofField: field, chunk: index)
+        return vector.chunk(index).firstOrdinal + rows.partitioningIndex { Int($0) >= row }
+    }
+
     /// The rows of one series that lie in a range of time.
     func rows(in range: TimeRange, of rows: Range<Int>) throws(DatabaseError) -> Range<Int> {
         let start = try firstRow(from: range.lower, in: rows)
@@ -163,6 +171,13 @@ final class PresenceVector: Sendable {
     /// The chunk that holds a value.
     func chunk(ofOrdinal ordinal: Int) -> Int {
         chunks.partitioningIndex { $0.firstOrdinal > ordinal } - 1
+    }
+
+    /// The last chunk that begins at or before a row; nil where none does.
+    func chunk(ofRow row: Int) -> Int? {
+        let number = row / SegmentFormat.presenceChunkRows
+        let next = chunks.partitioningIndex { $0.number > number }
+        return next == 0 ? nil : next - 1
     }
 
     func chunk(_ index: Int) -> Chunk { chunks[index] }

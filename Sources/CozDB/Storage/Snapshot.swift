@@ -73,6 +73,24 @@ final class ExperimentView: Sendable {
         return count
     }
 
+    /// About what part of the rows has a value in a column, 0 to 1.
+    func density(_ column: ColumnID) -> Double {
+        var (values, rows) = (0, 0)
+        for source in sources {
+            switch source {
+            case .memtable(let memtable):
+                rows += memtable.rows.count
+                values += memtable.rows.count
+            case .segment(let segment):
+                rows += segment.footer.rowCount
+                if let field = segment.field(column) {
+                    values += segment.footer.fields[field].valueCount
+                }
+            }
+        }
+        return rows == 0 ? 0 : Double(values) / Double(rows)
+    }
+
     /// Counts the blocks of a column that reach into a range, and those that do not, without
     /// reading them.
     func countBlocks(
@@ -101,17 +119,32 @@ final class ExperimentView: Sendable {
     /// One column of one series, in pieces of ascending time that do not overlap.
     ///
     /// - Parameters:
+    ///   - demands: values that miss one of them may be left out.
+    ///   - pool: of the thread, to find the column's readers open.
+    ///   - needsTimes: false where values that all lie in the range may come without times.
     ///   - summarize: for a run of values from first to last time (both included, wholly inside
     ///     `range`): true to be given the summary alone. It is only asked for where a summary is
     ///     exact (no newer value replaces one of the run).
     ///   - body: called for each piece, none of them empty. Return false to stop.
     func scan(
-        _ column: ColumnID, of series: Series, in range: TimeRange, counts: ReadCounts? = nil,
-        summarize: (_ first: Int64, _ last: Int64) -> Bool,
+        _ column: ColumnID, of series: Series, in range: TimeRange,
+        demands: [ColumnDemand] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
+        needsTimes: Bool = true, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
+        if series.parts.count == 1, demands.isEmpty, case .segment = sources[series.parts[0].source]
+        {
+            let walk = try PartWalk(
+                rows, column: column, part: series.parts[0], range: range, counts: counts,
+                pool: pool ?? ColumnPool(), needsTimes: needsTimes)
+            try walk?.run(summarize, body)
+            return
+        }
         var cursor = try ColumnCursor(
-            rows, column: column, series: series, range: range, counts: counts)
+            rows, column: column, series: series, range: range, counts: counts, pool: pool)
+        for demand in demands where demand.column == column {
+            cursor.keep(cursor.wantedTimes(demand))
+        }
         while let piece = try cursor.next(summarize: summarize) {
             guard try body(piece) else { return }
         }
@@ -127,10 +160,11 @@ final class ExperimentView: Sendable {
     /// The earliest or latest value of a column in a range, found without reading the rest.
     func end(
         _ column: ColumnID, of series: Series, in range: TimeRange, last: Bool,
-        counts: ReadCounts? = nil
+        counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
         var cursor = try ColumnCursor(
-            rows, column: column, series: series, range: range, descending: last, counts: counts)
+            rows, column: column, series: series, range: range, descending: last, counts: counts,
+            pool: pool)
         return try cursor.end()
     }
 
@@ -142,10 +176,52 @@ final class ExperimentView: Sendable {
     ///     values: whoever asks looks at each row all the same.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
-        blockRows: Int = 4096, demands: [ColumnDemand] = [], counts: ReadCounts? = nil
+        blockRows: Int = 4096, demands: [ColumnDemand] = [], counts: ReadCounts? = nil,
+        pool: ColumnPool? = nil
     ) -> RowCursor {
         RowCursor(
             view: rows, series: series, columns: columns, range: range, descending: descending,
-            blockRows: blockRows, demands: demands, counts: counts)
+            blockRows: blockRows, demands: demands, counts: counts, pool: pool)
+    }
+
+    /// The number of values of a column in all rows of a series that lie in a range, found by
+    /// looking at neither values nor times; nil where that takes more, because several sources
+    /// have rows of the series.
+    func count(
+        _ column: ColumnID, of series: Series, in range: TimeRange, counts: ReadCounts,
+        pool: ColumnPool
+    ) throws(DatabaseError) -> Int? {
+        guard series.parts.count == 1, case .segment(let segment) = sources[series.parts[0].source]
+        else { return nil }
+        let part = series.parts[0]
+        guard let field = segment.field(column),
+            let open = try pool.column(column, source: part.source, of: self.rows)
+        else { return 0 }
+        var rows = part.rows.lowerBound..<part.rows.lowerBound
+        if range.covers(first: part.firstTime, last: part.lastTime) {
+            rows = part.rows
+        } else if range.overlaps(first: part.firstTime, last: part.lastTime) {
+            rows = try segment.rows(in: range, of: part.rows)
+        }
+        let directory = open.reader.directory
+        let blockCount = directory.blocks(rows: rows).count
+        counts.blocksInRange += blockCount
+        counts.blocksSummarized += blockCount
+        counts.blocksOutOfRange += directory.blocks(rows: part.rows).count - blockCount
+        return try segment.ordinal(ofRow: rows.upperBound, field: field)
+            - segment.ordinal(ofRow: rows.lowerBound, field: field)
+    }
+
+    /// The first value that each row has of some columns, in pieces of ascending time.
+    ///
+    /// - Parameter columns: of one type, as stored; the first has the first say.
+    func scan(
+        firstOf columns: [ColumnID], of series: Series, in range: TimeRange,
+        counts: ReadCounts? = nil, pool: ColumnPool? = nil,
+        _ body: (ColumnSlice) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        var cursor = try FirstValueCursor(
+            rows, columns: columns, series: series, range: range, counts: counts, pool: pool)
+        while let slice = try cursor.next() { try body(slice) }
     }
 }

@@ -161,17 +161,18 @@ extension ResultVector {
 /// What the calls of a statement gather of one group.
 struct GroupAggregation {
     let plan: SelectPlan
-    private let executor: Executor
-    private var fields: [FieldAccumulator] = []
-    private var collectors: [PointCollector] = []
+    let executor: Executor
+    var fields: [FieldAccumulator] = []
+    var collectors: [PointCollector] = []
     /// For each call, where its values go.
     private var places: [Place] = []
     /// References that fields and collectors read.
-    private var fieldReferences: [Int] = []
+    var fieldReferences: [Int] = []
     /// For each field whether nothing but its first and last value is asked for.
-    private var areEndsEnough: [Bool] = []
-    private var collectorReferences: [Int] = []
-    private let hasAuxiliary: Bool
+    var areEndsEnough: [Bool] = []
+    var collectorReferences: [Int] = []
+    let hasAuxiliary: Bool
+    private let extent: TimeRange?
     /// What fields, collectors and the points made of them take.
     let share: MemoryShare
 
@@ -181,9 +182,11 @@ struct GroupAggregation {
         case nowhere
     }
 
-    init(_ plan: SelectPlan, _ executor: Executor) {
+    /// - Parameter extent: where all rows lie that will be added, if that is known.
+    init(_ plan: SelectPlan, _ executor: Executor, extent: TimeRange? = nil) {
         self.plan = plan
         self.executor = executor
+        self.extent = extent
         hasAuxiliary = !plan.auxiliary.isEmpty
         share = MemoryShare(executor.counters.memory)
         for call in plan.calls {
@@ -219,7 +222,7 @@ struct GroupAggregation {
             fields.append(
                 FieldAccumulator(
                     type: type, range: range, buckets: plan.buckets,
-                    needs: BucketNeeds(aggregate)))
+                    needs: BucketNeeds(aggregate), extent: extent))
             fieldReferences.append(call.argument)
             areEndsEnough.append(isEnd && plan.buckets == nil)
             return .field(fields.count - 1)
@@ -242,6 +245,10 @@ struct GroupAggregation {
         if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
+        if let column = filteredColumn(input), case .stored(let view, let series) = input.origin {
+            return try scan(column, view, series, input)
+        }
+        if let columns = firstValueColumns(input) { return try scan(columns, input) }
         if takesOneRow, input.hasOwnTimes { return try addOneRow(input) }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
@@ -370,120 +377,8 @@ struct GroupAggregation {
     }
 
     /// Whether a call is of something that is computed from the columns of a row.
-    private var hasComputed: Bool {
+    var hasComputed: Bool {
         plan.calls.contains { plan.references[$0.argument].computation != nil }
-    }
-
-    // MARK: Scans
-
-    private mutating func scan(
-        _ view: ExperimentView, _ series: Series, _ source: PlannedSource
-    ) throws(DatabaseError) {
-        for index in fields.indices {
-            guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]],
-                try view.mayHave(column, series)
-            else { continue }
-            let counts = executor.counters.reads(source.number)
-            if try addEnds(index, view, column, series, counts) { continue }
-            try scan(index, view, column, series, source.number)
-            fields[index].endSeries()
-        }
-        for index in collectors.indices {
-            let reference = collectorReferences[index]
-            guard case .column(let column, isTag: false) = source.bindings[reference],
-                try view.mayHave(column, series)
-            else { continue }
-            var collector = collectors[index]
-            collectors[index] = collector.emptied
-            defer { collectors[index] = collector }
-            let type = plan.references[reference].type
-            let counters = executor.counters
-            let share = share
-            let noSummary = { (_: Int64, _: Int64) in false }
-            try view.scan(
-                column, of: series, in: collector.range, counts: counters.reads(source.number),
-                summarize: noSummary
-            ) { piece throws(DatabaseError) -> Bool in
-                guard case .values(let slice) = piece else { return true }
-                try counters.read(slice, source.number)
-                var vector = ResultVector(slice)
-                if let type { vector = vector.cast(to: type) }
-                let before = collector.sizeBytes
-                collector.add(times: slice.times, vector, [])
-                try share.grow(collector.sizeBytes - before)
-                return true
-            }
-        }
-    }
-
-    private mutating func scan(
-        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
-        _ source: Int
-    ) throws(DatabaseError) {
-        let needsTimes = needsPointTimes(index)
-        // Taken out while it is filled: a second reference would make every change a copy.
-        var field = fields[index]
-        fields[index] = field.emptied
-        defer { fields[index] = field }
-        let storedType = view.schema.columns[column].type
-        let counters = executor.counters
-        let window = field.summaryWindow
-        let takesSummaries = !needsTimes && storedType == field.type
-        var size = field.sizeBytes
-        let share = share
-        let summarize = { (first: Int64, last: Int64) in
-            takesSummaries && window.accepts(first, last)
-        }
-        try view.scan(
-            column, of: series, in: field.range, counts: counters.reads(source),
-            summarize: summarize
-        ) { piece throws(DatabaseError) -> Bool in
-            switch piece {
-            case .summary(let summary):
-                try counters.checkCancelled()
-                field.add(summary)
-            case .values(let slice):
-                try counters.read(slice, source)
-                if slice.type == field.type {
-                    field.add(slice)
-                } else {
-                    field.add(
-                        times: slice.times, ResultVector(slice).cast(to: field.type))
-                }
-            }
-            // Grows by buckets, of which one block has few as a rule.
-            try share.grow(field.sizeBytes - size)
-            size = field.sizeBytes
-            return true
-        }
-    }
-
-    /// Outside buckets a single min or max is dated with its point, which no summary knows.
-    private func needsPointTimes(_ index: Int) -> Bool {
-        guard plan.buckets == nil, plan.singleSelector else { return false }
-        let aggregate = plan.calls[0].aggregate
-        return aggregate == .min || aggregate == .max
-    }
-
-    /// A first() or last() outside buckets is found from the ends.
-    private mutating func addEnds(
-        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
-        _ counts: ReadCounts
-    ) throws(DatabaseError) -> Bool {
-        let needs = fields[index].needs
-        guard areEndsEnough[index], view.schema.columns[column].type == fields[index].type else {
-            return false
-        }
-        try executor.counters.checkCancelled()
-        for end in [BucketNeeds.first, .last] where needs.contains(end) {
-            let found = try view.end(
-                column, of: series, in: fields[index].range, last: end == .last, counts: counts)
-            guard let (time, value) = found else { break }
-            counts.rows += 1
-            fields[index].add(times: [time], .constant(value, count: 1))
-        }
-        fields[index].endSeries()
-        return true
     }
 
     // MARK: Output

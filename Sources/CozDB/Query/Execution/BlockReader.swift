@@ -104,8 +104,10 @@ struct InputSeries {
 
     /// A time that none of its rows in the range precedes; descending, that none follows.
     func nearestTime(_ range: TimeRange, ascending: Bool) -> Int64 {
-        if case .computed(let series) = origin {
-            return series.input.nearestTime(range, ascending: ascending)
+        switch origin {
+        case .computed(let series): return series.input.nearestTime(range, ascending: ascending)
+        case .derived(let series): return series.input.nearestTime(range, ascending: ascending)
+        case .stored, .material: break
         }
         let (first, last) =
             switch origin {
@@ -255,7 +257,7 @@ struct BlockReader {
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
-                blockRows: blockRows, demands: demands, counts: counts)
+                blockRows: blockRows, demands: demands, counts: counts, pool: counters.columns)
         }
     }
 

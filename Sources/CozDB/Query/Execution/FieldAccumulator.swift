@@ -78,22 +78,34 @@ struct FieldAccumulator {
     let range: TimeRange
     private let buckets: TimeBuckets?
     var needs: BucketNeeds
-    /// Sorted up to `sortedCount`; what one series adds behind it is sorted too.
-    private(set) var states: [BucketState] = []
+    /// Where buckets are numbered in the order they were seen in; else sorted up to `sortedCount`,
+    /// and what one series adds behind it is sorted too.
+    private var states: [BucketState] = []
+    private var numbering: BucketNumbering?
     private var sortedCount = 0
     private var current = 0
     private var currentRange: (start: Int64, end: Int64) = (1, 0)
     private var strings = VectorBuilder(type: .string)
 
-    init(type: FieldType, range: TimeRange, buckets: TimeBuckets?, needs: BucketNeeds) {
+    /// - Parameter extent: where all values lie that will be added, if that is known.
+    init(
+        type: FieldType, range: TimeRange, buckets: TimeBuckets?, needs: BucketNeeds,
+        extent: TimeRange? = nil
+    ) {
         self.type = type
         self.range = range
         self.buckets = buckets
         self.needs = needs
+        if let buckets, let extent {
+            numbering = BucketNumbering(buckets, extent: extent.intersection(range))
+        }
     }
 
     /// About what it takes.
-    var sizeBytes: Int { states.count * MemoryLayout<BucketState>.stride + strings.sizeBytes }
+    var sizeBytes: Int {
+        states.count * MemoryLayout<BucketState>.stride + strings.sizeBytes
+            + (numbering?.sizeBytes ?? 0)
+    }
 
     // MARK: Input, by ascending time within a series
 
@@ -111,7 +123,7 @@ struct FieldAccumulator {
 
     /// Adds what another gathered of other series of the same field.
     mutating func add(_ other: FieldAccumulator) {
-        for state in other.states where state.count > 0 {
+        for state in other.orderedStates where state.count > 0 {
             var state = state
             if type == .string, !needs.isDisjoint(with: .ends) {
                 state.first = strings.code(other.text(state.first))
@@ -145,7 +157,23 @@ struct FieldAccumulator {
         merge(part, into: index)
     }
 
+    /// Adds values of which nothing but their number is needed, all of one bucket.
+    mutating func add(count: Int, at time: Int64) {
+        guard count > 0 else { return }
+        states[bucket(at: time)].count += count
+    }
+
+    /// Whether values are enough without their times.
+    var needsTimes: Bool { buckets != nil || !needs.areSums }
+
+    /// - Parameter slice: where it has no times its values all lie in the range.
     mutating func add(_ slice: ColumnSlice) {
+        if slice.times.isEmpty, slice.count > 0 {
+            let index = bucket(at: range.lower)
+            states[index].count += slice.count
+            if !needs.isCount { addSum(slice.bits.span, to: index) }
+            return
+        }
         add(times: slice.times, bits: slice.bits, strings: slice.strings)
     }
 
@@ -162,20 +190,14 @@ struct FieldAccumulator {
     }
 
     private mutating func add(times: [Int64], bits: [UInt64], strings table: StringTable) {
-        var row = 0
-        while row < times.count {
-            guard range.contains(times[row]) else {
-                row += 1
-                continue
-            }
+        guard let first = times.first, let last = times.last else { return }
+        var row = first >= range.lower ? 0 : times.partitioningIndex { $0 >= range.lower }
+        let rowEnd =
+            last < range.upper ? times.count : times.partitioningIndex { $0 >= range.upper }
+        while row < rowEnd {
             let index = bucket(at: times[row])
-            let end = min(currentRange.end, range.upper)
             let start = row
-            if times[times.count - 1] < end {
-                row = times.count
-            } else {
-                while row < times.count, times[row] < end { row += 1 }
-            }
+            row = firstIndex(in: times.span, atOrBehind: currentRange.end, in: row..<rowEnd)
             if needs.areSums {
                 states[index].count += row - start
                 if needs.isCount { continue }
@@ -188,13 +210,9 @@ struct FieldAccumulator {
 
     private mutating func addSum(_ bits: Span<UInt64>, to index: Int) {
         if type == .float {
-            var sum = 0.0
-            for row in bits.indices { sum += Double(bitPattern: bits[row]) }
-            states[index].floatSum += sum
+            states[index].floatSum += sumOfFloats(bits)
         } else {
-            var sum: Int64 = 0
-            for row in bits.indices { sum &+= Int64(bitPattern: bits[row]) }
-            states[index].integerSum &+= sum
+            states[index].integerSum &+= sumOfIntegers(bits)
         }
     }
 
@@ -202,7 +220,7 @@ struct FieldAccumulator {
     mutating func endSeries() {
         current = 0
         currentRange = (1, 0)
-        guard sortedCount < states.count else { return }
+        guard numbering == nil, sortedCount < states.count else { return }
         if sortedCount > 0, states[sortedCount - 1].start > states[sortedCount].start {
             mergeTail()
         }
@@ -227,12 +245,22 @@ struct FieldAccumulator {
 
     private mutating func bucket(at time: Int64) -> Int {
         if time >= currentRange.start, time < currentRange.end { return current }
-        currentRange = buckets?.bounds(time) ?? (.min, .max)
+        currentRange = buckets?.bounds(time, after: currentRange) ?? (.min, .max)
         current = index(start: currentRange.start)
         return current
     }
 
     private mutating func index(start: Int64) -> Int {
+        if numbering != nil {
+            if let known = numbering?.place(start, next: states.count) {
+                if known == states.count { states.append(BucketState(start: start)) }
+                return known
+            }
+            // A value outside of where all should be: go on without numbers.
+            states = orderedStates
+            sortedCount = states.count
+            numbering = nil
+        }
         if let last = states.last, states.count > sortedCount, last.start == start {
             return states.count - 1
         }
@@ -246,6 +274,11 @@ struct FieldAccumulator {
         if lower < sortedCount, states[lower].start == start { return lower }
         states.append(BucketState(start: start))
         return states.count - 1
+    }
+
+    /// By ascending time.
+    private var orderedStates: [BucketState] {
+        numbering.map { numbering in numbering.places.map { states[$0] } } ?? states
     }
 
     private mutating func part(
@@ -431,7 +464,7 @@ struct FieldAccumulator {
     func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
         var builder = VectorBuilder(type: aggregate.resultType(of: type))
-        for state in states where state.count > 0 {
+        for state in orderedStates where state.count > 0 {
             let value = value(aggregate, state, age)
             list.times.append(buckets != nil ? state.start : time ?? value.time)
             append(value.bits, to: &builder)

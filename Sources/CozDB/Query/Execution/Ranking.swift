@@ -29,10 +29,22 @@ struct Ranking {
         return signed ^ ((signed >> 63) & .max)
     }
 
-    /// The 64 bits of the value of a rank, counted from 0.
-    func bits(ofRank rank: Int) -> UInt64 {
-        let key = key(ofRank: rank).key
-        return UInt64(bitPattern: isFloat ? key ^ ((key >> 63) & .max) : key)
+    /// The values of a rank and of the one before it; both the same for rank 0.
+    func bits(aroundRank rank: Int) -> (before: UInt64, at: UInt64) {
+        let found = key(ofRank: rank)
+        let at = value(found.key)
+        guard rank > 0, found.smallerCount == rank else { return (at, at) }
+        var largest = Int64.min
+        let span = keys.span
+        for index in span.indices {
+            let key = span[index]
+            largest = key < found.key && key > largest ? key : largest
+        }
+        return (value(largest), at)
+    }
+
+    private func value(_ key: Int64) -> UInt64 {
+        UInt64(bitPattern: isFloat ? key ^ ((key >> 63) & .max) : key)
     }
 
     /// The row of a rank; of equal values the earlier rows come first.

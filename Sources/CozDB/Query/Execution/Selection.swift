@@ -71,11 +71,11 @@ struct Selection {
     }
 
     private func median(_ points: PointList, _ rows: Range<Int>) -> Double {
-        let ranking = Ranking(points.values, rows)
-        let middle = rows.count / 2
-        let upper = number(points.values.type, ranking.bits(ofRank: middle))
+        let type = points.values.type
+        let middle = Ranking(points.values, rows).bits(aroundRank: rows.count / 2)
+        let upper = number(type, middle.at)
         if rows.count % 2 == 1 { return upper }
-        let lower = number(points.values.type, ranking.bits(ofRank: middle - 1))
+        let lower = number(type, middle.before)
         return lower + (upper - lower) / 2
     }
 

@@ -6,6 +6,8 @@ final class CounterBox {
     var value = QueryCounters()
     /// What the buffers of the query take.
     let memory: QueryMemory
+    /// Columns that the thread has open.
+    lazy var columns = ColumnPool()
     private var counts: [ReadCounts] = []
     private let isCancelled: (@Sendable () -> Bool)?
 

@@ -125,6 +125,23 @@ public struct ResultVector: Sendable {
         strings.withBytes(bits[row], body)
     }
 
+    /// All values at once, without a call for each: their 64 bits, meaningless where a value is
+    /// null, and whether it is there. Both are valid during the call; of strings the bits are
+    /// numbers that only the vector understands.
+    public func withValues<Result>(_ body: (Span<UInt64>, Span<Bool>) -> Result) -> Result {
+        let (bits, isPresent) = (bits, isPresent)
+        return body(bits.span, isPresent.span)
+    }
+
+    /// Calls the body for each string that is not null, by ascending row; the bytes are valid
+    /// during the call. Other types have none.
+    public func forEachText(_ body: (_ row: Int, _ text: Span<UInt8>) -> Void) {
+        guard type == .string else { return }
+        for row in isPresent.indices where isPresent[row] {
+            strings.withBytes(bits[row]) { body(row, $0) }
+        }
+    }
+
     /// Some of the rows.
     func part(_ rows: Range<Int>) -> ResultVector {
         ResultVector(

@@ -1,7 +1,7 @@
 // What a statement says, before names are looked up. Every node that can be wrong knows its place.
 
 /// Which kind of column a name means, where the statement says so.
-enum ReferenceKind: Equatable, Sendable {
+enum ReferenceKind: Hashable, Sendable {
     case any
     /// `name::field`
     case field

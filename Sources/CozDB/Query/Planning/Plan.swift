@@ -22,6 +22,12 @@ struct PlannedReference: Sendable {
     }
 }
 
+/// What tells references apart that are not computed.
+struct ReferenceKey: Hashable {
+    var name: Name
+    var kind: ReferenceKind
+}
+
 /// What a name is in one source.
 enum Binding: Sendable {
     /// A field or attribute of an experiment.
@@ -93,6 +99,8 @@ struct PlannedDimension {
 final class SelectPlan {
     var sources: [PlannedSource] = []
     var references: [PlannedReference] = []
+    /// Numbers of the references that are not computed.
+    var numbers: [ReferenceKey: Int] = [:]
     var calls: [PlannedCall] = []
     var columns: [PlannedColumn] = []
     /// Functions of series, with the numbers of their references.

@@ -14,7 +14,7 @@ extension Planner {
             }
             return (index, function)
         }
-        var callTexts: [String] = []
+        var callTexts: [Name: Int] = [:]
         for field in fields {
             let (evaluation, type) = try DatabaseError.located(at: field.offset) {
                 () throws(DatabaseError) in
@@ -49,7 +49,7 @@ extension Planner {
     }
 
     private func evaluation(
-        _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [String]
+        _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [Name: Int]
     ) throws(DatabaseError) -> Evaluation {
         switch expression {
         case .reference(let reference): return .column(plan.reference(reference))
@@ -95,9 +95,10 @@ extension Planner {
 
     /// The number of a call; equal calls are one.
     private func call(
-        _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [String]
+        _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [Name: Int]
     ) throws(DatabaseError) -> Int {
-        if let known = callTexts.firstIndex(of: expression.text) { return known }
+        let text = expression.text
+        if let known = callTexts[Name(text)] { return known }
         var call = try planned(expression, plan)
         let type = plan.references[call.argument].type
         if let aggregate = call.aggregate, let type, !plan.references[call.argument].isTag,
@@ -123,9 +124,9 @@ extension Planner {
             }
             call.type = call.type == nil ? nil : transformation.resultType(of: call.type)
         }
-        call.text = expression.text
+        call.text = text
+        callTexts[Name(text)] = plan.calls.count
         plan.calls.append(call)
-        callTexts.append(expression.text)
         return plan.calls.count - 1
     }
 

@@ -211,11 +211,9 @@ extension SelectPlan {
 
     /// The number of a reference, which is added when it is new.
     func reference(_ reference: Reference) -> Int {
-        let known = references.firstIndex {
-            $0.computation == nil && Name($0.name) == Name(reference.name)
-                && $0.kind == reference.kind
-        }
-        if let known { return known }
+        let key = ReferenceKey(name: Name(reference.name), kind: reference.kind)
+        if let known = numbers[key] { return known }
+        numbers[key] = references.count
         references.append(
             PlannedReference(
                 name: reference.name, kind: reference.kind, type: nil, isTag: false,

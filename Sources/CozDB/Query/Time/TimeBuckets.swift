@@ -26,10 +26,7 @@ struct TimeBuckets: Sendable {
 
     /// The bucket in which a time lies: its first nanosecond, and that of the next bucket.
     func bounds(_ time: Int64) -> (start: Int64, end: Int64) {
-        guard let zone else {
-            let start = aligned(Int128(time))
-            return TimeBuckets.inRange(start, start + Int128(interval))
-        }
+        guard let zone else { return fixedBounds(time) }
         let era = zone.era(at: time)
         let shift = Int128(zone.shift(ofEra: era))
         // What the clock shows at the bucket's begin.
@@ -43,6 +40,34 @@ struct TimeBuckets: Sendable {
         }
         let next = label + Int128(interval)
         return TimeBuckets.inRange(start, firstTime(showing: next, fromEra: era, zone))
+    }
+
+    /// The bucket in which a time lies, where that of an earlier time is known: as a rule it is the
+    /// one that follows, which takes no division.
+    func bounds(_ time: Int64, after earlier: (start: Int64, end: Int64)) -> (
+        start: Int64, end: Int64
+    ) {
+        guard zone == nil, earlier.start < earlier.end, time >= earlier.end else {
+            return bounds(time)
+        }
+        let (end, isOver) = earlier.end.addingReportingOverflow(interval)
+        guard !isOver, time < end, end <= TimeBuckets.maximum else { return bounds(time) }
+        return (earlier.end, end)
+    }
+
+    /// Buckets of one length. Nearly always 64 bits hold all of it, and a division of 128 is a
+    /// call.
+    private func fixedBounds(_ time: Int64) -> (start: Int64, end: Int64) {
+        let (shifted, isOver) = time.subtractingReportingOverflow(offset)
+        var remainder = shifted % interval
+        if remainder < 0 { remainder += interval }
+        let (start, isBelow) = time.subtractingReportingOverflow(remainder)
+        let (end, isAbove) = start.addingReportingOverflow(interval)
+        if !isOver, !isBelow, !isAbove, start >= TimeBuckets.minimum, end <= TimeBuckets.maximum {
+            return (start, end)
+        }
+        let wide = aligned(Int128(time))
+        return TimeBuckets.inRange(wide, wide + Int128(interval))
     }
 
     private static func inRange(_ start: Int128, _ end: Int128) -> (start: Int64, end: Int64) {

@@ -1,0 +1,1 @@
+../../../../../Sources/CozImport/NumberParsing.swift

@@ -1,0 +1,24 @@
+// What the system counts for this process: bytes given to write calls, and memory.
+
+internal import CozDB
+internal import Glibc
+
+enum ProcessCosts {
+    /// Bytes that write calls of this process took so far, to whatever file: `wchar` of
+    /// /proc/self/io. The database writes by such calls only.
+    static func writtenBytes() throws(DatabaseError) -> Int {
+        let text = String(decoding: try ParseWorkload.readFile("/proc/self/io"), as: UTF8.self)
+        for line in text.split(separator: "\n") where line.hasPrefix("wchar: ") {
+            if let count = Int(line.dropFirst(7)) { return count }
+        }
+        throw DatabaseError(.io, "no count of written bytes", file: "/proc/self/io")
+    }
+
+    /// The largest resident set so far, in bytes.
+    static func peakSizeBytes() -> Int {
+        var usage = rusage()
+        // Sound: fills in a local value.
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss * 1024
+    }
+}

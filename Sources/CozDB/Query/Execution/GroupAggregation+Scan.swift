@@ -1,0 +1,316 @@
+// How values of stored columns get to where they are gathered without rows being put together:
+// columns are walked one by one, as summaries, as numbers of values, from their ends, or as values.
+
+extension GroupAggregation {
+    mutating func scan(
+        _ view: ExperimentView, _ series: Series, _ source: PlannedSource
+    ) throws(DatabaseError) {
+        for index in fields.indices {
+            guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]]
+            else { continue }
+            let counts = executor.counters.reads(source.number)
+            if try addEnds(index, view, column, series, counts) { continue }
+            if try addCount(index, view, column, series, counts) { continue }
+            try scan(index, view, column, series, source.number)
+            fields[index].endSeries()
+        }
+        for index in collectors.indices {
+            let reference = collectorReferences[index]
+            guard case .column(let column, isTag: false) = source.bindings[reference]
+            else { continue }
+            var collector = collectors[index]
+            collectors[index] = collector.emptied
+            defer { collectors[index] = collector }
+            let type = plan.references[reference].type
+            let counters = executor.counters
+            let share = share
+            let noSummary = { (_: Int64, _: Int64) in false }
+            try view.scan(
+                column, of: series, in: collector.range, counts: counters.reads(source.number),
+                pool: counters.columns, summarize: noSummary
+            ) { piece throws(DatabaseError) -> Bool in
+                guard case .values(let slice) = piece else { return true }
+                try counters.read(slice, source.number)
+                var vector = ResultVector(slice)
+                if let type { vector = vector.cast(to: type) }
+                let before = collector.sizeBytes
+                collector.add(times: slice.times, vector, [])
+                try share.grow(collector.sizeBytes - before)
+                return true
+            }
+        }
+    }
+
+    private mutating func scan(
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
+        _ source: Int
+    ) throws(DatabaseError) {
+        let needsTimes = needsPointTimes(index)
+        // Taken out while it is filled: a second reference would make every change a copy.
+        var field = fields[index]
+        fields[index] = field.emptied
+        defer { fields[index] = field }
+        let storedType = view.schema.columns[column].type
+        let counters = executor.counters
+        let window = field.summaryWindow
+        let takesSummaries = !needsTimes && storedType == field.type
+        var size = field.sizeBytes
+        let share = share
+        let summarize = { (first: Int64, last: Int64) in
+            takesSummaries && window.accepts(first, last)
+        }
+        try view.scan(
+            column, of: series, in: field.range, counts: counters.reads(source),
+            pool: counters.columns, needsTimes: field.needsTimes || storedType != field.type,
+            summarize: summarize
+        ) { piece throws(DatabaseError) -> Bool in
+            switch piece {
+            case .summary(let summary):
+                try counters.checkCancelled()
+                field.add(summary)
+            case .values(let slice):
+                try counters.read(slice, source)
+                if slice.type == field.type {
+                    field.add(slice)
+                } else {
+                    field.add(
+                        times: slice.times, ResultVector(slice).cast(to: field.type))
+                }
+            }
+            // Grows by buckets, of which one block has few as a rule.
+            try share.grow(field.sizeBytes - size)
+            size = field.sizeBytes
+            return true
+        }
+    }
+
+    /// Outside buckets a single min or max is dated with its point, which no summary knows.
+    func needsPointTimes(_ index: Int) -> Bool {
+        guard plan.buckets == nil, plan.singleSelector else { return false }
+        let aggregate = plan.calls[0].aggregate
+        return aggregate == .min || aggregate == .max
+    }
+
+    /// A first() or last() outside buckets is found from the ends.
+    private mutating func addEnds(
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
+        _ counts: ReadCounts
+    ) throws(DatabaseError) -> Bool {
+        let needs = fields[index].needs
+        guard areEndsEnough[index], view.schema.columns[column].type == fields[index].type else {
+            return false
+        }
+        try executor.counters.checkCancelled()
+        for end in [BucketNeeds.first, .last] where needs.contains(end) {
+            let found = try view.end(
+                column, of: series, in: fields[index].range, last: end == .last, counts: counts,
+                pool: executor.counters.columns)
+            guard let (time, value) = found else { break }
+            counts.rows += 1
+            fields[index].add(times: [time], .constant(value, count: 1))
+        }
+        fields[index].endSeries()
+        return true
+    }
+
+    /// Numbers of values outside buckets are told by which rows have one.
+    private mutating func addCount(
+        _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
+        _ counts: ReadCounts
+    ) throws(DatabaseError) -> Bool {
+        guard fields[index].needs.isCount, plan.buckets == nil,
+            view.schema.columns[column].type == fields[index].type
+        else { return false }
+        try executor.counters.checkCancelled()
+        let range = fields[index].range
+        let found = try view.count(
+            column, of: series, in: range, counts: counts, pool: executor.counters.columns)
+        guard let found else { return false }
+        fields[index].add(count: found, at: max(series.firstTime, range.lower))
+        fields[index].endSeries()
+        return true
+    }
+
+    // MARK: One column under a condition of its own
+
+    /// The reference that all calls and the condition are of, where there is but one.
+    func filteredColumn(_ input: InputSeries) -> Int? {
+        guard case .stored = input.origin, let condition = input.condition, !hasAuxiliary,
+            !hasComputed, collectors.isEmpty, let reference = fieldReferences.first,
+            fieldReferences.allSatisfy({ $0 == reference }),
+            condition.referencesRead == [reference], !condition.readsTimes,
+            case .column(_, isTag: false) = plan.sources[input.source].bindings[reference]
+        else { return nil }
+        return reference
+    }
+
+    /// Walks that column and leaves out what the condition refuses.
+    mutating func scan(
+        _ reference: Int, _ view: ExperimentView, _ series: Series, _ input: InputSeries
+    ) throws(DatabaseError) {
+        let source = plan.sources[input.source]
+        guard let condition = input.condition,
+            case .column(let column, isTag: false) = source.bindings[reference],
+            let type = plan.references[reference].type
+        else { return }
+        let counters = executor.counters
+        let evaluator = Evaluator(integersDivideToFloat: false)
+        var vectors = plan.references.map { _ in ResultVector(type: nil) }
+        var fields = fields
+        self.fields = []
+        defer { self.fields = fields }
+        let range = fields.reduce(fields[0].range) { $0.union($1.range) }
+        try view.scan(
+            column, of: series, in: range,
+            demands: condition.demands(plan, source, view.schema),
+            counts: counters.reads(source.number), pool: counters.columns,
+            summarize: { _, _ in false }
+        ) { piece throws(DatabaseError) -> Bool in
+            guard case .values(let slice) = piece else { return true }
+            try counters.read(slice, source.number)
+            vectors[reference] = ResultVector(slice).cast(to: type)
+            let mask = evaluator.mask(condition, vectors, count: slice.count)
+            let rows = mask.indices.filter { mask[$0] }
+            guard !rows.isEmpty else { return true }
+            let times = rows.map { slice.times[$0] }
+            let values = vectors[reference].filtered(rows)
+            for index in fields.indices { fields[index].add(times: times, values) }
+            return true
+        }
+        for index in fields.indices { fields[index].endSeries() }
+        try share.resize(to: fields.reduce(0) { $0 + $1.sizeBytes })
+    }
+
+    // MARK: The first value of several columns
+
+    /// Columns that one value is taken of: `coalesce()` of stored columns, or one such column, of
+    /// the series itself or of a subquery that does nothing else.
+    struct FirstValueColumns {
+        var view: ExperimentView
+        var series: Series
+        var source: Int
+        var range: TimeRange
+        /// For each field; and whether a NaN counts as no value, as in all that is computed by a
+        /// subquery.
+        var columns: [[ColumnID]]
+        var dropsNaN: [Bool] = []
+    }
+
+    /// Nil where rows must be put together.
+    func firstValueColumns(_ input: InputSeries) -> FirstValueColumns? {
+        guard input.condition == nil, !hasAuxiliary, collectors.isEmpty else { return nil }
+        var (origin, own) = (input, plan)
+        if case .derived(let inner) = input.origin {
+            guard inner.input.condition == nil else { return nil }
+            (origin, own) = (inner.input, inner.plan)
+        }
+        guard case .stored(let view, let series) = origin.origin else { return nil }
+        let source = own.sources[origin.source]
+        var found = FirstValueColumns(
+            view: view, series: series, source: source.number,
+            range: own === plan ? .all : own.range, columns: [])
+        for index in fields.indices {
+            guard let evaluation = evaluation(ofField: index, input),
+                let columns = evaluation.firstValueColumns(
+                    own, source, view.schema, type: fields[index].type)
+            else { return nil }
+            found.columns.append(columns)
+            found.dropsNaN.append(own !== plan && !evaluation.isColumn)
+        }
+        return found
+    }
+
+    /// What a field is computed by: from the columns of its own series, or of the subquery's.
+    private func evaluation(ofField index: Int, _ input: InputSeries) -> Evaluation? {
+        let reference = fieldReferences[index]
+        switch (input.origin, plan.references[reference].computation) {
+        case (.stored, .row(let evaluation)?): return evaluation
+        case (.derived(let inner), nil):
+            let binding = plan.sources[input.source].bindings[reference]
+            guard case .output(let column) = binding else { return nil }
+            return inner.plan.columns[column].evaluation
+        default: return nil
+        }
+    }
+
+    mutating func scan(
+        _ found: FirstValueColumns, _ input: InputSeries
+    ) throws(DatabaseError) {
+        let counters = executor.counters
+        let share = share
+        for index in fields.indices {
+            let dropsNaN = found.dropsNaN[index]
+            var field = fields[index]
+            fields[index] = field.emptied
+            defer { fields[index] = field }
+            var size = field.sizeBytes
+            try found.view.scan(
+                firstOf: found.columns[index], of: found.series,
+                in: found.range.intersection(field.range), counts: counters.reads(found.source),
+                pool: counters.columns
+            ) { slice throws(DatabaseError) in
+                try counters.read(slice, found.source)
+                field.add(dropsNaN ? slice.withoutNaN : slice)
+                try share.grow(field.sizeBytes - size)
+                size = field.sizeBytes
+            }
+            field.endSeries()
+        }
+    }
+}
+
+extension Evaluation {
+    /// The stored columns whose first value this is; nil where it is something else.
+    fileprivate func firstValueColumns(
+        _ plan: SelectPlan, _ source: PlannedSource, _ schema: ExperimentSchema, type: FieldType
+    ) -> [ColumnID]? {
+        let parts: [Evaluation]
+        switch self {
+        case .column: parts = [self]
+        case .math(.coalesce, let arguments): parts = arguments
+        default: return nil
+        }
+        var columns: [ColumnID] = []
+        for part in parts {
+            guard type != .string, case .column(let reference) = part,
+                plan.references[reference].computation == nil,
+                plan.references[reference].type == type,
+                case .column(let column, isTag: false) = source.bindings[reference],
+                schema.columns[column].type == type
+            else { return nil }
+            columns.append(column)
+        }
+        return columns
+    }
+
+    fileprivate var isColumn: Bool {
+        if case .column = self { true } else { false }
+    }
+
+    /// Whether it depends on the time of the row.
+    fileprivate var readsTimes: Bool {
+        switch self {
+        case .delay: true
+        case .column, .call, .seriesTag, .constant: false
+        case .binary(_, let left, let right): left.readsTimes || right.readsTimes
+        case .math(_, let arguments): arguments.contains { $0.readsTimes }
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _):
+            inner.readsTimes
+        }
+    }
+}
+
+extension ColumnSlice {
+    /// A computed NaN counts as no value.
+    fileprivate var withoutNaN: ColumnSlice {
+        guard type == .float, bits.contains(where: { Double(bitPattern: $0).isNaN }) else {
+            return self
+        }
+        var kept = ColumnSlice(type: type, strings: strings)
+        for index in bits.indices where !Double(bitPattern: bits[index]).isNaN {
+            kept.times.append(times[index])
+            kept.bits.append(bits[index])
+        }
+        return kept
+    }
+}

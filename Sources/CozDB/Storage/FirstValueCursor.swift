@@ -1,0 +1,71 @@
+// Walks several columns of one series as one: of each row the first value that is there. What
+// coalesce() reads, without rows being put together.
+
+struct FirstValueCursor {
+    /// One column and what of its current slice is not used yet.
+    fileprivate struct Walk {
+        var cursor: ColumnCursor
+        var slice = ColumnSlice()
+        var start = 0
+    }
+
+    /// The first has the first say.
+    private var walks: [Walk] = []
+
+    init(
+        _ view: RowSources, columns: [ColumnID], series: Series, range: TimeRange,
+        counts: ReadCounts? = nil, pool: ColumnPool? = nil
+    ) throws(DatabaseError) {
+        for column in columns {
+            let cursor = try ColumnCursor(
+                view, column: column, series: series, range: range, counts: counts, pool: pool)
+            if !cursor.isEmpty { walks.append(Walk(cursor: cursor)) }
+        }
+    }
+
+    /// The next values; nil at the end.
+    mutating func next() throws(DatabaseError) -> ColumnSlice? {
+        try refill()
+        // As far as every column that has more to come is known.
+        var limit = Int64.max
+        for walk in walks where !walk.cursor.isEmpty {
+            limit = min(limit, walk.slice.times[walk.slice.count - 1])
+        }
+        var merged: ColumnSlice?
+        for index in walks.indices.reversed() {
+            let part = walks[index].take(upTo: limit)
+            guard part.count > 0 else { continue }
+            merged = merged.map { $0.merged(withNewer: part) } ?? part
+        }
+        return merged
+    }
+
+    /// Gives every walk values; drops those that have none left.
+    private mutating func refill() throws(DatabaseError) {
+        var isOver = false
+        for index in walks.indices where walks[index].start == walks[index].slice.count {
+            walks[index].start = 0
+            walks[index].slice = try walks[index].cursor.nextValues() ?? ColumnSlice()
+            if walks[index].slice.count == 0 { isOver = true }
+        }
+        if isOver { walks.removeAll { $0.slice.count == 0 } }
+    }
+}
+
+extension FirstValueCursor.Walk {
+    /// The unused values up to a time.
+    fileprivate mutating func take(upTo limit: Int64) -> ColumnSlice {
+        let slice = slice
+        let rest = start..<slice.count
+        let end =
+            limit == .max
+            ? slice.count : firstIndex(in: slice.times.span, atOrBehind: limit + 1, in: rest)
+        let taken = start..<end
+        start = end
+        if taken.count == slice.count { return slice }
+        var part = ColumnSlice(type: slice.type, strings: slice.strings)
+        part.times = Array(slice.times[taken])
+        part.bits = Array(slice.bits[taken])
+        return part
+    }
+}
