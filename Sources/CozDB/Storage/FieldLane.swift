@@ -4,12 +4,11 @@
 
 internal import Dispatch
 
-/// One column of a slab that has values.
+/// A field with values in the slab.
 struct SlabField: Sendable {
     var column: ColumnID
-    /// Columns whose values it may repeat.
-    var partners: [ColumnID]
     var strings: StringSource
+    var valueCount: Int
 }
 
 /// One field of a segment, and the blocks of it that stand in no file yet.
@@ -26,13 +25,16 @@ final class FieldLane: @unchecked Sendable {
         writer = FieldWriter(column: column)
     }
 
-    /// Takes in the values of a slab.
-    func append(_ slab: Slab, _ field: SlabField, series: Int) {
+    /// Takes in the field's values of a slab.
+    ///
+    /// - Parameters:
+    ///   - series: number of the series.
+    ///   - partners: columns that the field may repeat.
+    func append(_ slab: Slab, series: Int, partners: [ColumnID], strings: StringSource) {
         firstStagedBlock = writer.blockCount
         do throws(FileError) {
             try writer.append(
-                series: series, slab, partners: field.partners, strings: field.strings,
-                to: &staged)
+                series: series, slab, partners: partners, strings: strings, to: &staged)
         } catch {
             failure = error
         }
@@ -45,19 +47,17 @@ final class FieldLane: @unchecked Sendable {
     }
 
     /// Runs the lanes of a slab, on all cores where that is worth waking them.
-    static func run(
-        _ lanes: [FieldLane], _ slab: Slab, _ body: @Sendable (FieldLane, Int) -> Void
-    ) {
-        let counts = lanes.map { slab.columns[$0.writer.column.id].rows.count }
-        guard lanes.count > 1, counts.reduce(0, +) >= valueCountMin else {
-            for index in lanes.indices { body(lanes[index], index) }
+    static func run(_ lanes: [FieldLane], _ slab: [SlabField], _ body: @Sendable (Int) -> Void) {
+        let valueCount = slab.reduce(0) { $0 + $1.valueCount }
+        guard lanes.count > 1, valueCount >= valueCountMin else {
+            for index in lanes.indices { body(index) }
             return
         }
         // The largest first: what is left at the end is small, and no core waits for long.
-        let order = lanes.indices.sorted { (-counts[$0], $0) < (-counts[$1], $1) }
-        DispatchQueue.concurrentPerform(iterations: order.count) { place in
-            body(lanes[order[place]], order[place])
+        let order = slab.indices.sorted {
+            (-slab[$0].valueCount, $0) < (-slab[$1].valueCount, $1)
         }
+        DispatchQueue.concurrentPerform(iterations: order.count) { body(order[$0]) }
     }
 
     /// Values from which on a second thread is worth waking.

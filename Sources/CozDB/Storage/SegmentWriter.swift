@@ -8,11 +8,10 @@ final class SegmentWriter {
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
 
-    /// What `addRows` gave last, and the values since, which become blocks when the slab ends.
+    /// The slab that `addRows` began last, number of its series, and its columns as they came.
     private var slab = Slab()
-    private var slabFields: [SlabField] = []
-    /// Number of the series of the slab.
     private var slabSeries = 0
+    private var slabFields: [SlabField] = []
     private var partners = FieldPartners()
     /// Whether fields may repeat each other: not where blocks are copied from another segment, or
     /// a value might have to be looked for in more blocks than readers allow.
@@ -55,8 +54,8 @@ final class SegmentWriter {
     func addRows(_ times: [Int64]) throws(FileError) {
         try endSlab()
         guard let first = times.first, let last = times.last else { return }
-        slabSeries = footer.seriesCount
         slab.begin(firstRow: footer.rowCount, times)
+        slabSeries = footer.seriesCount
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -84,19 +83,21 @@ final class SegmentWriter {
         prepare(column)
         slab.add(column, rows: rows, bits: bits, strings)
         if findsPartners { partners.search(column.id, in: slab.columns) }
-        slabFields.append(
-            SlabField(
-                column: column.id, partners: partners.partners(of: column.id), strings: strings))
+        slabFields.append(SlabField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
     /// Makes blocks of the values of the slab, all fields side by side.
     private func endSlab() throws(FileError) {
         guard !slabFields.isEmpty else { return }
-        let (slab, slabFields, series) = (slab, slabFields, slabSeries)
+        let slabFields = slabFields
         self.slabFields.removeAll(keepingCapacity: true)
+        let (slab, series) = (slab, slabSeries)
         let lanes = slabFields.compactMap { fields[$0.column] }
-        FieldLane.run(lanes, slab) { lane, index in
-            lane.append(slab, slabFields[index], series: series)
+        let repeated = slabFields.map { partners.partners(of: $0.column) }
+        FieldLane.run(lanes, slabFields) { index in
+            lanes[index].append(
+                slab, series: series, partners: repeated[index],
+                strings: slabFields[index].strings)
         }
         for lane in lanes { try lane.settle(in: &output) }
     }
