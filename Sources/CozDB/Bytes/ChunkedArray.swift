@@ -8,7 +8,8 @@
     private var chunks: [UnsafeMutablePointer<Element>] = unsafe []
     private(set) var count = 0
 
-    private static var shift: Int { 12 }
+    /// A chunk of words is large enough for the allocator to give it back when it is freed.
+    private static var shift: Int { 14 }
     private static var chunkCount: Int { 1 << shift }
 
     init() {}
@@ -17,7 +18,8 @@
         unsafe chunks.forEach { unsafe $0.deallocate() }
     }
 
-    var sizeBytes: Int { unsafe chunks.count * Self.chunkCount * MemoryLayout<Element>.stride }
+    /// Bytes of the elements; what the last chunk has beyond them was never touched.
+    var sizeBytes: Int { count * MemoryLayout<Element>.stride }
 
     func append(_ element: Element) {
         let offset = count & (Self.chunkCount - 1)

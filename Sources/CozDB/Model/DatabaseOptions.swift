@@ -29,7 +29,7 @@ public struct DatabaseOptions: Sendable {
 
     /// Rows are kept in memory up to this many bytes before they are written to a segment.
     /// Two such tables can exist while one is being written. 1 MiB to 1 GiB.
-    public var memtableSizeBytesMax = 32 << 20
+    public var memtableSizeBytesMax = 24 << 20
 
     /// Adjacent segments of similar size that make the background merge them. 2 to 64.
     public var compactionSegmentCount = 16

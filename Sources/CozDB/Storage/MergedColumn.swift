@@ -1,4 +1,4 @@
-// One column of a slab in a merge: the values of all inputs, oldest first, the newer over the older.
+// One column of a slab in a merge: the values of all inputs, oldest first, the newer laid over.
 // Inputs that follow each other are strung together; where they mix, each value is put at its row
 // and they are read back by ascending row. So a merge of many inputs moves each value twice.
 
