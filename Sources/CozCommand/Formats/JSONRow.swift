@@ -31,8 +31,8 @@ struct JSONRow {
     ///   - closing: what stands behind them.
     ///   - keys: quoted, with the colon; nil where cells have none.
     init(
-        _ batch: ResultBatch, opening: [UInt8], closing: [UInt8], isTime: [Bool], keys: [[UInt8]]? = nil, time: TimeText,
-        offset: ((Int64) -> Int)?, likeGo: Bool = false
+        _ batch: ResultBatch, opening: [UInt8], closing: [UInt8], isTime: [Bool],
+        keys: [[UInt8]]? = nil, time: TimeText, offset: ((Int64) -> Int)?, likeGo: Bool = false
     ) {
         template = opening
         for index in batch.columns.indices {
