@@ -51,7 +51,6 @@ struct FormatSink: QueryResultSink {
         if firstName == nil { firstName = series.name }
         header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags
-        let schema = schemas.first { $0.name.utf8.elementsEqual(series.name.utf8) }
         // The series of a statement share their columns, and the formats what they make of them.
         if series.columns == seriesColumns {
             header.columns = columns
@@ -60,7 +59,9 @@ struct FormatSink: QueryResultSink {
             seriesColumns = series.columns
             isTime = series.columns.map(\.isTime)
         }
-        if needsIdentity { try checkIdentity(schema) }
+        if needsIdentity {
+            try checkIdentity(schemas.first { $0.name.utf8.elementsEqual(series.name.utf8) })
+        }
         if let zone = series.zone {
             header.zoneOffset = { zone.offsetSeconds(at: Timestamp(nanoseconds: $0)) }
         }

@@ -20,6 +20,9 @@ final class InfluxJSONFormat: ResultFormat {
         self.time = time
     }
 
+    private static let opening = Array(",[".utf8)
+    private static let closing = Array("]".utf8)
+
     private func put(_ text: StaticString) {
         text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
@@ -91,17 +94,18 @@ final class InfluxJSONFormat: ResultFormat {
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
         let cells = JSONRow(
-            batch, isTime: isTime, time: time, offset: header.zoneOffset, likeGo: true)
+            batch, opening: InfluxJSONFormat.opening, closing: InfluxJSONFormat.closing,
+            isTime: isTime, time: time, offset: header.zoneOffset, likeGo: true)
         // A local array: what a class stores is checked for exclusive access at every byte.
         var bytes: [UInt8] = []
         swap(&bytes, &self.bytes)
-        for row in 0..<batch.count {
-            bytes.append(UInt8(ascii: ","))
-            if rows == 0 { bytes.append(contentsOf: "\"values\":[".utf8) }
-            rows += 1
-            bytes.append(UInt8(ascii: "["))
-            cells.append(row, to: &bytes)
-            bytes.append(UInt8(ascii: "]"))
+        var row = 0
+        while row < batch.count {
+            if rows == 0 { bytes.append(contentsOf: ",\"values\":[".utf8) }
+            // No comma before the first.
+            let next = cells.append(from: row, skipping: rows == 0 ? 1 : 0, to: &bytes)
+            rows += next - row
+            row = next
             if bytes.count >= JSONRow.pieceSizeBytes {
                 output.append(bytes)
                 bytes.removeAll(keepingCapacity: true)

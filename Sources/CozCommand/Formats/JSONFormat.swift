@@ -62,23 +62,21 @@ final class JSONFormat: ResultFormat {
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
         let cells = JSONRow(
-            batch, isTime: isTime, keys: keys, time: time, offset: header.zoneOffset)
+            batch, opening: Array((isArray ? ",\n{" : "{").utf8) + prefix,
+            closing: Array((isArray ? "}" : "}\n").utf8), isTime: isTime, keys: keys, time: time,
+            offset: header.zoneOffset)
         // A local array: what a class stores is checked for exclusive access at every byte.
         var bytes: [UInt8] = []
         swap(&bytes, &self.bytes)
-        bytes.removeAll(keepingCapacity: true)
-        for row in 0..<batch.count {
-            if isArray { bytes.append(contentsOf: (rows == 0 ? "\n" : ",\n").utf8) }
-            rows += 1
-            bytes.append(UInt8(ascii: "{"))
-            bytes.append(contentsOf: prefix)
-            cells.append(row, to: &bytes)
-            bytes.append(UInt8(ascii: "}"))
-            if !isArray { bytes.append(UInt8(ascii: "\n")) }
-            if bytes.count >= JSONRow.pieceSizeBytes || row == batch.count - 1 {
-                output.append(bytes)
-                bytes.removeAll(keepingCapacity: true)
-            }
+        var row = 0
+        while row < batch.count {
+            bytes.removeAll(keepingCapacity: true)
+            // No comma before the first.
+            let next = cells.append(
+                from: row, skipping: isArray && rows == 0 ? 1 : 0, to: &bytes)
+            output.append(bytes)
+            rows += next - row
+            row = next
         }
         swap(&bytes, &self.bytes)
     }

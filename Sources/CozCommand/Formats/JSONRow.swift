@@ -16,7 +16,7 @@ struct JSONRow {
         var bits: Int64
     }
 
-    /// A row of nothing but nulls, and where the null of each column stands in it.
+    /// A row of nothing but nulls, with what stands around it, and where the null of each column stands in it.
     private var template: [UInt8] = []
     private var nulls: [Range<Int>] = []
     /// The cells of all rows, and where those of each row end.
@@ -26,17 +26,22 @@ struct JSONRow {
     private var texts: [UInt8] = []
     private var textEnds: [Int] = []
 
-    /// - Parameter keys: quoted, with the colon; nil where cells have none.
+    /// - Parameters:
+    ///   - opening: what stands before the cells of each row.
+    ///   - closing: what stands behind them.
+    ///   - keys: quoted, with the colon; nil where cells have none.
     init(
-        _ batch: ResultBatch, isTime: [Bool], keys: [[UInt8]]? = nil, time: TimeText,
-        offset: ((Int64) -> Int)?, likeGo: Bool = false
+        _ batch: ResultBatch, opening: [UInt8], closing: [UInt8], isTime: [Bool],
+        keys: [[UInt8]]? = nil, time: TimeText, offset: ((Int64) -> Int)?, likeGo: Bool = false
     ) {
+        template = opening
         for index in batch.columns.indices {
             if index > 0 { template.append(UInt8(ascii: ",")) }
             if let keys { template.append(contentsOf: keys[index]) }
             nulls.append(template.count..<(template.count + JSONRow.null.count))
             template.append(contentsOf: JSONRow.null)
         }
+        template.append(contentsOf: closing)
         var places = countCells(batch)
         for (index, vector) in batch.columns.enumerated() {
             switch vector.type {
@@ -55,45 +60,70 @@ struct JSONRow {
         }
     }
 
-    func append(_ row: Int, to bytes: inout [UInt8]) {
-        let first = row == 0 ? 0 : rowEnds[row - 1]
-        let row = cells.span.extracting(first..<rowEnds[row])
-        var size = template.count + DigitWriter.slackBytes
-        for index in row.indices {
-            let cell = row[index]
-            size +=
-                cell.places < 0
-                ? textRange(Int(cell.bits)).count : DigitWriter.numberSizeBytesMax
+    /// Appends rows until a piece is full; the first row that is left.
+    ///
+    /// - Parameter skipped: bytes of the opening that the first of them goes without.
+    func append(from first: Int, skipping skipped: Int, to bytes: inout [UInt8]) -> Int {
+        var size = DigitWriter.slackBytes
+        var end = first
+        while end < rowEnds.count, size < JSONRow.pieceSizeBytes {
+            size += template.count + cellsSizeMax(end)
+            end += 1
         }
         bytes.append(addingCapacity: size) { output in
             // Sound: there is room for the template, for every cell and for the slack.
             unsafe output.withUnsafeMutableBufferPointer { buffer, count in
                 let start = UnsafeMutableRawPointer(buffer.baseAddress!)
                 var writer = unsafe DigitWriter(start)
-                write(row, with: &writer)
+                write(first..<end, skipping: skipped, with: &writer)
                 count = unsafe writer.next - start
             }
         }
+        return end
     }
 
-    private func write(_ row: Span<Cell>, with writer: inout DigitWriter) {
+    /// What the cells of a row take at most.
+    private func cellsSizeMax(_ row: Int) -> Int {
+        var size = 0
+        for index in (row == 0 ? 0 : rowEnds[row - 1])..<rowEnds[row] {
+            let cell = cells[index]
+            size +=
+                cell.places < 0
+                ? textRange(Int(cell.bits)).count : DigitWriter.numberSizeBytesMax
+        }
+        return size
+    }
+
+    private func write(
+        _ rows: Range<Int>, skipping skipped: Int, with writer: inout DigitWriter
+    ) {
+        let (cells, rowEnds, nulls) = (cells.span, rowEnds.span, nulls.span)
+        let textEnds = textEnds.span
         unsafe template.withUnsafeBufferPointer { template in
-            var copied = 0
-            for index in row.indices {
-                let cell = row[index]
-                let null = nulls[Int(cell.column)]
-                unsafe writer.put(template.baseAddress!, copied..<null.lowerBound)
-                copied = null.upperBound
-                if cell.places >= 0 {
-                    writer.put(cell.bits, places: Int(cell.places))
-                    continue
-                }
-                let range = textRange(Int(cell.bits))
-                unsafe texts.withUnsafeBufferPointer { texts in
-                    if let texts = texts.baseAddress { unsafe writer.put(texts, range) }
+            unsafe texts.withUnsafeBufferPointer { texts in
+                var next = rows.lowerBound == 0 ? 0 : rowEnds[rows.lowerBound - 1]
+                var copied = skipped
+                for row in rows {
+                    while next < rowEnds[row] {
+                        let cell = cells[next]
+                        next += 1
+                        let null = nulls[Int(cell.column)]
+                        unsafe writer.put(template.baseAddress!, copied..<null.lowerBound)
+                        copied = null.upperBound
+                        if cell.places >= 0 {
+                            writer.put(cell.bits, places: Int(cell.places))
+                            continue
+                        }
+                        let number = Int(cell.bits)
+                        let start = number == 0 ? 0 : textEnds[number - 1]
+                        if let texts = texts.baseAddress {
+                            unsafe writer.put(texts, start..<textEnds[number])
+                        }
+                    }
+                    unsafe writer.put(template.baseAddress!, copied..<template.count)
+                    copied = 0
                 }
             }
-            unsafe writer.put(template.baseAddress!, copied..<template.count)
         }
     }
 
@@ -125,6 +155,7 @@ struct JSONRow {
     }
 
     /// Puts the values of a column that are there into their rows.
+    @inline(__always)
     private mutating func add(
         _ vector: ResultVector, _ column: Int, _ places: inout [Int],
         _ cell: (UInt64, inout [UInt8], inout [Int]) -> (places: Int, bits: Int64)

@@ -9,10 +9,12 @@ struct Name: Hashable, Comparable, Sendable {
     }
 
     static func == (left: Name, right: Name) -> Bool {
+        let (left, right) = (left.text.utf8, right.text.utf8)
+        let (leftBytes, rightBytes) = (left.span, right.span)
         // Most names that differ do so in their length already.
-        // Strings with the same bytes are equal, and those that are not differ soon, or at once.
-        left.text.utf8.count == right.text.utf8.count && left.text == right.text
-            && left.text.utf8.elementsEqual(right.text.utf8)
+        guard leftBytes.count == rightBytes.count else { return false }
+        for index in leftBytes.indices where leftBytes[index] != rightBytes[index] { return false }
+        return true
     }
 
     func hash(into hasher: inout Hasher) {

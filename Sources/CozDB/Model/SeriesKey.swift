@@ -36,15 +36,11 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
 
     /// The value of one tag; nil where the series does not have it.
     public func value(of name: String) -> String? {
-        var wanted: [UInt8] = []
-        SeriesKey.append(name.utf8, to: &wanted)
         var start = 0
         while start < bytes.count {
             let valueStart = SeriesKey.wordEnd(bytes, from: start)
             let end = SeriesKey.wordEnd(bytes, from: valueStart)
-            if valueStart - start == wanted.count,
-                bytes[start..<valueStart].elementsEqual(wanted)
-            {
+            if isWord(name, in: start..<valueStart) {
                 let text = bytes[valueStart..<max(valueStart, end - 2)]
                 // As a rule it is written as it is.
                 if !text.contains(0) { return String(decoding: text, as: UTF8.self) }
@@ -53,6 +49,17 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
             start = end
         }
         return nil
+    }
+
+    /// Whether these bytes are a name or value in canonical form.
+    private func isWord(_ word: String, in range: Range<Int>) -> Bool {
+        var index = range.lowerBound
+        for byte in word.utf8 {
+            guard index < range.upperBound, bytes[index] == byte else { return false }
+            // A zero is two bytes.
+            index += byte == 0 ? 2 : 1
+        }
+        return index == range.upperBound - 2
     }
 
     /// Whether the series has a tag with this value.

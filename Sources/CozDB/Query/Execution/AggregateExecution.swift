@@ -82,7 +82,8 @@ extension Executor {
     }
 
     private func inputs(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
-        var inputs = plan.references.map { _ in ResultVector.constant(nil, count: list.count) }
+        let nothing = ResultVector.constant(nil, count: list.count)
+        var inputs = plan.references.map { _ in nothing }
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
             inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)

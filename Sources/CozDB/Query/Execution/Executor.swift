@@ -197,6 +197,9 @@ final class Executor {
     ) throws(DatabaseError) -> [InputGroup] {
         var places: [GroupKey: Int] = [:]
         var groups: [InputGroup] = []
+        // Where there are few series nearly each is a group.
+        places.reserveCapacity(min(inputs.count, 256))
+        groups.reserveCapacity(min(inputs.count, 256))
         for (number, input) in inputs.enumerated() {
             if number % 256 == 0 { try counters.checkCancelled() }
             let key = key(plan, input)
@@ -276,16 +279,15 @@ struct RowWriter {
             return
         }
         let kept = skip..<min(times.count, left >= times.count - skip ? times.count : skip + left)
-        var columns: [ResultVector] = []
-        for vector in plan.evaluatedColumns(inputs, count: times.count) {
-            columns.append(kept.count == times.count ? vector : vector.filtered(Array(kept)))
-        }
+        let areAll = kept.count == times.count
+        var columns = plan.evaluatedColumns(inputs, count: times.count)
+        if !areAll { columns = columns.map { $0.part(kept) } }
         if !isBegun {
             isBegun = true
             let tags = zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
             try output.beginSeries(name: key.name.text, tags: tags)
         }
-        try output.rows(times: Array(times[kept]), columns: columns)
+        try output.rows(times: areAll ? times : Array(times[kept]), columns: columns)
         skip = 0
         if left != .max { left -= kept.count }
     }

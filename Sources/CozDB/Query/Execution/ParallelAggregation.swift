@@ -4,11 +4,6 @@
 internal import Dispatch
 
 extension Executor {
-    /// Values from which on a second thread is worth waking.
-    private static let parallelValueCountMin = 20_000.0
-    /// Units that are worked on before their groups are written: bounds what is in memory.
-    private static let unitCountMax = 64
-
     func runAggregates(
         _ plan: SelectPlan, _ groups: [InputGroup], into output: any SeriesOutput
     ) throws(DatabaseError) {
