@@ -1,14 +1,21 @@
 // Blocks of values to bytes; docs/format/encodings.md. Here, and in the encoders below it, is the
 // only place where an encoding is chosen.
 
-/// Encodes blocks of values, each in the encoding that takes the fewest bytes.
+/// Encodes blocks of values, each in the encoding that takes the fewest bytes of those that the
+/// effort allows.
 ///
 /// Sizes are exact, not estimated. Memory is kept from block to block. Not to be shared by threads.
 struct BlockEncoder {
-    private var standalone = StandaloneEncoder()
+    private let effort: EncodingEffort
+    private var standalone: StandaloneEncoder
     private var references = ReferenceEncoder()
     private var candidate = ByteWriter()
     private var best = ByteWriter()
+
+    init(effort: EncodingEffort = .thorough) {
+        self.effort = effort
+        standalone = StandaloneEncoder(effort: effort)
+    }
 
     /// Appends the bytes of a block.
     ///
@@ -31,6 +38,7 @@ struct BlockEncoder {
         let start = writer.count
         let stored = type == .string ? FieldType.integer : type
         var encoding = standalone.encode(words, type: stored, into: &writer)
+        guard effort == .thorough else { return encoding }
         var size = writer.count - start
         var isReference = false
         func take(_ found: BlockEncoding) {

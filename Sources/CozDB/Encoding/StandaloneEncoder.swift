@@ -5,6 +5,7 @@
 /// Every candidate's size is computed exactly from statistics, without writing it. Memory is kept
 /// from block to block. Not to be shared by threads.
 struct StandaloneEncoder {
+    private let effort: EncodingEffort
     private var simple = SimpleEncoder()
     private var patched = PatchedEncoder()
     private var distinct = DistinctEncoder()
@@ -12,6 +13,10 @@ struct StandaloneEncoder {
     private var compressed = ByteWriter()
     private var alternative = ByteWriter()
     private var plain = ByteWriter()
+
+    init(effort: EncodingEffort = .thorough) {
+        self.effort = effort
+    }
 
     /// Appends the bytes of a block; see `BlockEncoder`.
     mutating func encode(
@@ -21,9 +26,9 @@ struct StandaloneEncoder {
         let start = writer.count
         write(words, as: encoding, into: &writer)
         let size = writer.count - start
-        guard size >= StandaloneEncoder.compressedSizeBytesMin, encoding.rawValue < 7 else {
-            return encoding
-        }
+        guard effort == .thorough, size >= StandaloneEncoder.compressedSizeBytesMin,
+            encoding.rawValue < 7
+        else { return encoding }
         // Packed values have few bytes in common; where they are wide, whole words may have more.
         var sizeMax = size - (size + 7) / 8
         var isCompressed = false
@@ -72,6 +77,7 @@ struct StandaloneEncoder {
         precondition(words.count <= blockValueCountMax, "too many values for one block")
         simple.plan(words, type: type)
         encoding = simple.encoding
+        guard effort == .thorough else { return }
         var sizeBytes = simple.sizeBytes
         let runCount = simple.range.runCount
         patched.plan(words, runCount: runCount, type: type)

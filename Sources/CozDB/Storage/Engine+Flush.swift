@@ -22,13 +22,17 @@ extension Engine {
             )
         }
         guard let memtable = work.memtable else { return }
-        try install(memtable, schemas: work.schemas, keeping: work.log) { $0.frozen = nil }
+        // More is coming, and then a merge.
+        try install(
+            memtable, schemas: work.schemas, keeping: work.log,
+            effort: options.compactsInBackground ? .quick : .thorough
+        ) { $0.frozen = nil }
     }
 
     /// Writes a memtable and names its files in the manifest instead of logs below `keeping`.
     func install(
         _ memtable: Memtable, schemas: SchemaSet, keeping log: UInt64?,
-        _ change: (inout State) -> Void
+        effort: EncodingEffort = .thorough, _ change: (inout State) -> Void
     ) throws(DatabaseError) {
         var written: [SegmentReader] = []
         var counters = WriteCounters()
@@ -38,7 +42,7 @@ extension Engine {
             let view = MemtableView(table, strings: memtable.strings)
             var flush = MemtableFlush(view, schema: schema)
             written.append(
-                try writeSegment(schema) { writer throws(DatabaseError) in
+                try writeSegment(schema, effort: effort) { writer throws(DatabaseError) in
                     try calling("writing a segment") { () throws(FileError) in
                         try flush.write(to: writer)
                     }
@@ -66,14 +70,16 @@ extension Engine {
 
     /// Writes one segment file and opens it again, which checks its ends.
     func writeSegment(
-        _ schema: ExperimentSchema, _ fill: (SegmentWriter) throws(DatabaseError) -> Void
+        _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
+        _ fill: (SegmentWriter) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader {
         let number = try reserveFileNumber()
         let name = FileName.segment(number).text
         do throws(DatabaseError) {
             let writer = try calling("making a segment") { () throws(FileError) in
                 try SegmentWriter(
-                    directory.create(name), number: number, databaseID: databaseID, schema: schema)
+                    directory.create(name), number: number, databaseID: databaseID,
+                    schema: schema, effort: effort)
             }
             try fill(writer)
             let info = try calling("writing a segment") { () throws(FileError) in

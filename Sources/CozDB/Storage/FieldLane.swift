@@ -16,12 +16,13 @@ struct SlabField: Sendable {
 /// Unchecked: one thread runs a lane, and nobody looks at it until all lanes have returned.
 final class FieldLane: @unchecked Sendable {
     var writer: FieldWriter
-    private var staged = SegmentOutput()
+    private var staged: SegmentOutput
     /// The first block whose place counts from the beginning of `staged`.
     private var firstStagedBlock = 0
     private var failure: FileError?
 
-    init(_ column: Column) {
+    init(_ column: Column, effort: EncodingEffort) {
+        staged = SegmentOutput(effort: effort)
         writer = FieldWriter(column: column)
     }
 

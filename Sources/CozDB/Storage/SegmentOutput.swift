@@ -9,20 +9,24 @@ struct SegmentOutput {
     /// nil: blocks are collected for another output, which gives them their places.
     private let file: (any File)?
     private var buffer: [UInt8] = []
-    private var encoder = BlockEncoder()
+    private var encoder: BlockEncoder
     private var block = ByteWriter()
 
     private static let bufferSizeBytes = 1 << 20
 
-    init(_ file: any File, databaseID: UInt64, number: UInt64) {
+    init(
+        _ file: any File, databaseID: UInt64, number: UInt64, effort: EncodingEffort = .thorough
+    ) {
         self.file = file
+        encoder = BlockEncoder(effort: effort)
         self.databaseID = databaseID
         self.number = number
     }
 
     /// Blocks that another output takes; their places count from 0 and have no checksums.
-    init() {
+    init(effort: EncodingEffort) {
         (databaseID, number, file) = (0, 0, nil)
+        encoder = BlockEncoder(effort: effort)
     }
 
     mutating func append(_ bytes: [UInt8]) throws(FileError) {

@@ -4,6 +4,7 @@
 /// Writes series one after the other in key order, each by ascending time.
 final class SegmentWriter {
     private let number: UInt64
+    private let effort: EncodingEffort
     private var output: SegmentOutput
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
@@ -15,7 +16,7 @@ final class SegmentWriter {
     private var partners = FieldPartners()
     /// Whether fields may repeat each other: not where blocks are copied from another segment, or
     /// a value might have to be looked for in more blocks than readers allow.
-    var findsPartners = true
+    var findsPartners: Bool
     private var seriesFirstRow = 0
 
     private var pendingTimes: [Int64] = []
@@ -24,10 +25,14 @@ final class SegmentWriter {
     private var seriesTable = SeriesTableWriter()
 
     init(
-        _ file: any File, number: UInt64, databaseID: UInt64, schema: ExperimentSchema
+        _ file: any File, number: UInt64, databaseID: UInt64, schema: ExperimentSchema,
+        effort: EncodingEffort = .thorough
     ) throws(FileError) {
         self.number = number
-        output = SegmentOutput(file, databaseID: databaseID, number: number)
+        self.effort = effort
+        findsPartners = effort == .thorough
+        output = SegmentOutput(
+            file, databaseID: databaseID, number: number, effort: effort)
         footer = SegmentFooter(experiment: schema.id, experimentName: schema.name)
         var fields = ByteWriter()
         fields.append(databaseID)
@@ -153,7 +158,7 @@ final class SegmentWriter {
 
     private func prepare(_ column: Column) {
         while fields.count <= column.id { fields.append(nil) }
-        if fields[column.id] == nil { fields[column.id] = FieldLane(column) }
+        if fields[column.id] == nil { fields[column.id] = FieldLane(column, effort: effort) }
     }
 
     // MARK: The end
