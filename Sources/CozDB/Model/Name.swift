@@ -23,6 +23,12 @@ struct Name: Hashable, Comparable, Sendable {
     }
 
     static func < (left: Name, right: Name) -> Bool {
-        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+        let (left, right) = (left.text.utf8, right.text.utf8)
+        let (leftBytes, rightBytes) = (left.span, right.span)
+        for index in 0..<min(leftBytes.count, rightBytes.count)
+        where leftBytes[index] != rightBytes[index] {
+            return leftBytes[index] < rightBytes[index]
+        }
+        return leftBytes.count < rightBytes.count
     }
 }
