@@ -189,8 +189,8 @@ final class ExperimentView: Sendable {
     }
 
     /// The number of values of a column in all rows of a series that lie in a range, found by
-    /// looking at no values, and at times for the ends of the range alone; nil where that takes more, because several sources
-    /// have rows of the series.
+    /// looking at no values, and at times for the ends of the range alone; nil where that takes
+    /// more, because several sources have rows of the series.
     func count(
         _ column: ColumnID, of series: Series, in range: TimeRange, counts: ReadCounts,
         pool: ColumnPool
