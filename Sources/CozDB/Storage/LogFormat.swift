@@ -14,7 +14,7 @@
 //              8  sequence of the first commit in it, 8 bytes
 //             16  bytes of this file that were durable when the frame was written, 8 bytes
 //             24  checksum of bytes 0 to 23, seeded with database, file number and offset, 4 bytes
-//             28  commits in it, 4 bytes
+//             28  commits in it, 4 bytes; the highest bit is set where the payload is compressed
 //             32  payload: each commit as a varint size and a commit record; then zeros to 8 bytes
 //
 // A frame is what one write and one sync made durable: a group of commits. The durable size tells
@@ -23,7 +23,9 @@
 
 enum LogFormat {
     static let magic: [UInt8] = Array("COZWAL\r\n".utf8)
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
+    /// Logs of this version have no compressed frames.
+    static let oldestVersion: UInt32 = 1
     static let headerSizeBytes = 40
     static let frameHeaderSizeBytes = 32
     /// Largest payload that a reader accepts; `batchSizeBytesMax` stays below it.
@@ -33,6 +35,11 @@ enum LogFormat {
     /// Commits share a frame up to this size.
     static let groupSizeBytesMax = 64 << 20
     static let alignment = 8
+    /// Payloads from this size on are compressed where that saves an eighth. Single rows are not:
+    /// they fit into one page of the file either way.
+    static let compressedSizeBytesMin = 16 << 10
+    /// Of the word with the number of commits.
+    static let compressedFlag: UInt32 = 1 << 31
 
     /// Size of a frame on disk, padding included.
     static func frameSizeBytes(payload: Int) -> Int {
@@ -70,9 +77,10 @@ struct LogIdentity: Equatable, Sendable {
             throw FormatError(.invalid, "not the beginning of a write-ahead log", at: 0)
         }
         let version = try reader.readUInt32()
-        guard version == LogFormat.version else {
+        guard version >= LogFormat.oldestVersion, version <= LogFormat.version else {
             throw FormatError(
-                .unsupported, "log version \(version), expected \(LogFormat.version)", at: 8)
+                .unsupported, "log version \(version), expected at most \(LogFormat.version)",
+                at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(header.span.extracting(16...), seed: version) == stored else {
@@ -91,6 +99,8 @@ struct FrameHeader: Equatable {
     var firstSequence: UInt64
     var durableSizeBytes: Int
     var commitCount: Int
+    /// Whether the payload is its size before compression (varint) and an LZ4 block.
+    var isCompressed = false
 
     func append(to writer: inout ByteWriter, log: LogIdentity, offset: Int) {
         var fields = ByteWriter(capacity: 24)
@@ -98,10 +108,11 @@ struct FrameHeader: Equatable {
         fields.append(payloadChecksum)
         fields.append(firstSequence)
         fields.append(UInt64(durableSizeBytes))
-        let seed = LogFormat.seed(log, offset: offset) &+ UInt32(commitCount)
+        let count = UInt32(commitCount) | (isCompressed ? LogFormat.compressedFlag : 0)
+        let seed = LogFormat.seed(log, offset: offset) &+ count
         writer.append(fields.bytes)
         writer.append(checksum(fields.bytes.span, seed: seed))
-        writer.append(UInt32(commitCount))
+        writer.append(count)
     }
 
     /// nil where the bytes are not the header of a frame at this place of this file.
@@ -119,6 +130,8 @@ struct FrameHeader: Equatable {
         else { return nil }
         return FrameHeader(
             payloadSizeBytes: Int(size), payloadChecksum: payloadChecksum,
-            firstSequence: firstSequence, durableSizeBytes: Int(durable), commitCount: Int(count))
+            firstSequence: firstSequence, durableSizeBytes: Int(durable),
+            commitCount: Int(count & ~LogFormat.compressedFlag),
+            isCompressed: count & LogFormat.compressedFlag != 0)
     }
 }

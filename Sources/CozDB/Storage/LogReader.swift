@@ -67,7 +67,8 @@ struct LogReader {
         let offset = validSizeBytes
         guard offset < sizeBytes else { return nil }
         guard let frame = try frame(at: offset), frame.header.firstSequence == nextSequence,
-            let commits = LogReader.split(frame.payload, count: frame.header.commitCount)
+            let payload = LogReader.expanded(frame.payload, frame.header),
+            let commits = LogReader.split(payload, count: frame.header.commitCount)
         else {
             try finish(at: offset)
             return nil
@@ -137,6 +138,20 @@ struct LogReader {
         let sum = checksum(payload.span, seed: LogFormat.seed(identity, offset: offset))
         guard sum == header.payloadChecksum else { return nil }
         return (header, payload)
+    }
+
+    /// The payload as it was before compression; nil where that is not what a writer makes.
+    private static func expanded(_ payload: [UInt8], _ header: FrameHeader) -> [UInt8]? {
+        guard header.isCompressed else { return payload }
+        var reader = ByteReader(payload.span)
+        var bytes: [UInt8] = []
+        guard let size = try? reader.readVarint(), size <= UInt64(LogFormat.payloadSizeBytesMax),
+            let block = try? reader.readBytes(reader.remaining),
+            (try? LZ4.decompress(
+                block, size: Int(size), limit: LogFormat.payloadSizeBytesMax, appendTo: &bytes))
+                != nil
+        else { return nil }
+        return bytes
     }
 
     private static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {

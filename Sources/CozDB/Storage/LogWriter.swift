@@ -11,6 +11,7 @@ final class LogWriter {
     private let file: any File
     private let reserve: LogReserve
     private var buffer = ByteWriter()
+    private var packed = ByteWriter()
 
     /// Makes the file and its name durable.
     ///
@@ -41,7 +42,9 @@ final class LogWriter {
         frame.removeAll()
         frame.appendZeros(LogFormat.frameHeaderSizeBytes)
         for record in records { frame.appendBlob(record) }
-        let header = header(of: frame, commitCount: records.count, firstSequence: firstSequence)
+        let isCompressed = compress(&frame)
+        var header = header(of: frame, commitCount: records.count, firstSequence: firstSequence)
+        header.isCompressed = isCompressed
         var start = ByteWriter(capacity: LogFormat.frameHeaderSizeBytes)
         header.append(to: &start, log: identity, offset: sizeBytes)
         frame.bytes.replaceSubrange(0..<start.count, with: start.bytes)
@@ -50,6 +53,25 @@ final class LogWriter {
         reserve.take(sizeBytes..<(sizeBytes + size))
         try file.writeAll(frame.bytes.span, at: sizeBytes)
         sizeBytes += size
+    }
+
+    /// Compresses the payload of a frame where that is worth it.
+    ///
+    /// - Returns: whether it did.
+    private func compress(_ frame: inout ByteWriter) -> Bool {
+        let size = frame.count - LogFormat.frameHeaderSizeBytes
+        guard size >= LogFormat.compressedSizeBytesMin else { return false }
+        packed.removeAll()
+        packed.appendZeros(LogFormat.frameHeaderSizeBytes)
+        packed.appendVarint(size)
+        let bytes = frame.bytes
+        guard
+            LZ4.compress(
+                bytes.span.extracting(LogFormat.frameHeaderSizeBytes...),
+                sizeMax: size - size / 8, into: &packed)
+        else { return false }
+        swap(&frame, &packed)
+        return true
     }
 
     func sync() throws(FileError) {

@@ -40,7 +40,9 @@ struct LogReserveTests {
     @discardableResult
     func write(_ sizes: [Int], from first: UInt64 = 1, to log: LogWriter) throws -> UInt64 {
         for (index, size) in sizes.enumerated() {
-            let record = [UInt8](repeating: UInt8(index % 250 + 1), count: size)
+            // Noise, which no compression makes shorter.
+            var random = SeededRandom(seed: UInt64(index))
+            let record = (0..<size).map { _ in UInt8.random(in: 1...255, using: &random) }
             try log.append([record], firstSequence: first + UInt64(index))
             try log.sync()
         }

@@ -228,6 +228,58 @@ struct LogTests {
         #expect(try read().sequences == [10, 12, 14])
     }
 
+    /// One frame with these commits, and what is read of it.
+    private func commits(_ commits: [[UInt8]]) throws -> (sizeBytes: Int, read: [[UInt8]]) {
+        try? directory.remove("00000005.wal")
+        let writer = try LogWriter(in: directory, identity: Self.identity) { $0() }
+        try writer.append(commits, firstSequence: 10)
+        var reader = try LogReader(
+            directory.open("00000005.wal", writable: false), expecting: Self.identity,
+            sealedSizeBytes: nil)
+        return (writer.sizeBytes, try reader.next()?.commits ?? [])
+    }
+
+    @Test func `large frames are compressed, where that saves something`() throws {
+        var random = SeededRandom(seed: 11)
+        let noise = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let rows = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 % 50) }
+        let limit = LogFormat.compressedSizeBytesMin
+        for (commit, most) in [
+            (noise, 50_100), (rows, 2000), (Array(rows[..<limit]), 2000),
+            (Array(rows[..<(limit - 100)]), limit),
+        ] {
+            let frame = try commits([commit, [1, 2, 3]])
+            #expect(frame.read == [commit, [1, 2, 3]])
+            #expect(frame.sizeBytes <= most, "\(commit.count) bytes")
+            if commit.count < limit { #expect(frame.sizeBytes > commit.count) }
+        }
+    }
+
+    @Test func `every byte of a compressed frame counts`() throws {
+        let rows = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 % 50) }
+        let frame = try commits([rows, [1]])
+        for offset in LogFormat.headerSizeBytes..<(frame.sizeBytes - LogFormat.alignment) {
+            system[path][offset] ^= 0x41
+            let outcome = try read()
+            #expect(outcome.sequences.isEmpty, "offset \(offset)")
+            #expect(outcome.end != .clean)
+            system[path][offset] ^= 0x41
+        }
+        #expect(try read().sequences == [10])
+    }
+
+    @Test func `logs without compression are read`() throws {
+        _ = try write()
+        var bytes = system[path]
+        let fields = Array(bytes[16..<LogFormat.headerSizeBytes])
+        var head = ByteWriter()
+        head.append(UInt32(1))
+        head.append(checksum(fields.span, seed: 1))
+        bytes.replaceSubrange(8..<16, with: head.bytes)
+        system[path] = bytes
+        #expect(try read().sequences == [10, 12, 14])
+    }
+
     @Test func `commits share a frame only up to what readers accept`() {
         let group = CommitGroup(firstSequence: 1)
         #expect(group.hasRoom(for: 3 * LogFormat.groupSizeBytesMax), "the first always has")
