@@ -23,12 +23,6 @@ struct Name: Hashable, Comparable, Sendable {
     }
 
     static func < (left: Name, right: Name) -> Bool {
-        let (left, right) = (left.text.utf8, right.text.utf8)
-        let (leftBytes, rightBytes) = (left.span, right.span)
-        for index in 0..<min(leftBytes.count, rightBytes.count)
-        where leftBytes[index] != rightBytes[index] {
-            return leftBytes[index] < rightBytes[index]
-        }
-        return leftBytes.count < rightBytes.count
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 }
