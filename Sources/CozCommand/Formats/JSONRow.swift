@@ -16,7 +16,8 @@ struct JSONRow {
         var bits: Int64
     }
 
-    /// A row of nothing but nulls, with what stands around it, and where the null of each column stands in it.
+    /// A row of nothing but nulls, with what stands around it, and where the null of each column
+    /// stands in it.
     private var template: [UInt8] = []
     private var nulls: [Range<Int>] = []
     /// The cells of all rows, and where those of each row end.

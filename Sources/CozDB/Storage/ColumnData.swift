@@ -52,6 +52,24 @@ final class StringTable: Sendable {
         let heap = parts[number].heap
         return body(heap.span.extracting(start..<end))
     }
+
+    /// Calls the body for each of some codes that is there, with its index; the bytes are valid
+    /// during the call.
+    func forEachText(
+        _ codes: Span<UInt64>, where isPresent: Span<Bool>, _ body: (Int, Span<UInt8>) -> Void
+    ) {
+        // Nearly always there is one heap, which is looked up once.
+        let (heap, ends) = (parts[0].heap, parts[0].ends)
+        let (bytes, limits) = (heap.span, ends.span)
+        for row in codes.indices where isPresent[row] {
+            guard parts.count == 1, !ISOTime.isWord(codes[row]) else {
+                withBytes(codes[row]) { body(row, $0) }
+                continue
+            }
+            let index = Int(codes[row])
+            body(row, bytes.extracting((index == 0 ? 0 : limits[index - 1])..<limits[index]))
+        }
+    }
 }
 
 /// Values of one column of one series, by ascending time, each time once.

@@ -191,7 +191,8 @@ private final class AggregationUnit: @unchecked Sendable {
     }
 
     /// Where all rows of the series lie, where buckets are met again by a second series, and
-    /// numbers of buckets take no more room than rows do. One series alone comes to each bucket once.
+    /// numbers of buckets take no more room than rows do. One series alone comes to each bucket
+    /// once.
     private var extent: TimeRange? {
         guard inputs.count > 1, let buckets = plan.buckets else { return nil }
         var (first, last) = (Int64.max, Int64.min)

@@ -137,9 +137,8 @@ public struct ResultVector: Sendable {
     /// during the call. Other types have none.
     public func forEachText(_ body: (_ row: Int, _ text: Span<UInt8>) -> Void) {
         guard type == .string else { return }
-        for row in isPresent.indices where isPresent[row] {
-            strings.withBytes(bits[row]) { body(row, $0) }
-        }
+        let (bits, isPresent) = (bits, isPresent)
+        strings.forEachText(bits.span, where: isPresent.span, body)
     }
 
     /// Some of the rows.
