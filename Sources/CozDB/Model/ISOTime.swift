@@ -16,9 +16,6 @@ struct ISOTime: Equatable {
 
         init(bits: UInt16) { self.bits = bits }
 
-        /// Whether some text is spelled so.
-        var isValid: Bool { digits <= 9 && bits < 1 << 12 }
-
         var digits: Int { Int(bits & 15) }
         var hasColon: Bool { bits & 1 << 11 != 0 }
         /// Nil is `Z`, or no zone where `hasColon`.
@@ -35,11 +32,6 @@ struct ISOTime: Equatable {
 
     init(style: Style, units: Int64) {
         (self.style, self.units) = (style, units)
-    }
-
-    /// Units in a second.
-    static func unitsPerSecond(digits: Int) -> Int64 {
-        powers[digits]
     }
 
     private static let powers: [10 of Int64] = [

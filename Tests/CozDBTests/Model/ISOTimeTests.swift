@@ -59,7 +59,7 @@ struct ISOTimeTests {
                 bits: UInt16(digits) | quarter << 4 | UInt16.random(in: 0...1, using: &random) << 11
             )
             let seconds = Int64.random(in: -2_000_000_000...4_503_000_000, using: &random)
-            let perSecond = ISOTime.unitsPerSecond(digits: digits)
+            let perSecond = (0..<digits).reduce(Int64(1)) { power, _ in power * 10 }
             let units = seconds * perSecond + Int64.random(in: 0..<perSecond, using: &random)
             let time = ISOTime(style: style, units: units)
             var bytes: [UInt8] = []
