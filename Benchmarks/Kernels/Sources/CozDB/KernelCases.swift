@@ -84,7 +84,8 @@ private func deltaCases() throws(FormatError) -> [KernelCase] {
     }
     var writer = ByteWriter()
     var encoder = IntegerEncoder()
-    encoder.plan(words.span, range: IntegerRange(of: words.span), type: .integer)
+    encoder.plan(
+        words.span, range: IntegerRange(of: words.span), type: .integer, EncodingSearch())
     encoder.write(words.span, as: .delta, into: &writer)
     let bytes = writer.bytes
     let stream = bitStream(steps, width: 11)
@@ -258,10 +259,9 @@ private func floatCases() throws(FormatError) -> [KernelCase] {
 private func presenceCases() throws(FormatError) -> [KernelCase] {
     let rowCount = 16_384
     let flags = numbers(rowCount, below: 2)
-    var builder = PresenceBuilder()
-    for row in 0..<rowCount where flags[row] == 1 { builder.append(UInt16(row)) }
+    let present = (0..<rowCount).filter { flags[$0] == 1 }.map { UInt16($0) }
     var writer = ByteWriter()
-    builder.encode(rowCount: rowCount, into: &writer)
+    Presence.encode(present.span, rowCount: rowCount, into: &writer)
     let bytes = writer.bytes
     let bits = stride(from: 0, to: rowCount, by: 8).map { start in
         (0..<8).reduce(UInt8(0)) { $0 | UInt8(flags[start + $1]) << UInt8($1) }
