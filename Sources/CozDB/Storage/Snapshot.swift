@@ -1,12 +1,16 @@
 // The immutable view of a database that a query runs on: everything committed up to one moment.
 // The only part of Storage that the query layer may name (with ColumnData.swift).
 
+internal import Synchronization
+
 /// Everything committed up to one moment. Stays valid, and keeps its files open, while it lives.
 final class Snapshot: Sendable {
     /// Experiments in byte order of their names.
     let experiments: [ExperimentView]
     /// Sequence of the last commit it contains; 0 for an empty database.
     let sequence: UInt64
+    /// What whoever reads it wants to keep for as long as it lives.
+    let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(experiments: [ExperimentView], sequence: UInt64 = 0) {
         self.experiments = experiments
