@@ -29,7 +29,9 @@ final class SegmentReader: Sendable {
         var sharedBlocks: [Int: SharedBlock] = [:]
         /// Words of blocks that other fields repeat.
         var repeatedWords: [BlockName: [UInt64]] = [:]
-        /// Bytes of times, rows and repeated words.
+        /// Where buckets end among the values of blocks.
+        var bucketRuns: [BucketsName: BucketRuns] = [:]
+        /// Bytes of times, rows, repeated words and ends of buckets.
         var sizeBytes = 0
     }
 
@@ -41,6 +43,13 @@ final class SegmentReader: Sendable {
     private struct BlockName: Hashable {
         var field: Int
         var block: Int
+    }
+
+    /// Buckets of the values of a block.
+    struct BucketsName: Hashable {
+        var field: Int
+        var block: Int
+        var buckets: EvenBuckets
     }
 
     private struct ChunkName: Hashable {
@@ -123,6 +132,23 @@ final class SegmentReader: Sendable {
         try presenceRows(vector, ofGroup: footer.fields[field].group, chunk: chunk)
     }
 
+    /// Whether a field is known to have values in no rows but those in which another has: as far
+    /// as their presence is stored that way.
+    func isPart(_ field: Int, of other: Int, rows: Range<Int>) throws(DatabaseError) -> Bool {
+        let (group, whole) = (footer.fields[field].group, footer.fields[other].group)
+        if group == whole { return true }
+        let vector = try presence(ofGroup: group)
+        for index in 0..<vector.chunkCount {
+            let first = vector.chunk(index).number * SegmentFormat.presenceChunkRows
+            guard rows.overlaps(first..<(first + SegmentFormat.presenceChunkRows)) else { continue }
+            let found = try namingFile(path, at: footer.groups[group].offset) {
+                () throws(FormatError) in try vector.whole(ofChunk: index)
+            }
+            if found != whole { return false }
+        }
+        return true
+    }
+
     /// The rows of all chunks of a presence vector, to find out whether they can be read.
     func checkPresence(ofGroup group: Int) throws(DatabaseError) {
         let vector = try presence(ofGroup: group)
@@ -176,6 +202,7 @@ final class SegmentReader: Sendable {
                 cache.times.removeAll()
                 cache.presenceRows.removeAll()
                 cache.repeatedWords.removeAll()
+                cache.bucketRuns.removeAll()
                 DecodedMemory.give(cache.sizeBytes)
                 cache.sizeBytes = 0
                 guard DecodedMemory.take(sizeBytes) else { return }
@@ -320,6 +347,15 @@ final class SegmentReader: Sendable {
         keep(sizeBytes: words.count * 8) {
             $0.repeatedWords[BlockName(field: field, block: block)] = words
         }
+    }
+
+    /// Where buckets end among the values of a block, if that is kept.
+    func bucketRuns(_ name: BucketsName) -> BucketRuns? {
+        cache.withLock { $0.bucketRuns[name] }
+    }
+
+    func keep(_ runs: BucketRuns, _ name: BucketsName) {
+        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns[name] = runs }
     }
 
     /// The words of times and the strings of a block that holds both.
