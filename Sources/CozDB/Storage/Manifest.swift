@@ -1,10 +1,10 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes: 2; 1, without declarations, is read
+//      8  version, 4 bytes: 3; 2, not compressed, and 1, without declarations, are read
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
-//     24  payload (varints, texts and the parts below, in order)
+//     24  payload, compressible (varints, texts and the parts below, in order)
 //
 // Replaced as a whole: written under another name, synced, renamed, directory synced.
 
@@ -56,7 +56,7 @@ struct Manifest: Sendable {
     var counters = WriteCounters()
 
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 30
 }
@@ -92,6 +92,9 @@ extension Manifest {
         payload.appendVarint(counters.identicalValues)
         payload.appendVarint(counters.mergedRows)
 
+        let plain = payload.bytes
+        payload.removeAll()
+        payload.append(compressing: plain)
         var writer = ByteWriter(capacity: payload.count + Manifest.headerSizeBytes)
         writer.append(Manifest.magic)
         writer.append(Manifest.version)
@@ -151,7 +154,12 @@ extension Manifest {
         guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
             throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
         }
-        var reader = ByteReader(bytes.span.extracting(24...))
+        let payload = bytes.span.extracting(24...)
+        let plain =
+            version < 3
+            ? [UInt8](copying: payload)
+            : try decompressedBytes(payload, limit: Manifest.sizeBytesMax)
+        var reader = ByteReader(plain.span)
         databaseID = try reader.readUInt64()
         generation = try reader.readUInt64()
         nextFileNumber = try reader.readVarint()

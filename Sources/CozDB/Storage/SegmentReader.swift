@@ -382,7 +382,7 @@ final class SegmentReader: Sendable {
                 .damaged, "the file has \(mapping.count) bytes, expected \(info.sizeBytes)",
                 file: path, offset: mapping.count)
         }
-        try namingFile(path) { () throws(FormatError) in
+        let version = try namingFile(path) { () throws(FormatError) in
             try mapping.withBytes(0, count: SegmentFormat.headerSizeBytes) {
                 bytes throws(FormatError) in
                 try checkHeader(bytes, info: info, databaseID: databaseID)
@@ -398,7 +398,11 @@ final class SegmentReader: Sendable {
         let footer = try read(
             mapping, place, databaseID: databaseID, number: info.number, path: path
         ) { bytes throws(FormatError) in
-            var reader = ByteReader(bytes)
+            let plain =
+                version == SegmentFormat.oldestVersion
+                ? [UInt8](copying: bytes)
+                : try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
+            var reader = ByteReader(plain.span)
             let footer = try reader.readFooter(end: place.offset)
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
                 throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
@@ -408,19 +412,21 @@ final class SegmentReader: Sendable {
         return (footer, place.sizeBytes)
     }
 
+    /// The version, which this program reads.
     private static func checkHeader(
         _ bytes: Span<UInt8>, info: Manifest.Segment, databaseID: UInt64
-    ) throws(FormatError) {
+    ) throws(FormatError) -> UInt32 {
         var reader = ByteReader(bytes)
         guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
             throw FormatError(.invalid, "not the beginning of a segment", at: 0)
         }
         let version = try reader.readUInt32()
-        guard version == SegmentFormat.version else {
+        guard (SegmentFormat.oldestVersion...SegmentFormat.version).contains(version) else {
             throw FormatError(
                 .unsupported,
-                "segment version \(version), this program reads \(SegmentFormat.version); export "
-                    + "with the program that wrote it and import again", at: 8)
+                "segment version \(version), this program reads \(SegmentFormat.oldestVersion) to "
+                    + "\(SegmentFormat.version); export with the program that wrote it and import "
+                    + "again", at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {
@@ -429,6 +435,7 @@ final class SegmentReader: Sendable {
         guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
             throw FormatError(.invalid, "a segment of another database or number", at: 16)
         }
+        return version
     }
 
     private static func readTrailer(
