@@ -134,32 +134,8 @@ extension Manifest {
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {
-        var header = ByteReader(bytes.span)
-        guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
-            throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
-        }
-        let version = try header.readUInt32()
-        guard (1...Manifest.version).contains(version) else {
-            throw FormatError(
-                .unsupported, "manifest version \(version), expected 1 to \(Manifest.version)",
-                at: 8)
-        }
-        let stored = try header.readUInt32()
-        let size = try header.readUInt64()
-        guard size == UInt64(header.remaining) else {
-            throw FormatError(
-                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16
-            )
-        }
-        guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
-            throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
-        }
-        let payload = bytes.span.extracting(24...)
-        let plain =
-            version < 3
-            ? [UInt8](copying: payload)
-            : try decompressedBytes(payload, limit: Manifest.sizeBytesMax)
-        var reader = ByteReader(plain.span)
+        let (version, payload) = try Manifest.payload(bytes)
+        var reader = ByteReader(payload.span)
         databaseID = try reader.readUInt64()
         generation = try reader.readUInt64()
         nextFileNumber = try reader.readVarint()
@@ -207,6 +183,35 @@ extension Manifest {
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
+    }
+
+    /// The version and the payload of a file, once its header and checksum are right.
+    private static func payload(
+        _ bytes: [UInt8]
+    ) throws(FormatError) -> (version: UInt32, payload: [UInt8]) {
+        var header = ByteReader(bytes.span)
+        guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
+            throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
+        }
+        let version = try header.readUInt32()
+        guard (1...Manifest.version).contains(version) else {
+            throw FormatError(
+                .unsupported, "manifest version \(version), expected 1 to \(Manifest.version)",
+                at: 8)
+        }
+        let stored = try header.readUInt32()
+        let size = try header.readUInt64()
+        guard size == UInt64(header.remaining) else {
+            throw FormatError(
+                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16
+            )
+        }
+        guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
+            throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
+        }
+        let payload = bytes.span.extracting(24...)
+        if version < 3 { return (version, [UInt8](copying: payload)) }
+        return (version, try decompressedBytes(payload, limit: Manifest.sizeBytesMax))
     }
 
     private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {

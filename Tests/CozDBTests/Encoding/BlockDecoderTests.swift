@@ -84,7 +84,7 @@ struct BlockDecoderTests {
 
     @Test
     func `an unknown encoding is of a newer version`() {
-        for code in [UInt8(0), 12, 255] {
+        for code in [UInt8(0), 13, 255] {
             let error = failure(of: [1], encoding: code, count: 1)
             #expect(error?.kind == .unsupported)
         }

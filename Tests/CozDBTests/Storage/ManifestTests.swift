@@ -98,7 +98,8 @@ struct ManifestTests {
         }
     }
 
-    @Test(arguments: 0..<20) func `no bytes with a good checksum make it trap`(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func `no bytes with a good checksum make it trap`(seed: UInt64) throws
+    {
         var random = SeededRandom(seed: seed)
         // Version 2 has the same payload, not compressed: damage reaches what is inside.
         let isPlain = Bool.random(using: &random)
