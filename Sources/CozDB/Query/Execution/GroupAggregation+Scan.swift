@@ -77,7 +77,8 @@ extension GroupAggregation {
         }
         try view.scan(
             column, of: series, in: own[index].range, counts: counters.reads(source),
-            pool: counters.columns, shape: storedType == own[index].type ? own[index].shape : .timed,
+            pool: counters.columns,
+            shape: storedType == own[index].type ? own[index].shape : .timed,
             summarize: summarize
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {
@@ -272,7 +273,8 @@ extension GroupAggregation {
             var size = own[index].sizeBytes
             try found.view.scan(
                 firstOf: found.columns[index], of: found.series,
-                in: found.range.intersection(own[index].range), counts: counters.reads(found.source),
+                in: found.range.intersection(own[index].range),
+                counts: counters.reads(found.source),
                 pool: counters.columns
             ) { slice throws(DatabaseError) in
                 try counters.read(slice, found.source)
