@@ -30,14 +30,5 @@ enum BlockEncoding: UInt8, CaseIterable {
     var isReference: Bool { self == .same || self == .rowTime }
 }
 
-/// How many encodings a writer looks at.
-enum EncodingEffort {
-    /// All of them.
-    case thorough
-    /// Those that one pass over the values decides: for segments that a merge will soon write
-    /// anew. A quarter less processor time for two fifths more bytes.
-    case quick
-}
-
 /// Most values that one block can have.
 let blockValueCountMax = 1 << 20

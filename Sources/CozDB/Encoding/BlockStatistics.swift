@@ -31,15 +31,23 @@ func summarize(times: Span<Int64>, words: Span<UInt64>, type: FieldType) -> Colu
     let last = words.count - 1
     var summary = ColumnSummary(
         type: type, count: words.count, firstTime: times[0], lastTime: times[last],
-        min: 0, max: 0, sum: 0, first: words[0], last: words[last])
-    switch type {
-    case .float: summarizeFloats(words, &summary)
-    case .integer, .boolean: summarizeIntegers(words, &summary)
-    case .string:
-        summary.first = 0
-        summary.last = 0
-    }
+        min: 0, max: 0, sum: 0, first: 0, last: 0)
+    summarize(words, into: &summary)
     return summary
+}
+
+/// Fills in what a summary says of values; type, count and times are there.
+func summarize(_ words: Span<UInt64>, into summary: inout ColumnSummary) {
+    guard summary.type != .string, !words.isEmpty else {
+        (summary.first, summary.last) = (0, 0)
+        return
+    }
+    (summary.first, summary.last) = (words[0], words[words.count - 1])
+    if summary.type == .float {
+        summarizeFloats(words, &summary)
+    } else {
+        summarizeIntegers(words, &summary)
+    }
 }
 
 private func summarizeIntegers(_ words: Span<UInt64>, _ summary: inout ColumnSummary) {

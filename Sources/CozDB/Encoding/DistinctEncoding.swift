@@ -14,8 +14,8 @@ struct DistinctEncoder {
     private var values: [UInt64] = []
     private var numbers: [UInt64] = []
     private var places: [UInt64] = []
-    /// A hash table: number of a value plus 1.
-    private var slots = [UInt16](repeating: 0, count: slotCount)
+    /// A hash table: number of a value plus 1. Without memory before the first plan.
+    private var slots: [UInt16] = []
     private var valueEncoder = SimpleEncoder()
     private var numberEncoder = SimpleEncoder()
 
@@ -29,16 +29,19 @@ struct DistinctEncoder {
         sizeBytes = nil
     }
 
-    mutating func plan(_ words: Span<UInt64>, runCount: Int, type: FieldType) {
+    mutating func plan(
+        _ words: Span<UInt64>, runCount: Int, type: FieldType, _ search: EncodingSearch
+    ) {
         sizeBytes = nil
         guard type != .boolean, runCount > 2, words.count >= 8, collect(words) else { return }
         sort()
         let (values, numbers) = (values, numbers)
-        valueEncoder.plan(values.span, type: type)
-        numberEncoder.plan(numbers.span, type: .integer)
-        sizeBytes =
+        valueEncoder.plan(values.span, type: type, search)
+        let overhead =
             varintSizeBytes(UInt64(values.count)) + valueEncoder.partSizeBytes(isLast: false)
-            + numberEncoder.partSizeBytes(isLast: true)
+        guard overhead <= search.sizeBytesMax else { return }
+        numberEncoder.plan(numbers.span, type: .integer, search.beside(overhead))
+        sizeBytes = overhead + numberEncoder.partSizeBytes(isLast: true)
     }
 
     mutating func write(into writer: inout ByteWriter) {
@@ -54,6 +57,7 @@ struct DistinctEncoder {
         numbers.removeAll(keepingCapacity: true)
         let limit = min(Self.countMax, words.count / 2)
         var isFew = true
+        if slots.isEmpty { slots = [UInt16](repeating: 0, count: Self.slotCount) }
         // Taken out, so that the loop works on memory it owns alone.
         var values: [UInt64] = []
         var slots: [UInt16] = []

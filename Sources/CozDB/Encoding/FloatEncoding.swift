@@ -60,24 +60,23 @@ struct DecimalEncoder {
     private var words: [UInt64] = []
     private var integers = IntegerEncoder()
     /// How many values of a sample need each exponent; the last entry counts those without.
-    private var needs = [Int](repeating: 0, count: exponentMax + 2)
+    private var needs: [Int] = []
 
     /// Forgets a plan.
     mutating func clear() {
         sizeBytes = nil
     }
 
-    /// - Parameter sizeBytesMax: of what this must be smaller; the plan may be given up if not.
-    mutating func plan(_ values: Span<UInt64>, sizeBytesMax: Int) {
+    mutating func plan(_ values: Span<UInt64>, _ search: EncodingSearch) {
         sizeBytes = nil
-        guard let first = sampledExponent(values, sizeBytesMax: sizeBytesMax) else { return }
-        plan(values, exponent: first)
+        guard let first = sampledExponent(values, sizeBytesMax: search.sizeBytesMax) else { return }
+        plan(values, exponent: first, search)
         guard !positions.isEmpty, let size = sizeBytes else { return }
         // The sample may have missed the longer ones.
         let second = exponentWithExceptions(valueCount: values.count)
         guard second > first else { return }
-        plan(values, exponent: second)
-        if sizeBytes! > size { plan(values, exponent: first) }
+        plan(values, exponent: second, search)
+        if sizeBytes! > size { plan(values, exponent: first, search) }
     }
 
     mutating func write(into writer: inout ByteWriter) {
@@ -92,18 +91,22 @@ struct DecimalEncoder {
         integers.write(digits.span, as: integers.encoding, into: &writer)
     }
 
-    private mutating func plan(_ values: Span<UInt64>, exponent: Int) {
+    private mutating func plan(
+        _ values: Span<UInt64>, exponent: Int, _ search: EncodingSearch
+    ) {
         self.exponent = exponent
         findDigits(values)
-        let digits = digits
-        integers.plan(digits.span, range: IntegerRange(of: digits.span), type: .integer)
-        var size = 2 + integers.sizeBytes
+        var overhead = 2
         if !positions.isEmpty {
-            size += varintSizeBytes(UInt64(positions.count)) + 8 * positions.count
-            size += packedSizeBytes(
+            overhead += varintSizeBytes(UInt64(positions.count)) + 8 * positions.count
+            overhead += packedSizeBytes(
                 count: positions.count, width: positionWidth(digits.count))
         }
-        sizeBytes = size
+        let digits = digits
+        integers.plan(
+            digits.span, range: IntegerRange(of: digits.span), type: .integer,
+            search.beside(overhead))
+        sizeBytes = overhead + integers.sizeBytes
     }
 
     private mutating func findDigits(_ values: Span<UInt64>) {
@@ -157,6 +160,7 @@ struct DecimalEncoder {
     }
 
     private mutating func clearNeeds() {
+        if needs.isEmpty { needs = [Int](repeating: 0, count: exponentMax + 2) }
         for index in needs.indices { needs[index] = 0 }
     }
 

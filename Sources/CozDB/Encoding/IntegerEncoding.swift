@@ -26,10 +26,13 @@ struct IntegerEncoder {
     private var frame = PackedIntegerEncoder()
     private var deltas = PackedIntegerEncoder()
     private var differences: [UInt64] = []
+    private var sample = IntegerSample()
 
     /// Chooses the smallest form. Booleans and the bit patterns of floats are not tried as
     /// differences, which never pays for them.
-    mutating func plan(_ words: Span<UInt64>, range: IntegerRange, type: FieldType) {
+    mutating func plan(
+        _ words: Span<UInt64>, range: IntegerRange, type: FieldType, _ search: EncodingSearch
+    ) {
         self.type = type
         encoding = .words
         sizeBytes = 8 * words.count
@@ -37,10 +40,40 @@ struct IntegerEncoder {
             choose(.constant, words.isEmpty ? 0 : constantSizeBytes(words[0]))
             return
         }
-        frame.plan(words, min: range.min)
+        guard type == .integer || type == .string else {
+            frame.plan(words, min: range.min, sizeBytesMax: search.sizeBytesMax)
+            return choose(.bitPacked, frame.sizeBytes)
+        }
+        if search.effort == .quick, words.count >= IntegerEncoder.sampledCountMin {
+            return planLikelier(words, range)
+        }
+        frame.plan(words, min: range.min, sizeBytesMax: search.sizeBytesMax)
         choose(.bitPacked, frame.sizeBytes)
-        if type == .integer || type == .string { planDelta(words) }
+        let min = appendNeighbourDifferences(words, to: &differences)
+        let differences = differences
+        deltas.plan(
+            differences.span, min: min, sizeBytesMax: search.limited(to: sizeBytes).sizeBytesMax)
+        choose(.delta, deltaSizeBytes(words))
     }
+
+    /// Plans the one of the two forms that takes less by a sample.
+    private mutating func planLikelier(_ words: Span<UInt64>, _ range: IntegerRange) {
+        let min = appendNeighbourDifferences(words, to: &differences)
+        let differences = differences
+        sample.take(words, min: range.min)
+        let frameSizeBytes = sample.sizeBytesLikely
+        sample.take(differences.span, min: min)
+        if frameSizeBytes <= sample.sizeBytesLikely {
+            frame.plan(words, min: range.min)
+            choose(.bitPacked, frame.sizeBytes)
+        } else {
+            deltas.plan(differences.span, min: min)
+            choose(.delta, deltaSizeBytes(words))
+        }
+    }
+
+    /// A sample of fewer says too little.
+    private static let sampledCountMin = 256
 
     /// Size of a form after `plan`; nil where it was not tried.
     func candidateSizeBytes(_ candidate: BlockEncoding, words: Span<UInt64>) -> Int? {
@@ -85,15 +118,9 @@ struct IntegerEncoder {
         sizeBytes = candidateSizeBytes
     }
 
-    private mutating func planDelta(_ words: Span<UInt64>) {
-        let min = appendNeighbourDifferences(words, to: &differences)
-        let differences = differences
-        deltas.plan(differences.span, min: min)
-        choose(.delta, deltaSizeBytes(words))
-    }
-
     private func deltaSizeBytes(_ words: Span<UInt64>) -> Int {
-        varintSizeBytes(zigzag(words[0])) + deltas.sizeBytes
+        let size = deltas.sizeBytes
+        return size == .max ? size : varintSizeBytes(zigzag(words[0])) + size
     }
 
     private func constantSizeBytes(_ word: UInt64) -> Int {

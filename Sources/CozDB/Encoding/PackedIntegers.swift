@@ -25,10 +25,12 @@ func zigzag(_ value: UInt64) -> UInt64 {
 /// What the format needs to know of a set of numbers, from one pass.
 struct IntegerRange {
     /// Smallest and largest as signed numbers.
-    var min: UInt64
-    var max: UInt64
+    var min: UInt64 = 0
+    var max: UInt64 = 0
     /// Neighbours that are equal count as one run.
-    var runCount: Int
+    var runCount = 0
+
+    init() {}
 
     init(of words: Span<UInt64>) {
         var least = Int64.max
@@ -51,7 +53,7 @@ struct IntegerRange {
 
 /// Plans and writes one section of packed integers. Keeps its memory from block to block.
 struct PackedIntegerEncoder {
-    /// Exact size of what `write` will append.
+    /// Exact size of what `write` will append; `max` where the plan was given up.
     private(set) var sizeBytes = 0
 
     private var base: UInt64 = 0
@@ -62,8 +64,9 @@ struct PackedIntegerEncoder {
     /// (value - base) / divisor.
     private var numbers: [UInt64] = []
     /// How many numbers have each width; two tables so that equal neighbours do not wait for
-    /// each other.
-    private var histogram = [Int](repeating: 0, count: 130)
+    /// each other. Without memory before the first plan.
+    private var histogram: [Int] = []
+    private var sample = IntegerSample()
     private var positions: [UInt64] = []
     private var highParts: [UInt64] = []
 
@@ -71,15 +74,27 @@ struct PackedIntegerEncoder {
 
     /// Finds the smallest form of the values.
     ///
-    /// - Parameter min: the smallest of them as a signed number, so that differences are small.
-    mutating func plan(_ values: Span<UInt64>, min: UInt64) {
+    /// - Parameters:
+    ///   - min: the smallest of them as a signed number, so that differences are small.
+    ///   - zeroCount: of so many zeros more only the size is to be known, and then `min` is 0:
+    ///     such a plan cannot be written.
+    ///   - sizeBytesMax: given up where a sample shows that it takes more.
+    mutating func plan(
+        _ values: Span<UInt64>, min: UInt64, zeroCount: Int = 0, sizeBytesMax: Int = .max
+    ) {
+        sizeBytes = .max
+        if sizeBytesMax < .max {
+            sample.take(values, min: min)
+            if sample.sizeBytesLeast > sizeBytesMax { return }
+        }
         base = min
         divisor = 1
         numbers.removeAll(keepingCapacity: true)
         appendDifferences(values, from: min, to: &numbers)
-        divide()
+        divide(zeroCount)
         count()
-        chooseWidth()
+        histogram[0] += zeroCount
+        chooseWidth(count: numbers.count + zeroCount)
     }
 
     mutating func write(into writer: inout ByteWriter) {
@@ -103,9 +118,9 @@ struct PackedIntegerEncoder {
     }
 
     /// Divides the numbers by what all have in common, where that saves more than it costs.
-    private mutating func divide() {
-        let found = commonDivisor(of: numbers)
-        let savedBits = numbers.count * (bitWidth(found) - 1)
+    private mutating func divide(_ zeroCount: Int) {
+        let found = commonDivisor(of: numbers.span)
+        let savedBits = (numbers.count + zeroCount) * (bitWidth(found) - 1)
         guard found > 1, savedBits > 8 * (varintSizeBytes(found) + 1) else { return }
         divisor = found
         let shift = UInt64(found.trailingZeroBitCount)
@@ -115,27 +130,29 @@ struct PackedIntegerEncoder {
     }
 
     private mutating func count() {
+        if histogram.isEmpty { histogram = [Int](repeating: 0, count: 130) }
         let array = numbers
         let numbers = array.span
         var table = histogram.mutableSpan
         for index in table.indices { table[index] = 0 }
         let pairCount = numbers.count / 2
         for pair in 0..<pairCount {
-            table[bitWidth(numbers[2 * pair])] &+= 1
-            table[65 &+ bitWidth(numbers[2 * pair &+ 1])] &+= 1
+            table[bitWidth(numbers[2 &* pair])] &+= 1
+            table[65 &+ bitWidth(numbers[2 &* pair &+ 1])] &+= 1
         }
         if numbers.count % 2 == 1 { table[bitWidth(numbers[numbers.count - 1])] &+= 1 }
-        for width in 0...64 { table[width] += table[65 + width] }
+        for width in 0...64 { table[width] &+= table[65 &+ width] }
     }
 
     /// The cost of every width is known exactly from the histogram.
-    private mutating func chooseWidth() {
-        let count = numbers.count
-        let largest = (0...64).last { histogram[$0] > 0 } ?? 0
+    private mutating func chooseWidth(count: Int) {
+        let array = histogram
+        let widths = array.span
+        var largest = 64
+        while largest > 0, widths[largest] == 0 { largest -= 1 }
         let baseSize = varintSizeBytes(zigzag(base))
         let divisorSize = varintSizeBytes(divisor)
         let positionWidth = positionWidth(count)
-        sizeBytes = .max
         var above = 0
         for candidate in stride(from: largest, through: 0, by: -1) {
             var size = 1 + baseSize + packedSizeBytes(count: count, width: candidate)
@@ -150,7 +167,7 @@ struct PackedIntegerEncoder {
                 highWidth = largest - candidate
                 exceptionCount = above
             }
-            above += histogram[candidate]
+            above += widths[candidate]
         }
     }
 }
@@ -240,8 +257,7 @@ private func multiplyAdd(
 }
 
 /// The greatest divisor that all numbers have in common; 1 where there is none or all are 0.
-private func commonDivisor(of array: [UInt64]) -> UInt64 {
-    let numbers = array.span
+func commonDivisor(of numbers: Span<UInt64>) -> UInt64 {
     var bits: UInt64 = 0
     for index in numbers.indices { bits |= numbers[index] }
     guard bits != 0 else { return 1 }

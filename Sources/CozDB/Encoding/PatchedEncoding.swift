@@ -16,6 +16,7 @@ struct PatchedEncoder {
     private var apart: [UInt64] = []
     private var rest: [UInt64] = []
     private var vector = ByteWriter()
+    private var presence = PresenceEncoder()
     private var apartEncoder = SimpleEncoder()
     private var restEncoder = SimpleEncoder()
 
@@ -23,7 +24,7 @@ struct PatchedEncoder {
     private static let interruptionCountMax = 3
 
     mutating func plan(
-        _ words: Span<UInt64>, runCount: Int, type: FieldType
+        _ words: Span<UInt64>, runCount: Int, type: FieldType, _ search: EncodingSearch
     ) {
         sizeBytes = nil
         // Where fewer values than this interrupt runs, there are so many that it does not matter.
@@ -32,14 +33,15 @@ struct PatchedEncoder {
         else { return }
         setApart(words)
         vector.removeAll()
-        let positions = positions
-        Presence.encode(positions.span, rowCount: words.count, into: &vector)
-        let (apart, rest) = (apart, rest)
-        apartEncoder.plan(apart.span, type: type)
-        restEncoder.plan(rest.span, type: type)
-        sizeBytes =
-            varintSizeBytes(UInt64(vector.count)) + vector.count
-            + apartEncoder.partSizeBytes(isLast: false) + restEncoder.partSizeBytes(isLast: true)
+        let (positions, apart, rest) = (positions, apart, rest)
+        presence.encode(positions.span, rowCount: words.count, into: &vector)
+        var overhead = varintSizeBytes(UInt64(vector.count)) + vector.count
+        guard overhead <= search.sizeBytesMax else { return }
+        apartEncoder.plan(apart.span, type: type, search.beside(overhead))
+        overhead += apartEncoder.partSizeBytes(isLast: false)
+        guard overhead <= search.sizeBytesMax else { return }
+        restEncoder.plan(rest.span, type: type, search.beside(overhead))
+        sizeBytes = overhead + restEncoder.partSizeBytes(isLast: true)
     }
 
     mutating func write(into writer: inout ByteWriter) {
@@ -54,30 +56,41 @@ struct PatchedEncoder {
         positions.removeAll(keepingCapacity: true)
         apart.removeAll(keepingCapacity: true)
         rest.removeAll(keepingCapacity: true)
-        rest.append(addingCapacity: words.count) { output in
-            var current = words[0]
-            var index = 0
-            while index < words.count {
-                let word = words[index]
-                if word == current {
-                    output.append(word)
-                    index += 1
-                    continue
+        rest.append(addingCapacity: words.count) { rest in
+            positions.append(addingCapacity: words.count) { positions in
+                apart.append(addingCapacity: words.count) { apart in
+                    Self.split(words, &rest, &apart, &positions)
                 }
-                let limit = min(words.count, index + Self.interruptionCountMax + 1)
-                var end = index + 1
-                while end < limit, words[end] != current { end += 1 }
-                guard end < limit else {
-                    current = word
-                    continue
-                }
-                for interruption in index..<end {
-                    positions.append(UInt16(truncatingIfNeeded: interruption))
-                    apart.append(words[interruption])
-                    output.append(current)
-                }
-                index = end
             }
+        }
+    }
+
+    private static func split(
+        _ words: Span<UInt64>, _ rest: inout OutputSpan<UInt64>,
+        _ apart: inout OutputSpan<UInt64>, _ positions: inout OutputSpan<UInt16>
+    ) {
+        var current = words[0]
+        var index = 0
+        while index < words.count {
+            let word = words[index]
+            if word == current {
+                rest.append(word)
+                index += 1
+                continue
+            }
+            let limit = min(words.count, index + interruptionCountMax + 1)
+            var end = index + 1
+            while end < limit, words[end] != current { end += 1 }
+            guard end < limit else {
+                current = word
+                continue
+            }
+            for interruption in index..<end {
+                positions.append(UInt16(truncatingIfNeeded: interruption))
+                apart.append(words[interruption])
+                rest.append(current)
+            }
+            index = end
         }
     }
 }

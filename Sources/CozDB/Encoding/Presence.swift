@@ -16,63 +16,13 @@
 /// Most rows of a chunk.
 let presenceRowCountMax = 1 << 16
 
-/// Rows of one chunk that have a value.
-struct PresenceBuilder {
-    private(set) var positions: [UInt16] = []
-
-    var count: Int { positions.count }
-
-    /// - Parameter position: row number in the chunk, larger than the one before.
-    mutating func append(_ position: UInt16) {
-        assert(positions.isEmpty || position > positions.last!, "rows come in ascending order")
-        positions.append(position)
-    }
-
-    mutating func removeAll() {
-        positions.removeAll(keepingCapacity: true)
-    }
-
-    /// Appends the smallest form.
-    func encode(rowCount: Int, into writer: inout ByteWriter) {
-        Presence.encode(positions.span, rowCount: rowCount, into: &writer)
-    }
-}
-
-/// Encodes and decodes which rows are present.
+/// Decodes which rows are present; `PresenceEncoder` is the mirror image.
 enum Presence {
-    private enum Form: UInt8 {
+    enum Form: UInt8 {
         case all = 0
         case runs = 1
         case positions = 2
         case bitmap = 3
-    }
-
-    /// Appends the smallest form.
-    ///
-    /// - Parameter positions: row numbers in the chunk, ascending, each less than `rowCount`.
-    static func encode(_ positions: Span<UInt16>, rowCount: Int, into writer: inout ByteWriter) {
-        precondition((0...presenceRowCountMax).contains(rowCount), "a chunk has 65,536 rows")
-        precondition(positions.count <= rowCount, "more rows present than there are")
-        guard positions.count < rowCount else { return writer.append(Form.all.rawValue) }
-        var runs = Runs(positions)
-        var gaps = Gaps(gapsBefore(positions))
-        let gapsSizeBytes = varintSizeBytes(UInt64(positions.count)) + gaps.sizeBytes
-        let bitmapSizeBytes = (rowCount + 7) / 8
-        if runs.sizeBytes <= min(gapsSizeBytes, bitmapSizeBytes) {
-            writer.append(Form.runs.rawValue)
-            runs.write(into: &writer)
-        } else if gapsSizeBytes <= bitmapSizeBytes {
-            writer.append(Form.positions.rawValue)
-            writer.appendVarint(positions.count)
-            gaps.write(into: &writer)
-        } else {
-            writer.append(Form.bitmap.rawValue)
-            var bitmap = [UInt8](repeating: 0, count: bitmapSizeBytes)
-            for index in positions.indices {
-                bitmap[Int(positions[index] >> 3)] |= 1 << UInt8(positions[index] & 7)
-            }
-            writer.append(bitmap)
-        }
     }
 
     /// Appends `base` + position of every present row, ascending.
@@ -95,92 +45,6 @@ enum Presence {
             throw error
         }
     }
-
-    // MARK: Writing
-
-    /// Numbers that may be none, planned.
-    private struct Numbers {
-        private let count: Int
-        private var packed = PackedIntegerEncoder()
-
-        init(_ values: Span<UInt64>) {
-            count = values.count
-            if count > 0 { packed.plan(values, min: IntegerRange(of: values).min) }
-        }
-
-        var sizeBytes: Int { count == 0 ? 0 : packed.sizeBytes }
-
-        mutating func write(into writer: inout ByteWriter) {
-            if count > 0 { packed.write(into: &writer) }
-        }
-    }
-
-    /// Gaps, planned.
-    private struct Gaps {
-        private let first: UInt64?
-        private var others: Numbers
-
-        init(_ gaps: [UInt64]) {
-            first = gaps.first
-            others = Numbers(gaps.span.extracting(min(1, gaps.count)...))
-        }
-
-        var sizeBytes: Int { (first.map(varintSizeBytes) ?? 0) + others.sizeBytes }
-
-        mutating func write(into writer: inout ByteWriter) {
-            if let first { writer.appendVarint(first) }
-            others.write(into: &writer)
-        }
-    }
-
-    /// The form of runs, planned.
-    private struct Runs {
-        private let count: Int
-        private var gaps: Gaps
-        private var lengths: Numbers
-
-        init(_ positions: Span<UInt16>) {
-            var gapValues: [UInt64] = []
-            var lengthValues: [UInt64] = []
-            var start = 0
-            var end = 0
-            for index in positions.indices {
-                let position = Int(positions[index])
-                if position != end || index == 0 {
-                    if index > 0 { lengthValues.append(UInt64(end - start - 1)) }
-                    gapValues.append(UInt64(position - end))
-                    start = position
-                }
-                end = position + 1
-            }
-            if end > 0 { lengthValues.append(UInt64(end - start - 1)) }
-            count = gapValues.count
-            gaps = Gaps(gapValues)
-            lengths = Numbers(lengthValues.span)
-        }
-
-        var sizeBytes: Int { varintSizeBytes(UInt64(count)) + gaps.sizeBytes + lengths.sizeBytes }
-
-        mutating func write(into writer: inout ByteWriter) {
-            writer.appendVarint(count)
-            gaps.write(into: &writer)
-            lengths.write(into: &writer)
-        }
-    }
-
-    private static func gapsBefore(_ positions: Span<UInt16>) -> [UInt64] {
-        var gaps: [UInt64] = []
-        gaps.append(addingCapacity: positions.count) { output in
-            var end = 0
-            for index in positions.indices {
-                output.append(UInt64(truncatingIfNeeded: Int(positions[index]) - end))
-                end = Int(positions[index]) + 1
-            }
-        }
-        return gaps
-    }
-
-    // MARK: Reading
 
     private static func decodeForm(
         _ bytes: Span<UInt8>, rowCount: Int, appendTo positions: inout [UInt32], base: UInt32

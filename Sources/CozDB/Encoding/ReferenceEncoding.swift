@@ -28,6 +28,7 @@ struct ReferenceEncoder {
     private var positions: [UInt16] = []
     private var values: [UInt64] = []
     private var vector = ByteWriter()
+    private var presence = PresenceEncoder()
     private var part = ByteWriter()
 
     /// Replaces what `writer` has by a block that repeats another field.
@@ -35,16 +36,10 @@ struct ReferenceEncoder {
         _ words: Span<UInt64>, type: FieldType, sameAs partner: BlockReferences.Partner,
         into writer: inout ByteWriter
     ) {
-        positions.removeAll(keepingCapacity: true)
-        values.removeAll(keepingCapacity: true)
-        for index in words.indices where !partner.isSame[index] {
-            positions.append(UInt16(truncatingIfNeeded: index))
-            values.append(words[index])
-        }
+        collect(words, partner.isSame.span)
+        let (positions, values) = (positions, values)
         vector.removeAll()
-        let positions = positions
-        Presence.encode(positions.span, rowCount: words.count, into: &vector)
-        let values = values
+        presence.encode(positions.span, rowCount: words.count, into: &vector)
         part.removeAll()
         let encoding = encoder.encode(values.span, type: type, into: &part)
         writer.removeAll()
@@ -54,20 +49,41 @@ struct ReferenceEncoder {
         writer.append(part.bytes)
     }
 
-    /// Replaces what `writer` has by a block of differences to the times of rows.
+    /// Replaces what `writer` has by a block of differences to the times of rows, if it takes
+    /// fewer bytes than the limit; whether it does.
     mutating func encode(
-        _ words: Span<UInt64>, rowTimes: Span<Int64>, into writer: inout ByteWriter
-    ) {
+        _ words: Span<UInt64>, rowTimes: Span<Int64>, sizeBytesLimit: Int,
+        into writer: inout ByteWriter
+    ) -> Bool {
         values.removeAll(keepingCapacity: true)
-        for index in words.indices {
-            values.append(words[index] &- microseconds(rowTimes[index]))
+        values.append(addingCapacity: words.count) { output in
+            for index in words.indices {
+                output.append(words[index] &- microseconds(rowTimes[index]))
+            }
         }
         let values = values
         part.removeAll()
-        let encoding = encoder.encode(values.span, type: .integer, into: &part)
+        let encoding = encoder.encode(
+            values.span, type: .integer, sizeBytesLimit: sizeBytesLimit - 1, into: &part)
+        guard let encoding else { return false }
         writer.removeAll()
         writer.append(encoding.rawValue)
         writer.append(part.bytes)
+        return true
+    }
+
+    /// Finds the values that differ.
+    private mutating func collect(_ words: Span<UInt64>, _ isSame: Span<Bool>) {
+        positions.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+        positions.append(addingCapacity: words.count) { positions in
+            values.append(addingCapacity: words.count) { values in
+                for index in words.indices where !isSame[index] {
+                    positions.append(UInt16(truncatingIfNeeded: index))
+                    values.append(words[index])
+                }
+            }
+        }
     }
 }
 

@@ -15,20 +15,19 @@ struct RunLengthEncoder {
     private var packedLengths = PackedIntegerEncoder()
     private var values = ValueEncoder()
 
-    mutating func plan(_ words: Span<UInt64>, range: IntegerRange, type: FieldType) {
+    mutating func plan(
+        _ words: Span<UInt64>, range: IntegerRange, type: FieldType, _ search: EncodingSearch
+    ) {
         sizeBytes = nil
         // Where hardly any neighbours are equal the lengths cost more than the values save.
         guard range.runCount > 1, range.runCount <= words.count / 4 * 3 else { return }
-        collect(words)
-        let runs = runs
-        let lengths = lengths
-        let lengthRange = IntegerRange(of: lengths.span)
-        packedLengths.plan(lengths.span, min: lengthRange.min)
-        var valueRange = range
-        valueRange.runCount = runs.count
-        values.plan(runs.span, range: valueRange, type: type)
-        sizeBytes =
-            varintSizeBytes(UInt64(runs.count)) + packedLengths.sizeBytes + 1 + values.sizeBytes
+        collect(words, runCount: range.runCount)
+        let (runs, lengths) = (runs, lengths)
+        packedLengths.plan(lengths.span, min: IntegerRange(of: lengths.span).min)
+        let overhead = varintSizeBytes(UInt64(runs.count)) + packedLengths.sizeBytes + 1
+        guard overhead <= search.sizeBytesMax else { return }
+        values.plan(runs.span, range: range, type: type, search.beside(overhead))
+        sizeBytes = overhead + values.sizeBytes
     }
 
     mutating func write(into writer: inout ByteWriter) {
@@ -39,17 +38,22 @@ struct RunLengthEncoder {
         values.write(runs.span, as: values.encoding, into: &writer)
     }
 
-    private mutating func collect(_ words: Span<UInt64>) {
+    private mutating func collect(_ words: Span<UInt64>, runCount: Int) {
         runs.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
-        var start = 0
-        for index in 1..<words.count where words[index] != words[start] {
-            runs.append(words[start])
-            lengths.append(UInt64(index - start - 1))
-            start = index
+        runs.append(addingCapacity: runCount) { runs in
+            lengths.append(addingCapacity: runCount) { lengths in
+                var word = words[0]
+                var start = 0
+                for index in 1..<words.count where words[index] != word {
+                    runs.append(word)
+                    lengths.append(UInt64(truncatingIfNeeded: index &- start &- 1))
+                    (word, start) = (words[index], index)
+                }
+                runs.append(word)
+                lengths.append(UInt64(truncatingIfNeeded: words.count &- start &- 1))
+            }
         }
-        runs.append(words[start])
-        lengths.append(UInt64(words.count - start - 1))
     }
 }
 

@@ -6,20 +6,25 @@ struct SimpleEncoder {
     /// Exact size of what `write` will append.
     private(set) var sizeBytes = 0
     /// Statistics of the words planned last.
-    private(set) var range = IntegerRange(of: [UInt64]().span)
+    private(set) var range = IntegerRange()
 
     private var values = ValueEncoder()
     private var runs = RunLengthEncoder()
 
-    mutating func plan(_ words: Span<UInt64>, type: FieldType) {
+    mutating func plan(
+        _ words: Span<UInt64>, type: FieldType, _ search: EncodingSearch = EncodingSearch()
+    ) {
         range = IntegerRange(of: words)
-        values.plan(words, range: range, type: type)
-        runs.plan(words, range: range, type: type)
-        encoding = values.encoding
-        sizeBytes = values.sizeBytes
-        guard let size = runs.sizeBytes, size < sizeBytes else { return }
-        encoding = .runLength
-        sizeBytes = size
+        // Runs first: where there are some they are quickly planned, and rule most others out.
+        runs.plan(words, range: range, type: type, search)
+        let runSizeBytes = runs.sizeBytes ?? .max
+        if search.effort == .quick, runSizeBytes < .max, range.runCount <= words.count / 2 {
+            (encoding, sizeBytes) = (.runLength, runSizeBytes)
+            return
+        }
+        values.plan(words, range: range, type: type, search.limited(to: runSizeBytes))
+        (encoding, sizeBytes) = (values.encoding, values.sizeBytes)
+        if runSizeBytes < sizeBytes { (encoding, sizeBytes) = (.runLength, runSizeBytes) }
     }
 
     /// Size of an encoding after `plan`; nil where it was not tried.

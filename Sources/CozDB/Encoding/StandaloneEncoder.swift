@@ -2,14 +2,16 @@
 
 /// Encodes blocks of values, each in the encoding that takes the fewest bytes.
 ///
-/// Every candidate's size is computed exactly from statistics, without writing it. Memory is kept
-/// from block to block. Not to be shared by threads.
+/// Every candidate's size is computed exactly from statistics, without writing it, but for those
+/// that a sample shows to be larger than another one. Memory is kept from block to block; there is
+/// none before the first. Not to be shared by threads.
 struct StandaloneEncoder {
     private let effort: EncodingEffort
     private var simple = SimpleEncoder()
     private var patched = PatchedEncoder()
     private var distinct = DistinctEncoder()
     private var encoding = BlockEncoding.constant
+    private var sizeBytes = 0
     private var compressed = ByteWriter()
     private var alternative = ByteWriter()
     private var plain = ByteWriter()
@@ -22,7 +24,22 @@ struct StandaloneEncoder {
     mutating func encode(
         _ words: Span<UInt64>, type: FieldType, into writer: inout ByteWriter
     ) -> BlockEncoding {
-        plan(words, type: type)
+        plan(words, type: type, EncodingSearch(effort: effort, sizeBytesMax: 16 + 8 * words.count))
+        return write(words, into: &writer)
+    }
+
+    /// The same, if it takes fewer bytes than `sizeBytesLimit` without being compressed.
+    mutating func encode(
+        _ words: Span<UInt64>, type: FieldType, sizeBytesLimit: Int, into writer: inout ByteWriter
+    ) -> BlockEncoding? {
+        plan(words, type: type, EncodingSearch(effort: effort, sizeBytesMax: sizeBytesLimit))
+        return sizeBytes < sizeBytesLimit ? write(words, into: &writer) : nil
+    }
+
+    /// Writes what was planned, compressed where that pays.
+    private mutating func write(
+        _ words: Span<UInt64>, into writer: inout ByteWriter
+    ) -> BlockEncoding {
         let start = writer.count
         write(words, as: encoding, into: &writer)
         let size = writer.count - start
@@ -59,7 +76,7 @@ struct StandaloneEncoder {
         _ words: Span<UInt64>, type: FieldType, as encoding: BlockEncoding,
         into writer: inout ByteWriter
     ) -> Int? {
-        plan(words, type: type)
+        plan(words, type: type, EncodingSearch(effort: effort))
         let size: Int? =
             switch encoding {
             case .patched: patched.sizeBytes
@@ -73,25 +90,27 @@ struct StandaloneEncoder {
     /// LZ4 needs some bytes to find anything in.
     private static let compressedSizeBytesMin = 64
 
-    private mutating func plan(_ words: Span<UInt64>, type: FieldType) {
+    private mutating func plan(
+        _ words: Span<UInt64>, type: FieldType, _ search: EncodingSearch
+    ) {
         precondition(words.count <= blockValueCountMax, "too many values for one block")
-        simple.plan(words, type: type)
-        encoding = simple.encoding
+        simple.plan(words, type: type, search)
+        (encoding, sizeBytes) = (simple.encoding, simple.sizeBytes)
         guard effort == .thorough else { return }
-        var sizeBytes = simple.sizeBytes
         let runCount = simple.range.runCount
-        patched.plan(words, runCount: runCount, type: type)
+        patched.plan(words, runCount: runCount, type: type, search.limited(to: sizeBytes))
         if let size = patched.sizeBytes, size < sizeBytes {
-            encoding = .patched
-            sizeBytes = size
+            (encoding, sizeBytes) = (.patched, size)
         }
         distinct.clear()
         // Small integers, which packing holds well, and what takes hardly any bits has nothing to
         // gain that would pay for looking.
         let spread = simple.range.max &- simple.range.min
         guard sizeBytes * 8 > words.count * 3, type == .float || spread > 4096 else { return }
-        distinct.plan(words, runCount: runCount, type: type)
-        if let size = distinct.sizeBytes, size < sizeBytes { encoding = .distinct }
+        distinct.plan(words, runCount: runCount, type: type, search.limited(to: sizeBytes))
+        if let size = distinct.sizeBytes, size < sizeBytes {
+            (encoding, sizeBytes) = (.distinct, size)
+        }
     }
 
     private mutating func write(

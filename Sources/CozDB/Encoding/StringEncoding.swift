@@ -26,7 +26,7 @@ func encodeStrings(heap: Span<UInt8>, ends: [Int], into writer: inout ByteWriter
         lengths.append(UInt64(end - start))
         start = end
     }
-    var encoder = BlockEncoder()
+    let encoder = BlockEncoder()
     var block = ByteWriter()
     let encoding = encoder.encode(lengths.span, type: .integer, into: &block)
     writer.append(encoding.rawValue)

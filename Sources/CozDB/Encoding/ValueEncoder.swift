@@ -8,16 +8,24 @@ struct ValueEncoder {
     private var integers = IntegerEncoder()
     private var decimals = DecimalEncoder()
 
-    mutating func plan(_ words: Span<UInt64>, range: IntegerRange, type: FieldType) {
-        integers.plan(words, range: range, type: type)
-        encoding = integers.encoding
-        sizeBytes = integers.sizeBytes
+    mutating func plan(
+        _ words: Span<UInt64>, range: IntegerRange, type: FieldType, _ search: EncodingSearch
+    ) {
         decimals.clear()
-        guard type == .float, encoding != .constant else { return }
-        decimals.plan(words, sizeBytesMax: sizeBytes)
-        guard let size = decimals.sizeBytes, size < sizeBytes else { return }
-        encoding = .decimal
-        sizeBytes = size
+        guard type == .float, range.runCount > 1 else {
+            integers.plan(words, range: range, type: type, search)
+            (encoding, sizeBytes) = (integers.encoding, integers.sizeBytes)
+            return
+        }
+        decimals.plan(words, search)
+        let size = decimals.sizeBytes ?? .max
+        if search.effort == .quick, size < 4 * words.count {
+            (encoding, sizeBytes) = (.decimal, size)
+            return
+        }
+        integers.plan(words, range: range, type: type, search.limited(to: size))
+        (encoding, sizeBytes) = (integers.encoding, integers.sizeBytes)
+        if size < sizeBytes { (encoding, sizeBytes) = (.decimal, size) }
     }
 
     func candidateSizeBytes(_ candidate: BlockEncoding, words: Span<UInt64>) -> Int? {

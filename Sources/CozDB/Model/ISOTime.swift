@@ -191,6 +191,14 @@ extension ISOTime {
         isWord(word) ? word : word + offset
     }
 
+    /// The word of another time that is spelled in the same way; of a time that has no word, any.
+    ///
+    /// - Parameter nanoseconds: since 1970.
+    static func word(_ word: UInt64, movedTo nanoseconds: Int64) -> UInt64 {
+        let mask: UInt64 = 1 << microsecondBits - 1
+        return word & ~mask | UInt64(bitPattern: nanoseconds / 1000) & mask
+    }
+
     /// The bytes of a word's text, valid during the call.
     static func withBytes<Result>(
         _ word: UInt64, _ body: (Span<UInt8>) -> Result

@@ -15,8 +15,7 @@ struct CommitTableWriter {
     private var layoutKeys = RowLayouts()
     private var rows = ByteWriter()
     private var lastTime: Int64 = 0
-    /// Of each column the word of its last time.
-    private var lastWords: [UInt64] = []
+    private var times = CommitTimes()
 
     /// How a value is written, and as which column of the table.
     struct CellForm {
@@ -39,7 +38,7 @@ struct CommitTableWriter {
         columnCount += 1
         columns.appendVarint(id)
         columns.append(type.rawValue)
-        lastWords.append(CommitString.firstWord)
+        times.addColumn()
         return number
     }
 
@@ -58,15 +57,22 @@ struct CommitTableWriter {
         tagSet: Int, time: Int64, layout: Int, cells: Span<WriteBatch.Cell>,
         forms: Span<CellForm>
     ) {
-        // No number takes more than ten bytes.
+        // No value takes more than ten bytes; a code and the word behind it nine.
         let sizeMax = 30 + 10 * cells.count
-        let step = time &- lastTime
+        var step = time &- lastTime
+        // Nearly all times are of milliseconds, and the step three bytes shorter.
+        let (milliseconds, rest) = step.quotientAndRemainder(dividingBy: 1_000_000)
+        if rest == 0 { step = milliseconds }
+        let code = UInt64(truncatingIfNeeded: layout) << 1 | (rest == 0 ? 1 : 0)
         lastTime = time
         rowCount += 1
+        // Taken out of self: what is changed in there is asked at each change whether it is shared.
+        var times = CommitTimes()
+        swap(&times, &self.times)
         rows.bytes.append(addingCapacity: sizeMax) { output in
             output.appendVarint(UInt64(truncatingIfNeeded: tagSet))
+            output.appendVarint(code)
             output.appendSigned(step)
-            output.appendVarint(UInt64(truncatingIfNeeded: layout))
             for index in cells.indices {
                 let bits = cells[index].bits
                 switch forms[index].type {
@@ -75,11 +81,13 @@ struct CommitTableWriter {
                 case .boolean: output.append(UInt8(truncatingIfNeeded: bits))
                 case .string:
                     let column = Int(forms[index].column)
-                    output.appendVarint(CommitString.encode(bits, after: lastWords[column]))
-                    if ISOTime.isWord(bits) { lastWords[column] = bits }
+                    let code = times.code(bits, column: column, time: time)
+                    output.appendVarint(code)
+                    if code == CommitTimes.wordFollows { output.appendWord(bits) }
                 }
             }
         }
+        swap(&times, &self.times)
     }
 
     func append(to writer: inout ByteWriter) {

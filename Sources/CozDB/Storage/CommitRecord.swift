@@ -12,10 +12,11 @@
 //         layouts          count, each: count, places in the list of columns
 //         rows             count, size of the rows in bytes, each:
 //             tag set      varint
+//             layout       varint: twice which columns the row has, in which order; + 1 where the
+//                          next field counts milliseconds
 //             time         signed varint, difference to the row before
-//             layout       varint: which columns the row has, in which order
 //             values       one for each column of the layout, as its type says (float 8 bytes,
-//                          integer signed varint, boolean 1 byte, string: CommitString)
+//                          integer signed varint, boolean 1 byte, string: CommitTimes)
 //
 // All numbers are varints.
 
@@ -37,31 +38,79 @@ protocol CommitReceiver {
     mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>)
 }
 
-/// How a string stands in a row: twice its number in the commit; or, for a time, the difference of
-/// its word to the one that its column had last in the commit (zigzag in 63 bits), twice, plus one.
-enum CommitString {
-    /// The word before the first time of a column.
-    static let firstWord = ISOTime.wordTag
-
-    static func encode(_ bits: UInt64, after word: UInt64) -> UInt64 {
-        guard ISOTime.isWord(bits) else { return bits << 1 }
-        // Both have the tag, so that 63 bits hold the difference, sign included.
-        let difference = Int64(bitPattern: (bits &- word) << 1) >> 1
-        return UInt64(bitPattern: (difference << 1) ^ (difference >> 63)) << 1 | 1
+/// How strings stand in rows: a text twice its number in the commit; a time as the difference of
+/// its word to the likeliest of three others, or its word as it is. Fields of one transmission
+/// have equal times, which take a byte each.
+struct CommitTimes {
+    /// What a difference is taken to.
+    private enum Base: UInt64 {
+        /// The time before it in the table.
+        case last = 0
+        /// The one before it in its column.
+        case lastOfColumn = 1
+        /// The time of the row, spelled as the one before it in its column.
+        case row = 2
     }
 
-    /// The word of a code that is odd.
-    static func time(_ code: UInt64, after word: UInt64) -> UInt64 {
-        let zigzag = code >> 1
+    /// Code of a time whose word follows in eight bytes.
+    static let wordFollows: UInt64 = 7
+
+    private var last = ISOTime.wordTag
+    private var byColumn: [UInt64] = []
+
+    /// Learns of the next column of the table.
+    mutating func addColumn() { byColumn.append(ISOTime.wordTag) }
+
+    /// The code of a word of a string column.
+    ///
+    /// - Parameter time: of the row, nanoseconds since 1970.
+    @inline(__always)
+    mutating func code(_ word: UInt64, column: Int, time: Int64) -> UInt64 {
+        guard ISOTime.isWord(word) else { return word << 1 }
+        let before = byColumn[column]
+        if word == last, word == before { return 1 }
+        var best = CommitTimes.distance(word, last) << 2
+        best = min(best, CommitTimes.distance(word, before) << 2 | Base.lastOfColumn.rawValue)
+        let own = CommitTimes.distance(word, ISOTime.word(before, movedTo: time))
+        best = min(best, own << 2 | Base.row.rawValue)
+        last = word
+        byColumn[column] = word
+        return best < 1 << 63 ? best << 1 | 1 : CommitTimes.wordFollows
+    }
+
+    /// The word of a code that is odd, and not `wordFollows`.
+    @inline(__always)
+    mutating func word(_ code: UInt64, column: Int, time: Int64) -> UInt64 {
+        let zigzag = code >> 3
         let difference = (zigzag >> 1) ^ (0 &- (zigzag & 1))
-        return (word &+ difference) | ISOTime.wordTag
+        let base: UInt64
+        switch Base(rawValue: code >> 1 & 3) {
+        case .lastOfColumn: base = byColumn[column]
+        case .row: base = ISOTime.word(byColumn[column], movedTo: time)
+        case .last, nil: base = last
+        }
+        let word = (base &+ difference) | ISOTime.wordTag
+        note(word, column: column)
+        return word
+    }
+
+    /// Remembers a word that stood as it is.
+    mutating func note(_ word: UInt64, column: Int) {
+        last = word
+        byColumn[column] = word
+    }
+
+    /// The difference of two words in zigzag, where that has 61 bits at most; else 2^61.
+    @inline(__always)
+    private static func distance(_ word: UInt64, _ base: UInt64) -> UInt64 {
+        let difference = Int64(bitPattern: word &- base)
+        let zigzag = UInt64(bitPattern: (difference << 1) ^ (difference >> 63))
+        return min(zigzag, 1 << 61)
     }
 }
 
 enum CommitRecord {
-    static let version: UInt8 = 2
-    /// Rows named the column of each value, and times were strings.
-    static let firstVersion: UInt8 = 1
+    static let version: UInt8 = 3
 
     /// Reads a record that came whole from the log or straight from the encoder.
     static func read(
@@ -69,8 +118,10 @@ enum CommitRecord {
     ) throws(FormatError) {
         var reader = ByteReader(bytes.span)
         let version = try reader.readUInt8()
-        guard version == CommitRecord.version || version == firstVersion else {
-            throw FormatError(.unsupported, "commit record of a newer version", at: 0)
+        guard version == CommitRecord.version else {
+            throw FormatError(
+                .unsupported, "commit record of version \(version), expected \(self.version)", at: 0
+            )
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try receiver.receive(reader.readSchemaChange())
@@ -86,18 +137,17 @@ enum CommitRecord {
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             var table = CommitTable()
             try table.readHead(&reader, into: &receiver)
-            if version == firstVersion {
-                try table.readCells(&reader, strings: strings.span, into: &receiver)
-            } else {
-                try table.readLayouts(&reader, into: &receiver)
-                try table.readRows(&reader, strings: strings.span, into: &receiver)
-            }
+            try table.readLayouts(&reader, into: &receiver)
+            try table.readRows(&reader, strings: strings.span, into: &receiver)
         }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the end of a commit", at: reader.offset)
         }
     }
 }
+
+/// Nanoseconds.
+private let millisecond: Int64 = 1_000_000
 
 /// What is known of one table of a record while its rows are read.
 private struct CommitTable {
@@ -157,12 +207,14 @@ private struct CommitTable {
         let rowCount = try reader.readCount(limit: reader.remaining)
         _ = try reader.readCount(limit: reader.remaining)
         var time: Int64 = 0
-        var words = [UInt64](repeating: CommitString.firstWord, count: types.count)
+        var times = CommitTimes()
+        for _ in types { times.addColumn() }
         var bits: [UInt64] = []
         for _ in 0..<rowCount {
             let tagSet = try reader.readCount(limit: tagSetCount - 1)
-            time &+= try reader.readSigned()
-            let layout = try reader.readCount(limit: ends.count - 1)
+            let code = try reader.readCount(limit: 2 * ends.count - 1)
+            let layout = code >> 1
+            time &+= try reader.readSigned() &* (code & 1 == 1 ? millisecond : 1)
             bits.removeAll(keepingCapacity: true)
             for index in (layout == 0 ? 0 : ends[layout - 1])..<ends[layout] {
                 let place = Int(places[index])
@@ -172,9 +224,12 @@ private struct CommitTable {
                 case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
                 case .string:
                     let code = try reader.readVarint()
-                    if code & 1 == 1 {
-                        words[place] = CommitString.time(code, after: words[place])
-                        bits.append(words[place])
+                    if code == CommitTimes.wordFollows {
+                        let word = try reader.readUInt64() | ISOTime.wordTag
+                        times.note(word, column: place)
+                        bits.append(word)
+                    } else if code & 1 == 1 {
+                        bits.append(times.word(code, column: place, time: time))
                     } else {
                         bits.append(
                             try CommitTable.string(code >> 1, strings, at: reader.offset))
@@ -182,41 +237,6 @@ private struct CommitTable {
                 }
             }
             receiver.receiveRow(tagSet: tagSet, time: time, layout: layout, bits: bits.span)
-        }
-    }
-
-    /// Rows of the first version: each value after 1 + the place of its column; then 0.
-    mutating func readCells(
-        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout some CommitReceiver
-    ) throws(FormatError) {
-        let rowCount = try reader.readCount(limit: reader.remaining)
-        _ = try reader.readCount(limit: reader.remaining)
-        var time: Int64 = 0
-        var known: [[UInt32]: Int] = [:]
-        for _ in 0..<rowCount {
-            let tagSet = try reader.readCount(limit: tagSetCount - 1)
-            time &+= try reader.readSigned()
-            var row: [UInt32] = []
-            var bits: [UInt64] = []
-            while true {
-                let number = try reader.readCount(limit: types.count)
-                if number == 0 { break }
-                row.append(UInt32(truncatingIfNeeded: number - 1))
-                switch types[number - 1] {
-                case .float: bits.append(try reader.readUInt64())
-                case .integer: bits.append(UInt64(bitPattern: try reader.readSigned()))
-                case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
-                case .string:
-                    bits.append(
-                        try CommitTable.string(reader.readVarint(), strings, at: reader.offset))
-                }
-            }
-            if known[row] == nil {
-                known[row] = known.count
-                receiver.receiveLayout(row.span)
-            }
-            receiver.receiveRow(
-                tagSet: tagSet, time: time, layout: known[row] ?? 0, bits: bits.span)
         }
     }
 

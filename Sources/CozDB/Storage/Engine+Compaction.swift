@@ -7,11 +7,14 @@ extension Engine {
     func scheduleCompaction() {
         guard options.compactsInBackground else { return }
         let countMin = options.compactionSegmentCount
-        mergeInBackground { Compaction.chooseTier($0, countMin: countMin) }
+        mergeInBackground { sizes, _ in Compaction.chooseTier(sizes, countMin: countMin) }
     }
 
-    /// Merges those segments of each experiment that are chosen by their sizes, repeatedly.
-    func mergeInBackground(_ choose: @escaping @Sendable ([Int]) -> Range<Int>?) {
+    /// Merges those segments of each experiment that are chosen, repeatedly.
+    ///
+    /// - Parameter choose: gets the sizes of an experiment's segments, oldest first, and which is
+    ///   the first that has the encodings of a flush amid writing.
+    func mergeInBackground(_ choose: @escaping @Sendable ([Int], Int?) -> Range<Int>?) {
         compactionQueue.async {
             do throws(DatabaseError) {
                 try self.compactNow(choose)
@@ -27,8 +30,13 @@ extension Engine {
         try flush()
         try onCompactionQueue { () throws(DatabaseError) in
             for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
-                let segments = state.withLock { $0.manifest.segments(of: experiment) }
-                if segments.count > 1 || needsRewrite(segments) { try merge(segments) }
+                let (segments, hasty) = state.withLock {
+                    ($0.manifest.segments(of: experiment), $0.hastySegments)
+                }
+                let isHasty = segments.contains { hasty.contains($0.number) }
+                if segments.count > 1 || isHasty || needsRewrite(segments) {
+                    try merge(segments)
+                }
             }
         }
     }
@@ -44,13 +52,15 @@ extension Engine {
     }
 
     private func compactNow(
-        _ choose: ([Int]) -> Range<Int>?
+        _ choose: ([Int], Int?) -> Range<Int>?
     ) throws(DatabaseError) {
         for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
             while true {
-                let segments = state.withLock { $0.manifest.segments(of: experiment) }
-                let sizes = segments.map(\.sizeBytes)
-                guard let range = choose(sizes),
+                let (segments, hasty) = state.withLock {
+                    ($0.manifest.segments(of: experiment), $0.hastySegments)
+                }
+                let firstHasty = segments.firstIndex { hasty.contains($0.number) }
+                guard let range = choose(segments.map(\.sizeBytes), firstHasty),
                     state.withLock({ !$0.isClosed && $0.failure == nil })
                 else { break }
                 try merge(Array(segments[range]))
@@ -75,14 +85,12 @@ extension Engine {
     /// Replaces adjacent segments of one experiment by one with the same rows.
     private func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
         guard let first = inputs.first else { return }
-        let work = state.withLock { state in
-            (
-                schema: state.schemas[first.experiment],
-                segments: inputs.compactMap { state.segments[$0.number] }
-            )
+        guard let schema = state.withLock({ $0.schemas[first.experiment] }) else { return }
+        // Readers of its own: what it decodes goes with them.
+        let segments = try inputs.map { (info) throws(DatabaseError) in
+            try SegmentReader(in: directory, info, databaseID: databaseID, access: .copied)
         }
-        guard let schema = work.schema else { return }
-        var merge = try SegmentMerge(work.segments, schema: schema)
+        var merge = try SegmentMerge(segments, schema: schema)
         let merged = try writeSegment(schema) { writer throws(DatabaseError) in
             try merge.write(to: writer, isCancelled: { false })
         }
@@ -96,6 +104,7 @@ extension Engine {
             manifest.counters.add(merge.counters)
         } install: { state in
             state.segments.insert(merged)
+            state.hastySegments.subtract(numbers)
             state.tagSetMerges.add(merge.merges)
             state.segments.keep(state.manifest)
         }

@@ -61,7 +61,10 @@ extension Engine {
             obsolete = manifest.logs.filter { $0.number != log }.map { .log($0.number) }
             manifest.logs.removeAll { $0.number != log }
         } install: { state in
-            for reader in written { state.segments.insert(reader) }
+            for reader in written {
+                state.segments.insert(reader)
+                if effort == .quick { state.hastySegments.insert(reader.info.number) }
+            }
             state.tagSetMerges.add(merges)
             change(&state)
         }

@@ -3,6 +3,7 @@
 // has the same bytes whatever the number of threads.
 
 internal import Dispatch
+internal import Synchronization
 
 /// A field with values in the slab.
 struct SlabField: Sendable {
@@ -16,13 +17,12 @@ struct SlabField: Sendable {
 /// Unchecked: one thread runs a lane, and nobody looks at it until all lanes have returned.
 final class FieldLane: @unchecked Sendable {
     var writer: FieldWriter
-    private var staged: SegmentOutput
+    private var staged: SegmentOutput?
     /// The first block whose place counts from the beginning of `staged`.
     private var firstStagedBlock = 0
     private var failure: FileError?
 
-    init(_ column: Column, effort: EncodingEffort) {
-        staged = SegmentOutput(effort: effort)
+    init(_ column: Column) {
         writer = FieldWriter(column: column)
     }
 
@@ -31,11 +31,19 @@ final class FieldLane: @unchecked Sendable {
     /// - Parameters:
     ///   - series: number of the series.
     ///   - partners: columns that the field may repeat.
-    func append(_ slab: Slab, series: Int, partners: [ColumnID], strings: StringSource) {
+    ///   - encoders: whose memory is borrowed for the call.
+    func append(
+        _ slab: Slab, series: Int, partners: [ColumnID], strings: StringSource,
+        with encoders: EncoderPool
+    ) {
         firstStagedBlock = writer.blockCount
+        let encoder = encoders.take()
+        defer { encoders.give(encoder) }
+        var staged = SegmentOutput(encoder: encoder)
         do throws(FileError) {
             try writer.append(
                 series: series, slab, partners: partners, strings: strings, to: &staged)
+            self.staged = staged
         } catch {
             failure = error
         }
@@ -44,23 +52,58 @@ final class FieldLane: @unchecked Sendable {
     /// Puts the blocks into the file.
     func settle(in output: inout SegmentOutput) throws(FileError) {
         if let failure { throw failure }
-        try writer.settle(from: firstStagedBlock, staged: &staged, in: &output)
+        guard let staged = staged.take() else { return }
+        try writer.settle(from: firstStagedBlock, staged: staged, in: &output)
     }
 
     /// Runs the lanes of a slab, on all cores where that is worth waking them.
-    static func run(_ lanes: [FieldLane], _ slab: [SlabField], _ body: @Sendable (Int) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - other: work that needs none of them.
+    ///   - body: runs the lane of the field with that index.
+    static func run(
+        _ slab: [SlabField], beside other: @Sendable () -> Void, _ body: @Sendable (Int) -> Void
+    ) {
         let valueCount = slab.reduce(0) { $0 + $1.valueCount }
-        guard lanes.count > 1, valueCount >= valueCountMin else {
-            for index in lanes.indices { body(index) }
-            return
+        guard slab.count > 1, valueCount >= valueCountMin else {
+            for index in slab.indices { body(index) }
+            return other()
         }
         // The largest first: what is left at the end is small, and no core waits for long.
         let order = slab.indices.sorted {
             (-slab[$0].valueCount, $0) < (-slab[$1].valueCount, $1)
         }
-        DispatchQueue.concurrentPerform(iterations: order.count) { body(order[$0]) }
+        DispatchQueue.concurrentPerform(iterations: order.count + 1) { place in
+            if place == 0 { other() } else { body(order[place - 1]) }
+        }
     }
 
     /// Values from which on a second thread is worth waking.
     private static let valueCountMin = 16_384
+}
+
+/// Encoders of one segment: as many as threads work on it, not one for each field, since an
+/// encoder keeps the memory of all it tries.
+final class EncoderPool: Sendable {
+    private let effort: EncodingEffort
+    private let free = Mutex(Encoders())
+
+    /// Unchecked: the lock hands each to one thread.
+    private struct Encoders: @unchecked Sendable {
+        var all: [BlockEncoder] = []
+    }
+
+    init(effort: EncodingEffort) {
+        self.effort = effort
+    }
+
+    /// An encoder for one thread, until it is given back.
+    func take() -> BlockEncoder {
+        free.withLock { $0.all.popLast() } ?? BlockEncoder(effort: effort)
+    }
+
+    /// Takes an encoder back.
+    func give(_ encoder: BlockEncoder) {
+        free.withLock { $0.all.append(encoder) }
+    }
 }

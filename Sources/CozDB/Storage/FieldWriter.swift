@@ -26,16 +26,23 @@ struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
 
-    /// Values that no block holds yet.
-    private var rows: [UInt32] = []
-    private var times: [Int64] = []
+    /// Values that no block holds yet, and where the first and the last of them are.
     private var bits: [UInt64] = []
+    private var first = Place()
+    private var last = Place()
+    /// Times of their rows: of strings only, which may be differences to them.
+    private var times: [Int64] = []
     /// Which of them other fields have at the same rows.
     private var partners: [BlockReferences.Partner] = []
     private var matches: [[Bool]] = []
 
+    /// A row and its time.
+    private struct Place {
+        var row: UInt32 = 0
+        var time: Int64 = 0
+    }
+
     private var directory = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
-    private var presence = PresenceWriter()
     private var lastSeries = -1
 
     private var dictionary = BytePool()
@@ -61,7 +68,7 @@ struct FieldWriter {
         let own = slab.columns[column.id]
         let newRows = own.rows.span
         let words = own.words.span
-        if series != lastSeries, SegmentFormat.needsNewBlock(rows.count, newRows.count) {
+        if series != lastSeries, SegmentFormat.needsNewBlock(bits.count, newRows.count) {
             try flush(to: &output)
         }
         lastSeries = series
@@ -69,7 +76,8 @@ struct FieldWriter {
         translation.begin(strings)
         var start = 0
         while start < newRows.count {
-            var end = min(newRows.count, start + SegmentFormat.blockCountMax - rows.count)
+            var end = min(newRows.count, start + SegmentFormat.blockCountMax - bits.count)
+            let isFirst = bits.isEmpty
             switch column.type {
             case .string: end = append(words: words, start..<end, strings)
             default:
@@ -77,24 +85,27 @@ struct FieldWriter {
                     for index in start..<end { output.append(words[index]) }
                 }
             }
-            appendRows(newRows.extracting(start..<end), of: slab)
+            if isFirst { first = Self.place(of: newRows[start], in: slab) }
+            last = Self.place(of: newRows[end - 1], in: slab)
+            if column.type == .string { appendTimes(newRows.extracting(start..<end), of: slab) }
             for index in partners.indices {
                 partners[index].isSame.append(contentsOf: matches[index][start..<end])
             }
             start = end
-            if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
+            if bits.count == SegmentFormat.blockCountMax || hasManyBytes {
                 try flush(to: &output)
             }
         }
         valueCount += newRows.count
     }
 
-    private mutating func appendRows(_ newRows: Span<UInt32>, of slab: Slab) {
-        let base = UInt32(truncatingIfNeeded: slab.firstRow)
+    private static func place(of row: UInt32, in slab: Slab) -> Place {
+        Place(
+            row: UInt32(truncatingIfNeeded: slab.firstRow) &+ row, time: slab.times[Int(row)])
+    }
+
+    private mutating func appendTimes(_ newRows: Span<UInt32>, of slab: Slab) {
         let slabTimes = slab.times.span
-        rows.append(addingCapacity: newRows.count) { output in
-            for index in newRows.indices { output.append(base &+ newRows[index]) }
-        }
         times.append(addingCapacity: newRows.count) { output in
             for index in newRows.indices { output.append(slabTimes[Int(newRows[index])]) }
         }
@@ -108,7 +119,7 @@ struct FieldWriter {
             partners = newPartners.map { column in
                 known.first { $0.column == column }
                     ?? BlockReferences.Partner(
-                        column: column, isSame: rows.map { _ in false })
+                        column: column, isSame: bits.map { _ in false })
             }
         }
         while matches.count < partners.count { matches.append([]) }
@@ -131,9 +142,10 @@ struct FieldWriter {
                 bits.append(part.bits[index])
             }
             for partner in partners.indices { partners[partner].isSame.append(false) }
-            rows.append(part.rows[index])
-            times.append(part.times[index])
-            if rows.count == SegmentFormat.blockCountMax || hasManyBytes {
+            last = Place(row: part.rows[index], time: part.times[index])
+            if bits.count == 1 { first = last }
+            if column.type == .string { times.append(last.time) }
+            if bits.count == SegmentFormat.blockCountMax || hasManyBytes {
                 try flush(to: &output)
             }
         }
@@ -158,15 +170,15 @@ struct FieldWriter {
         if let codes {
             translation.begin(.table(codes.strings))
             for code in codes.bits { append(string: code, .table(codes.strings)) }
-            rows = newRows
             times = codes.times
-            for index in partners.indices { partners[index].isSame = rows.map { _ in false } }
+            first = Place(row: firstRow, time: times[0])
+            last = Place(row: lastRow, time: times[times.count - 1])
+            for index in partners.indices { partners[index].isSame = bits.map { _ in false } }
             if bits != codes.bits || hasManyBytes {
                 return try flush(to: &output)
             }
             forgetPending()
         }
-        presence.append(newRows)
         let place = try output.append(block: bytes)
         var entry = entry
         entry[BlockColumn.firstRow] = UInt64(firstRow)
@@ -185,10 +197,10 @@ struct FieldWriter {
     ///
     /// - Parameter first: the first of them.
     mutating func settle(
-        from first: Int, staged: inout SegmentOutput, in output: inout SegmentOutput
+        from first: Int, staged: SegmentOutput, in output: inout SegmentOutput
     ) throws(FileError) {
         guard first < directory.count else { return }
-        let placeOf = try output.append(&staged)
+        let placeOf = try output.append(staged)
         for block in first..<directory.count {
             let place = placeOf(
                 BlockPlace(
@@ -199,10 +211,8 @@ struct FieldWriter {
         }
     }
 
-    /// Ends the field; the place of its directory and dictionary, and its presence vector.
-    mutating func finish(
-        to output: inout SegmentOutput, rowCount: Int
-    ) throws(FileError) -> (field: SegmentField, presence: [UInt8]) {
+    /// Ends the field; the place of its directory and dictionary, its group is not known here.
+    mutating func finish(to output: inout SegmentOutput) throws(FileError) -> SegmentField {
         try flush(to: &output)
         var field = SegmentField(
             column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
@@ -212,7 +222,7 @@ struct FieldWriter {
             field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
         }
         field.directory = try output.append(table: directory)
-        return (field, presence.finish(rowCount: rowCount))
+        return field
     }
 
     /// Whether the strings of the pending block would make it, or the dictionary, too large.
@@ -225,11 +235,17 @@ struct FieldWriter {
     private mutating func append(
         words: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
     ) -> Int {
-        for index in range {
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let rest = words.extracting(index..<range.upperBound)
+            // A full dictionary is not asked any more.
+            index += translation.appendKnown(rest, knowsCodes: !isDictionaryFull, to: &bits)
+            guard index < range.upperBound else { break }
             append(string: words[index], strings)
-            if hasManyBytes { return index + 1 }
+            index += 1
+            if hasManyBytes { break }
         }
-        return range.upperBound
+        return index
     }
 
     /// Appends a time as it is, another string as its number in the dictionary, or in the block.
@@ -252,14 +268,13 @@ struct FieldWriter {
 
     /// Writes the pending values as one block.
     private mutating func flush(to output: inout SegmentOutput) throws(FileError) {
-        guard let firstRow = rows.first, let lastRow = rows.last else { return }
-        presence.append(rows)
+        guard !bits.isEmpty else { return }
         var summary = ColumnSummary(
-            type: column.type, count: rows.count, firstTime: times[0],
-            lastTime: times[times.count - 1], min: 0, max: 0, sum: 0, first: 0, last: 0)
+            type: column.type, count: bits.count, firstTime: first.time, lastTime: last.time,
+            min: 0, max: 0, sum: 0, first: 0, last: 0)
         var place: BlockPlace
         var encoding = SegmentFormat.plainStrings
-        if plainEnds.count == rows.count {
+        if plainEnds.count == bits.count {
             place = try output.append(heap: plainHeap, ends: plainEnds)
         } else if !plainEnds.isEmpty {
             encoding = SegmentFormat.mixedStrings
@@ -270,11 +285,11 @@ struct FieldWriter {
             (place, encoding) = try output.append(
                 words: bits, type: column.type, repeating: sources)
             if column.type != .string {
-                summary = summarize(times: times.span, words: bits.span, type: column.type)
+                summarize(bits.span, into: &summary)
             }
         }
         directory.append([
-            UInt64(firstRow), UInt64(lastRow), UInt64(rows.count), UInt64(place.offset),
+            UInt64(first.row), UInt64(last.row), UInt64(bits.count), UInt64(place.offset),
             UInt64(place.sizeBytes), UInt64(place.checksum), UInt64(encoding),
             UInt64(bitPattern: summary.firstTime), UInt64(bitPattern: summary.lastTime),
             summary.min, summary.max, summary.sum, summary.first, summary.last,
@@ -284,7 +299,6 @@ struct FieldWriter {
     }
 
     private mutating func forgetPending() {
-        rows.removeAll(keepingCapacity: true)
         times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
         for index in partners.indices {
@@ -324,6 +338,28 @@ private struct CodeTranslation {
         for index in sources.indices { sources[index] = .max }
     }
 
+    /// Appends words up to the first whose number here is not known; how many.
+    ///
+    /// - Parameter knowsCodes: whether anything but times is known.
+    func appendKnown(_ words: Span<UInt64>, knowsCodes: Bool, to bits: inout [UInt64]) -> Int {
+        let (sources, targets) = (sources.span, targets.span)
+        var count = 0
+        bits.append(addingCapacity: words.count) { output in
+            while count < words.count {
+                let word = words[count]
+                if ISOTime.isWord(word) {
+                    output.append(word)
+                } else {
+                    let slot = Int(truncatingIfNeeded: word) & (CodeTranslation.size - 1)
+                    guard knowsCodes, sources[slot] == word else { return }
+                    output.append(UInt64(targets[slot]))
+                }
+                count &+= 1
+            }
+        }
+        return count
+    }
+
     subscript(code: UInt64) -> UInt64? {
         get {
             let slot = Int(truncatingIfNeeded: code) & (CodeTranslation.size - 1)
@@ -334,40 +370,5 @@ private struct CodeTranslation {
             sources[slot] = code
             targets[slot] = UInt32(truncatingIfNeeded: newValue ?? 0)
         }
-    }
-}
-
-/// The presence vector of one field while its rows come; fields with equal bytes share one.
-struct PresenceWriter {
-    private var bytes = ByteWriter()
-    private var chunk = 0
-    private var positions: [UInt16] = []
-
-    /// Rows come in ascending order.
-    mutating func append(_ rows: [UInt32]) {
-        for row in rows {
-            let rowChunk = Int(row) / SegmentFormat.presenceChunkRows
-            if rowChunk != chunk {
-                flush(rowCount: SegmentFormat.presenceChunkRows)
-                chunk = rowChunk
-            }
-            positions.append(UInt16(truncatingIfNeeded: row))
-        }
-    }
-
-    mutating func finish(rowCount: Int) -> [UInt8] {
-        let start = chunk * SegmentFormat.presenceChunkRows
-        flush(rowCount: min(SegmentFormat.presenceChunkRows, rowCount - start))
-        return bytes.bytes
-    }
-
-    private mutating func flush(rowCount: Int) {
-        guard !positions.isEmpty else { return }
-        var vector = ByteWriter()
-        Presence.encode(positions.span, rowCount: rowCount, into: &vector)
-        bytes.appendVarint(chunk)
-        bytes.appendVarint(positions.count)
-        bytes.appendBlob(vector.bytes)
-        positions.removeAll(keepingCapacity: true)
     }
 }

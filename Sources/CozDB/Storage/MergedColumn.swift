@@ -1,18 +1,19 @@
 // One column of a slab in a merge: the values of all inputs, oldest first, the newer laid over.
-// Inputs that follow each other are strung together; where they mix, each value is put at its row
-// and they are read back by ascending row. So a merge of many inputs moves each value twice.
+// Inputs that follow each other are strung together. Where they mix, a bit for each row says which
+// have a value; a value's place is the number of bits before its own. So a merge of many inputs
+// moves each value once, and the memory is that of the values, however many rows have none.
 
 /// What the values of one column met in the rows of a slab.
 struct ColumnMeetings {
     /// Flushes counted all of these as inserted: each that met an older one was not.
     var counters = WriteCounters()
-    /// Ascending rows, one entry for each value that was replaced by a different one.
+    /// The row of each value that was replaced by a different one.
     var replacedRows: [UInt32] = []
     /// The first of them, where texts are wanted for it.
     var example: (row: UInt32, earlier: String, later: String)?
 }
 
-/// Values of one column by row, while inputs are laid over each other.
+/// Values of one column, while inputs are laid over each other.
 struct MergedColumn {
     private(set) var values = RowValues()
     private(set) var meetings = ColumnMeetings()
@@ -22,9 +23,8 @@ struct MergedColumn {
     private let rowCount: Int
     /// Whether it matters which values are replaced, beside their number.
     private let watchesRows: Bool
-    /// Values at their rows, and a bit for each row that has one; empty while `values` has them.
-    private var bitsByRow: [UInt64] = []
-    private var isPresent: [UInt64] = []
+    /// Whether the rows of `values` do not ascend from one input to the next.
+    private var isMixed = false
 
     init(_ column: Column, rowCount: Int, watchesRows: Bool) {
         self.column = column
@@ -39,38 +39,26 @@ struct MergedColumn {
             swap(&values, &newer)
             return
         }
+        if first <= last { isMixed = true }
         adopt(&newer)
-        if isPresent.isEmpty, first > last {
-            values.rows.append(contentsOf: newer.rows)
-            values.bits.append(contentsOf: newer.bits)
-            return
-        }
-        if isPresent.isEmpty { spread() }
-        put(newer)
+        values.rows.append(contentsOf: newer.rows)
+        values.bits.append(contentsOf: newer.bits)
     }
 
-    /// Ends the column: `values` has its rows in ascending order.
+    /// Ends the column: `values` has its rows in ascending order, each once.
     mutating func finish() {
-        guard !isPresent.isEmpty else { return }
-        let count = isPresent.reduce(0) { $0 + $1.nonzeroBitCount }
-        let (isPresent, bitsByRow) = (isPresent, bitsByRow)
-        let (present, bits) = (isPresent.span, bitsByRow.span)
-        var rows: [UInt32] = []
-        var words: [UInt64] = []
-        rows.append(addingCapacity: count) { rows in
-            words.append(addingCapacity: count) { words in
-                for index in present.indices {
-                    var rest = present[index]
-                    while rest != 0 {
-                        let row = index &* 64 &+ rest.trailingZeroBitCount
-                        rows.append(UInt32(truncatingIfNeeded: row))
-                        words.append(bits[row])
-                        rest &= rest &- 1
-                    }
-                }
-            }
+        guard isMixed else { return }
+        let mixed = values
+        var places = RowPlaces(rowCount: rowCount)
+        places.mark(mixed.rows.span)
+        let count = places.number()
+        values.rows = places.rows(count)
+        values.bits = [UInt64](repeating: 0, count: count)
+        if count == mixed.rows.count {
+            put(mixed, places)
+        } else {
+            putCounting(mixed, places)
         }
-        (values.rows, values.bits) = (rows, words)
     }
 
     /// Makes the strings of both ones of this column.
@@ -87,38 +75,28 @@ struct MergedColumn {
         }
     }
 
-    /// Puts the values so far at their rows.
-    private mutating func spread() {
-        bitsByRow = [UInt64](repeating: 0, count: rowCount)
-        isPresent = [UInt64](repeating: 0, count: (rowCount + 63) / 64)
-        for index in values.rows.indices {
-            let row = Int(values.rows[index])
-            bitsByRow[row] = values.bits[index]
-            isPresent[row >> 6] |= 1 << UInt64(row & 63)
-        }
+    /// Puts values to their places where no row has two.
+    private mutating func put(_ mixed: RowValues, _ places: RowPlaces) {
+        var bits = values.bits.mutableSpan
+        let (rows, words) = (mixed.rows.span, mixed.bits.span)
+        for index in rows.indices { bits[places.place(of: rows[index])] = words[index] }
     }
 
-    private mutating func put(_ newer: RowValues) {
+    /// The same where newer values meet older ones, and win.
+    private mutating func putCounting(_ mixed: RowValues, _ places: RowPlaces) {
         // Taken out of self: what is met in between changes self too.
-        var (present, bits) = ([UInt64](), [UInt64]())
-        swap(&present, &isPresent)
-        swap(&bits, &bitsByRow)
-        var presentSpan = present.mutableSpan
-        var bitSpan = bits.mutableSpan
-        let rows = newer.rows.span
-        let words = newer.bits.span
+        var bits: [UInt64] = []
+        swap(&bits, &values.bits)
+        var isTaken = [Bool](repeating: false, count: bits.count)
+        var target = bits.mutableSpan
+        let (rows, words) = (mixed.rows.span, mixed.bits.span)
         for index in rows.indices {
-            let row = Int(rows[index])
-            let mask: UInt64 = 1 << UInt64(row & 63)
-            if presentSpan[row >> 6] & mask != 0 {
-                meet(row, bitSpan[row], words[index])
-            } else {
-                presentSpan[row >> 6] |= mask
-            }
-            bitSpan[row] = words[index]
+            let place = places.place(of: rows[index])
+            if isTaken[place] { meet(Int(rows[index]), target[place], words[index]) }
+            isTaken[place] = true
+            target[place] = words[index]
         }
-        swap(&present, &isPresent)
-        swap(&bits, &bitsByRow)
+        swap(&bits, &values.bits)
     }
 
     private mutating func meet(_ row: Int, _ older: UInt64, _ newer: UInt64) {
@@ -143,5 +121,57 @@ struct MergedColumn {
         if meetings.example == nil, column.kind == .attribute {
             meetings.example = (row, strings.text(older), strings.text(newer))
         }
+    }
+}
+
+/// Which rows of a slab have a value, and how many of them come before each.
+private struct RowPlaces {
+    private var isPresent: [UInt64]
+    /// For each word of `isPresent`: the bits in those before it.
+    private var counts: [UInt32] = []
+
+    init(rowCount: Int) {
+        isPresent = [UInt64](repeating: 0, count: (rowCount + 63) / 64)
+    }
+
+    mutating func mark(_ rows: Span<UInt32>) {
+        var present = isPresent.mutableSpan
+        for index in rows.indices {
+            present[Int(rows[index] >> 6)] |= 1 << UInt64(rows[index] & 63)
+        }
+    }
+
+    /// Numbers the marked rows; how many there are.
+    mutating func number() -> Int {
+        var count = 0
+        counts = isPresent.map { word in
+            defer { count += word.nonzeroBitCount }
+            return UInt32(truncatingIfNeeded: count)
+        }
+        return count
+    }
+
+    @inline(__always)
+    func place(of row: UInt32) -> Int {
+        let word = Int(row >> 6)
+        let before = isPresent[word] & (1 << UInt64(row & 63) &- 1)
+        return Int(counts[word]) &+ before.nonzeroBitCount
+    }
+
+    /// All marked rows, ascending.
+    func rows(_ count: Int) -> [UInt32] {
+        var rows: [UInt32] = []
+        let present = isPresent.span
+        rows.append(addingCapacity: count) { rows in
+            for index in present.indices {
+                var rest = present[index]
+                while rest != 0 {
+                    rows.append(
+                        UInt32(truncatingIfNeeded: index &* 64 &+ rest.trailingZeroBitCount))
+                    rest &= rest &- 1
+                }
+            }
+        }
+        return rows
     }
 }

@@ -186,7 +186,7 @@ struct IntegerTable: Sendable {
 
     func int(_ column: Int, _ row: Int) -> Int { Int(truncatingIfNeeded: columns[column][row]) }
 
-    func encode(with encoder: inout BlockEncoder, into writer: inout ByteWriter) {
+    func encode(with encoder: BlockEncoder, into writer: inout ByteWriter) {
         writer.appendVarint(count)
         var block = ByteWriter()
         for column in columns {

@@ -9,7 +9,7 @@ struct SegmentOutput {
     /// nil: blocks are collected for another output, which gives them their places.
     private let file: (any File)?
     private var buffer: [UInt8] = []
-    private var encoder: BlockEncoder
+    private let encoder: BlockEncoder
     private var block = ByteWriter()
 
     private static let bufferSizeBytes = 1 << 20
@@ -24,9 +24,9 @@ struct SegmentOutput {
     }
 
     /// Blocks that another output takes; their places count from 0 and have no checksums.
-    init(effort: EncodingEffort) {
+    init(encoder: BlockEncoder) {
         (databaseID, number, file) = (0, 0, nil)
-        encoder = BlockEncoder(effort: effort)
+        self.encoder = encoder
     }
 
     mutating func append(_ bytes: [UInt8]) throws(FileError) {
@@ -35,18 +35,16 @@ struct SegmentOutput {
         if buffer.count >= SegmentOutput.bufferSizeBytes { try write() }
     }
 
-    /// Appends what was collected apart, and empties that.
+    /// Appends what was collected apart.
     ///
     /// - Returns: for a place there the place here.
     mutating func append(
-        _ staged: inout SegmentOutput
+        _ staged: SegmentOutput
     ) throws(FileError) -> (BlockPlace) -> BlockPlace {
         let base = offset
         let bytes = staged.buffer
         let (databaseID, number) = (databaseID, number)
         try append(bytes)
-        staged.buffer.removeAll(keepingCapacity: bytes.count <= SegmentOutput.bufferSizeBytes)
-        staged.offset = 0
         return { place in
             let range = place.offset..<(place.offset + place.sizeBytes)
             let offset = base + place.offset
@@ -114,7 +112,7 @@ struct SegmentOutput {
     /// Encodes a directory as one block.
     mutating func append(table: IntegerTable) throws(FileError) -> BlockPlace {
         block.removeAll()
-        table.encode(with: &encoder, into: &block)
+        table.encode(with: encoder, into: &block)
         return try append(block: block.bytes)
     }
 
@@ -123,7 +121,7 @@ struct SegmentOutput {
         table: IntegerTable, heap: [UInt8], ends: [Int]
     ) throws(FileError) -> BlockPlace {
         var encoded = ByteWriter()
-        table.encode(with: &encoder, into: &encoded)
+        table.encode(with: encoder, into: &encoded)
         block.removeAll()
         block.appendBlob(encoded.bytes)
         encodeStrings(heap: heap.span, ends: ends, into: &block)

@@ -8,10 +8,9 @@ final class SegmentReader: Sendable {
     let info: Manifest.Segment
     let footer: SegmentFooter
     let footerSizeBytes: Int
-    let path: String
+    var path: String { file.path }
 
-    private let mapping: FileMapping
-    private let databaseID: UInt64
+    private let file: SegmentFile
     /// Index in `footer.fields` by column number; -1 where the segment lacks the column.
     private let fieldByColumn: [Int]
     private let cache = Mutex(Cache())
@@ -61,19 +60,12 @@ final class SegmentReader: Sendable {
     /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
     ///   names.
     init(
-        in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64
+        in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
+        access: SegmentFile.Access = .mapped
     ) throws(DatabaseError) {
         self.info = info
-        self.databaseID = databaseID
-        let name = FileName.segment(info.number).text
-        path = directory.path + "/" + name
-        mapping = try calling("opening a segment") { () throws(FileError) in
-            let file = try directory.open(name, writable: false)
-            let size = try file.size()
-            return try file.map(size: min(size, info.sizeBytes))
-        }
-        (footer, footerSizeBytes) = try SegmentReader.readFooter(
-            mapping, info: info, databaseID: databaseID, path: path)
+        (file, footer, footerSizeBytes) = try SegmentFile.open(
+            in: directory, info, databaseID: databaseID, access: access)
         var fieldByColumn: [Int] = []
         for (index, field) in footer.fields.enumerated() {
             while fieldByColumn.count <= field.column.id { fieldByColumn.append(-1) }
@@ -218,6 +210,39 @@ final class SegmentReader: Sendable {
             // Two threads may have decoded the same: then it is counted twice, which does no harm.
             cache.sizeBytes += sizeBytes
             change(&cache)
+        }
+    }
+
+    /// Forgets what was decoded of the rows before one: who goes through a segment once, by
+    /// ascending row, needs it no more.
+    func forget(rowsBefore row: Int) {
+        cache.withLock { cache in
+            let directory = cache.timeDirectory?.table
+            let (fields, vectors) = (cache.fields, cache.presence)
+            var freed = 0
+            cache.times = cache.times.filter { block, times in
+                guard let directory, directory.int(BlockColumn.lastRow, block) < row else {
+                    return true
+                }
+                freed += times.count * 8
+                return false
+            }
+            cache.presenceRows = cache.presenceRows.filter { name, rows in
+                guard let chunk = vectors[name.group]?.chunk(name.chunk),
+                    (chunk.number + 1) * presenceRowCountMax <= row
+                else { return true }
+                freed += rows.count * 4
+                return false
+            }
+            cache.repeatedWords = cache.repeatedWords.filter { name, words in
+                guard let table = fields[name.field]?.table,
+                    table.int(BlockColumn.lastRow, name.block) < row
+                else { return true }
+                freed += words.count * 8
+                return false
+            }
+            cache.sizeBytes -= freed
+            DecodedMemory.give(freed)
         }
     }
 
@@ -374,8 +399,7 @@ final class SegmentReader: Sendable {
     func read<Result>(
         _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
-        try SegmentReader.read(
-            mapping, place, databaseID: databaseID, number: info.number, path: path, body)
+        try file.read(place, body)
     }
 
     private static func strings(
@@ -387,103 +411,5 @@ final class SegmentReader: Sendable {
             bytes, count: count, sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap,
             ends: &ends)
         return StringTable(heap: heap, ends: ends)
-    }
-
-    private static func read<Result>(
-        _ mapping: FileMapping, _ place: BlockPlace, databaseID: UInt64, number: UInt64,
-        path: String, _ body: (Span<UInt8>) throws(FormatError) -> Result
-    ) throws(DatabaseError) -> Result {
-        try namingFile(path, at: place.offset) { () throws(FormatError) in
-            guard place.offset >= 0, place.sizeBytes >= 0,
-                place.offset <= mapping.count - place.sizeBytes
-            else { throw FormatError(.invalid, "a block outside of the file", at: 0) }
-            return try mapping.withBytes(place.offset, count: place.sizeBytes) {
-                bytes throws(FormatError) in
-                let seed = SegmentFormat.seed(
-                    databaseID: databaseID, number: number, offset: place.offset)
-                guard place.sizeBytes == 0 || checksum(bytes, seed: seed) == place.checksum else {
-                    throw FormatError(.checksum, "this block does not match its checksum", at: 0)
-                }
-                return try body(bytes)
-            }
-        }
-    }
-
-    private static func readFooter(
-        _ mapping: FileMapping, info: Manifest.Segment, databaseID: UInt64, path: String
-    ) throws(DatabaseError) -> (footer: SegmentFooter, sizeBytes: Int) {
-        let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
-        guard mapping.count == info.sizeBytes, info.sizeBytes >= minimum else {
-            throw DatabaseError(
-                .damaged, "the file has \(mapping.count) bytes, expected \(info.sizeBytes)",
-                file: path, offset: mapping.count)
-        }
-        try namingFile(path) { () throws(FormatError) in
-            try mapping.withBytes(0, count: SegmentFormat.headerSizeBytes) {
-                bytes throws(FormatError) in
-                try checkHeader(bytes, info: info, databaseID: databaseID)
-            }
-        }
-        let trailerOffset = info.sizeBytes - SegmentFormat.trailerSizeBytes
-        let place = try namingFile(path, at: trailerOffset) { () throws(FormatError) in
-            try mapping.withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
-                bytes throws(FormatError) in
-                try readTrailer(bytes, info: info)
-            }
-        }
-        let footer = try read(
-            mapping, place, databaseID: databaseID, number: info.number, path: path
-        ) { bytes throws(FormatError) in
-            var reader = ByteReader(bytes)
-            let footer = try reader.readFooter(end: place.offset)
-            guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
-                throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
-            }
-            return footer
-        }
-        return (footer, place.sizeBytes)
-    }
-
-    private static func checkHeader(
-        _ bytes: Span<UInt8>, info: Manifest.Segment, databaseID: UInt64
-    ) throws(FormatError) {
-        var reader = ByteReader(bytes)
-        guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
-            throw FormatError(.invalid, "not the beginning of a segment", at: 0)
-        }
-        let version = try reader.readUInt32()
-        guard version == SegmentFormat.version else {
-            throw FormatError(
-                .unsupported,
-                "segment version \(version), this program reads \(SegmentFormat.version); export "
-                    + "with the program that wrote it and import again", at: 8)
-        }
-        let stored = try reader.readUInt32()
-        guard checksum(bytes.extracting(16...), seed: version) == stored else {
-            throw FormatError(.checksum, "the header does not match its checksum", at: 12)
-        }
-        guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
-            throw FormatError(.invalid, "a segment of another database or number", at: 16)
-        }
-    }
-
-    private static func readTrailer(
-        _ bytes: Span<UInt8>, info: Manifest.Segment
-    ) throws(FormatError) -> BlockPlace {
-        var reader = ByteReader(bytes)
-        let offset = try reader.readUInt64()
-        let size = try reader.readUInt32()
-        let sum = try reader.readUInt32()
-        let fileSize = try reader.readUInt64()
-        let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
-        guard fileSize == UInt64(info.sizeBytes), offset <= UInt64(end),
-            Int(offset) + Int(size) == end,
-            try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic
-        else { throw FormatError(.invalid, "not the end of this segment", at: 0) }
-        guard sum == info.footerChecksum else {
-            throw FormatError(
-                .checksum, "the footer is not the one the manifest names", at: 12)
-        }
-        return BlockPlace(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
     }
 }

@@ -4,7 +4,6 @@
 /// Writes series one after the other in key order, each by ascending time.
 final class SegmentWriter {
     private let number: UInt64
-    private let effort: EncodingEffort
     private var output: SegmentOutput
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
@@ -18,6 +17,8 @@ final class SegmentWriter {
     /// a value might have to be looked for in more blocks than readers allow.
     var findsPartners: Bool
     private var seriesFirstRow = 0
+    private let presence = PresenceGroups()
+    private let encoders: EncoderPool
 
     private var pendingTimes: [Int64] = []
     private var pendingFirstRow = 0
@@ -29,7 +30,7 @@ final class SegmentWriter {
         effort: EncodingEffort = .thorough
     ) throws(FileError) {
         self.number = number
-        self.effort = effort
+        encoders = EncoderPool(effort: effort)
         findsPartners = effort == .thorough
         output = SegmentOutput(
             file, databaseID: databaseID, number: number, effort: effort)
@@ -97,10 +98,11 @@ final class SegmentWriter {
         let (slab, series) = (slab, slabSeries)
         let lanes = slabFields.compactMap { fields[$0.column] }
         let repeated = slabFields.map { partners.partners(of: $0.column) }
-        FieldLane.run(lanes, slabFields) { index in
+        let (presence, encoders) = (presence, encoders)
+        FieldLane.run(slabFields, beside: { presence.append(slab) }) { index in
             lanes[index].append(
                 slab, series: series, partners: repeated[index],
-                strings: slabFields[index].strings)
+                strings: slabFields[index].strings, with: encoders)
         }
         for lane in lanes { try lane.settle(in: &output) }
     }
@@ -143,6 +145,7 @@ final class SegmentWriter {
         guard !part.rows.isEmpty else { return }
         try endSlab()
         prepare(column)
+        presence.append(part.rows, of: column.id)
         try fields[column.id]?.writer.append(part, to: &output)
     }
 
@@ -152,13 +155,14 @@ final class SegmentWriter {
     ) throws(FileError) {
         try endSlab()
         prepare(column)
+        presence.append(rows, of: column.id)
         try fields[column.id]?.writer.append(
             copying: bytes, entry: entry, rows: rows, codes: codes, to: &output)
     }
 
     private func prepare(_ column: Column) {
         while fields.count <= column.id { fields.append(nil) }
-        if fields[column.id] == nil { fields[column.id] = FieldLane(column, effort: effort) }
+        if fields[column.id] == nil { fields[column.id] = FieldLane(column) }
     }
 
     // MARK: The end
@@ -169,15 +173,15 @@ final class SegmentWriter {
         try flushTimes()
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
+        let presence = presence.finish(rowCount: footer.rowCount)
         var groups = BytePool()
         var vectors: [[UInt8]] = []
         for index in fields.indices {
             // Taken out, so that each field's memory goes as soon as it is written.
             guard let lane = fields[index].take() else { continue }
-            var (field, presence) = try lane.writer.finish(
-                to: &output, rowCount: footer.rowCount)
-            field.group = groups.intern(presence)
-            if field.group == vectors.count { vectors.append(presence) }
+            var field = try lane.writer.finish(to: &output)
+            field.group = groups.intern(presence[index])
+            if field.group == vectors.count { vectors.append(presence[index]) }
             footer.fields.append(field)
         }
         // What was encoded here can be read here; if not, the vectors stand alone.

@@ -9,7 +9,7 @@ struct BlockDecoderTests {
     @Test(arguments: BlockEncodingTests.seeds)
     func `damaged blocks never trap and never give more values`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         var decoder = BlockDecoder()
         for type in FieldType.allCases {
             let words = SampleBlocks.random(type, using: &random)
@@ -61,7 +61,7 @@ struct BlockDecoderTests {
 
     @Test
     func `every byte of a short block can be anything`() {
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         var decoder = BlockDecoder()
         let words: [UInt64] = [10, 20, 20, 20, 20, 1 << 40, 30, 7, 7, 7]
         for candidate in BlockEncoding.allCases {
@@ -99,7 +99,7 @@ struct BlockDecoderTests {
 
     @Test
     func `runs must be as long as the block`() {
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         var writer = ByteWriter()
         let words = [UInt64](repeating: 1, count: 50) + [UInt64](repeating: 2, count: 50)
         _ = encoder.encode(words.span, type: .integer, as: .runLength, into: &writer)
@@ -112,7 +112,7 @@ struct BlockDecoderTests {
     func `bytes after the last value are refused`() {
         let words: [UInt64] = [1, 5, 3, 9]
         for candidate in [BlockEncoding.bitPacked, .delta, .words] {
-            var encoder = BlockEncoder()
+            let encoder = BlockEncoder()
             var writer = ByteWriter()
             _ = encoder.encode(words.span, type: .integer, as: candidate, into: &writer)
             writer.append(UInt8(0))

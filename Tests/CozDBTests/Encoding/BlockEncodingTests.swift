@@ -11,7 +11,7 @@ struct BlockEncodingTests {
     @Test(arguments: seeds)
     func `random blocks of every type come back bit for bit`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        var encoders = [BlockEncoder(), BlockEncoder(effort: .quick)]
+        let encoders = [BlockEncoder(), BlockEncoder(effort: .quick)]
         var decoder = BlockDecoder()
         for type in FieldType.allCases {
             for round in 0..<12 {
@@ -31,7 +31,7 @@ struct BlockEncodingTests {
     @Test(arguments: seeds)
     func `the chosen encoding is no larger than any other`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         var decoder = BlockDecoder()
         for type in FieldType.allCases {
             let words = SampleBlocks.random(type, using: &random)

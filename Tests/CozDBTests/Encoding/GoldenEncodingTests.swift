@@ -82,7 +82,7 @@ struct GoldenEncodingTests {
 
     @Test(arguments: blocks)
     func `blocks have the bytes they always had`(block: GoldenBlock) throws {
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         var writer = ByteWriter()
         let size = encoder.encode(
             block.words.span, type: block.type, as: block.encoding, into: &writer)
@@ -99,7 +99,7 @@ struct GoldenEncodingTests {
 
     @Test
     func `whole groups have the bytes they always had`() throws {
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         for group in GoldenEncodingTests.groups {
             var writer = ByteWriter()
             _ = encoder.encode(

@@ -44,15 +44,6 @@ struct PresenceTests {
         #expect(half[0] == 3 && half.count == 8193)
     }
 
-    @Test
-    func `a builder gives the bytes that its rows have`() {
-        var builder = PresenceBuilder()
-        for row in [UInt16(3), 4, 5, 60_000] { builder.append(row) }
-        var writer = ByteWriter()
-        builder.encode(rowCount: 65_536, into: &writer)
-        #expect(writer.bytes == encoded([3, 4, 5, 60_000], 65_536))
-    }
-
     @Test(arguments: UInt64(1)...40)
     func `damaged presence gives ascending rows of the chunk or an error`(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -69,7 +69,7 @@ struct ReferenceEncodingTests {
     @Test(arguments: UInt64(1)...40)
     func `blocks that refer to others come back, and are never larger`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         for _ in 0..<6 {
             let block = block(&random)
             var writer = ByteWriter()
@@ -87,7 +87,7 @@ struct ReferenceEncodingTests {
     @Test(arguments: UInt64(1)...40)
     func `damaged references never trap`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         let block = block(&random)
         var writer = ByteWriter()
         let encoding = encoder.encode(
@@ -101,7 +101,7 @@ struct ReferenceEncodingTests {
     }
 
     @Test func `what equals a partner takes a few bytes`() {
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         var writer = ByteWriter()
         let words = (0..<1000).map { ISOTime.wordTag | UInt64($0 * $0 * 7919 % 1_000_003) }
         var isSame = [Bool](repeating: true, count: 1000)
@@ -114,7 +114,7 @@ struct ReferenceEncodingTests {
     }
 
     @Test func `numbers refer to others only where that saves much`() {
-        var encoder = BlockEncoder()
+        let encoder = BlockEncoder()
         let isSame = (0..<1000).map { $0 % 40 > 0 }
         let references = BlockReferences(partners: [.init(column: 4, isSame: isSame)])
         let narrow = (0..<1000).map { UInt64($0) &* 0x9E37_79B9_7F4A_7C15 >> 58 }

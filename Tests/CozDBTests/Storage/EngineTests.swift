@@ -383,9 +383,40 @@ struct EngineTests {
     @Test func `at rest, everything but much larger segments is merged`() {
         #expect(Compaction.chooseAll([]) == nil)
         #expect(Compaction.chooseAll([10]) == nil)
-        #expect(Compaction.chooseAll([80, 10, 10]) == 0..<3)
-        #expect(Compaction.chooseAll([81, 10, 10]) == 1..<3)
-        #expect(Compaction.chooseAll([10, 10, 10, 1]) == nil)
+        #expect(Compaction.chooseAll([40, 10, 10]) == 0..<3)
+        #expect(Compaction.chooseAll([41, 10, 10]) == 1..<3)
+        #expect(Compaction.chooseAll([10, 10, 10, 1]) == 0..<4)
+        #expect(Compaction.chooseAll([1000, 100, 30, 1]) == nil)
+        #expect(Compaction.chooseAll([1000, 100, 50, 5, 1]) == 1..<5)
+    }
+
+    @Test func `at rest, what flushes encoded in haste is written again`() {
+        #expect(Compaction.chooseAll([10], firstHasty: 0) == 0..<1)
+        #expect(Compaction.chooseAll([1000, 10, 1], firstHasty: 1) == 1..<3)
+        #expect(Compaction.chooseAll([1000, 30, 10, 10], firstHasty: 2) == 1..<4)
+        #expect(Compaction.chooseAll([1000, 30, 1, 1], firstHasty: 1) == 1..<4)
+        #expect(Compaction.chooseAll([1000, 100, 1], firstHasty: nil) == nil)
+    }
+
+    /// Every session adds a small segment and closes; sizes of sessions differ by a factor of 16.
+    @Test func `many small sessions leave few segments and rewrite rarely`() {
+        var random = SeededRandom(seed: 6)
+        var sizes: [Int] = []
+        var (added, written, most) = (0, 0, 0)
+        for _ in 0..<5000 {
+            let size = Int.random(in: 1...16, using: &random) * 100
+            sizes.append(size)
+            added += size
+            written += size
+            while let range = Compaction.chooseAll(sizes) {
+                let merged = sizes[range].reduce(0, +)
+                written += merged
+                sizes.replaceSubrange(range, with: [merged])
+            }
+            most = max(most, sizes.count)
+        }
+        #expect(most <= 10)
+        #expect(Double(written) / Double(added) < 10)
     }
 
     /// Sizes of flushes vary; their sum is what data costs at rest.

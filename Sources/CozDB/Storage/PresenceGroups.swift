@@ -1,0 +1,148 @@
+// The presence vectors of a segment while its rows come. Fields that had values in the same rows
+// so far share one: it is encoded once, however many they are.
+
+/// Which rows of a segment have which fields.
+///
+/// All fields begin in one group, that of no rows; a group is parted where its fields differ.
+/// Unchecked: one thread at a time uses it.
+final class PresenceGroups: @unchecked Sendable {
+    private var groups: [PresenceWriter] = [PresenceWriter()]
+    /// By column: its group; 0 before its first value.
+    private var groupOfColumn: [Int] = []
+    /// How many columns a group has, but for group 0.
+    private var memberCounts = [0]
+    private var encoder = PresenceEncoder()
+
+    /// Adds the rows of a slab that have each column.
+    func append(_ slab: Slab) {
+        know(slab.columns.count)
+        // For each group columns with different rows in this slab, each for all like it. The
+        // first keeps the group.
+        var parts = [[ColumnID]](repeating: [], count: groups.count)
+        for column in slab.columns.indices {
+            let rows = slab.columns[column].rows
+            let group = groupOfColumn[column]
+            if group == 0, rows.isEmpty { continue }
+            let known = parts[group].first { areEqual(slab.columns[$0].rows, rows) }
+            if let known {
+                move(column, to: groupOfColumn[known])
+            } else {
+                if group == 0 || !parts[group].isEmpty { part(column) }
+                parts[group].append(column)
+            }
+        }
+        for part in parts {
+            for column in part {
+                groups[groupOfColumn[column]].append(
+                    slab.columns[column].rows, from: slab.firstRow, with: &encoder)
+            }
+        }
+    }
+
+    /// Adds rows of one column, later than those it has.
+    func append(_ rows: [UInt32], of column: ColumnID) {
+        know(column + 1)
+        let group = groupOfColumn[column]
+        if group == 0 || memberCounts[group] > 1 { part(column) }
+        groups[groupOfColumn[column]].append(rows, from: 0, with: &encoder)
+    }
+
+    /// Ends all vectors; of each column, by its number, the bytes of its own.
+    func finish(rowCount: Int) -> [[UInt8]] {
+        for group in groups.indices { groups[group].finish(rowCount: rowCount, with: &encoder) }
+        return groupOfColumn.map { groups[$0].bytes }
+    }
+
+    private func know(_ columnCount: Int) {
+        while groupOfColumn.count < columnCount { groupOfColumn.append(0) }
+    }
+
+    /// Gives a column a group of its own, with the rows it has so far.
+    private func part(_ column: ColumnID) {
+        groups.append(groups[groupOfColumn[column]])
+        memberCounts.append(0)
+        move(column, to: groups.count - 1)
+    }
+
+    private func move(_ column: ColumnID, to group: Int) {
+        memberCounts[groupOfColumn[column]] -= 1
+        memberCounts[group] += 1
+        groupOfColumn[column] = group
+    }
+}
+
+/// One presence vector; docs/format/segment.md.
+private struct PresenceWriter {
+    private var writer = ByteWriter()
+    private var chunk = 0
+    /// Rows of the chunk, counted from its first.
+    private var positions: [UInt16] = []
+
+    var bytes: [UInt8] { writer.bytes }
+
+    /// Rows come in ascending order.
+    mutating func append(
+        _ array: [UInt32], from firstRow: Int, with encoder: inout PresenceEncoder
+    ) {
+        let rows = array.span
+        var start = 0
+        while start < rows.count {
+            let rowChunk = (firstRow + Int(rows[start])) / SegmentFormat.presenceChunkRows
+            if rowChunk != chunk {
+                flush(rowCount: SegmentFormat.presenceChunkRows, with: &encoder)
+                chunk = rowChunk
+            }
+            let chunkEnd = (chunk + 1) * SegmentFormat.presenceChunkRows - firstRow
+            var end = rows.count
+            if Int(rows[end - 1]) >= chunkEnd {
+                end = partitioningIndex(of: rows, from: start) { Int($0) >= chunkEnd }
+            }
+            let base = UInt32(truncatingIfNeeded: firstRow)
+            positions.append(addingCapacity: end - start) { output in
+                for index in start..<end {
+                    output.append(UInt16(truncatingIfNeeded: base &+ rows[index]))
+                }
+            }
+            start = end
+        }
+    }
+
+    mutating func finish(rowCount: Int, with encoder: inout PresenceEncoder) {
+        let start = chunk * SegmentFormat.presenceChunkRows
+        flush(rowCount: min(SegmentFormat.presenceChunkRows, rowCount - start), with: &encoder)
+    }
+
+    private mutating func flush(rowCount: Int, with encoder: inout PresenceEncoder) {
+        guard !positions.isEmpty else { return }
+        var vector = ByteWriter()
+        encoder.encode(positions.span, rowCount: rowCount, into: &vector)
+        writer.appendVarint(chunk)
+        writer.appendVarint(positions.count)
+        writer.appendBlob(vector.bytes)
+        positions.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The first index at or behind `start` whose row meets a condition that holds from there on.
+private func partitioningIndex(
+    of rows: Span<UInt32>, from start: Int, where isBehind: (UInt32) -> Bool
+) -> Int {
+    var (low, high) = (start, rows.count)
+    while low < high {
+        let middle = (low + high) / 2
+        if isBehind(rows[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+}
+
+/// Whether two lists of ascending rows are the same. Measured: 0.2 ns a row, where they are.
+private func areEqual(_ leftRows: [UInt32], _ rightRows: [UInt32]) -> Bool {
+    let (left, right) = (leftRows.span, rightRows.span)
+    let count = left.count
+    guard count == right.count else { return false }
+    guard count > 0 else { return true }
+    guard left[0] == right[0], left[count - 1] == right[count - 1] else { return false }
+    var differences: UInt32 = 0
+    for index in left.indices { differences |= left[index] ^ right[index] }
+    return differences == 0
+}
