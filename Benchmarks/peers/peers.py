@@ -25,23 +25,25 @@ import sys
 import time
 
 PACKAGES = ["duckdb", "polars", "chdb", "pyarrow"]
+SERVERS = {"influxdb": "influxd", "victoria-metrics": "victoria-metrics"}   # package: program
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 # Setting up
 
 def setup(folder):
-    """Packages of Python in an environment of their own, InfluxDB unpacked from Debian's."""
+    """Packages of Python in an environment of their own; servers unpacked from Debian's packages."""
     os.makedirs(folder, exist_ok=True)
     subprocess.run([sys.executable, "-m", "venv", f"{folder}/venv"], check=True)
     for package in PACKAGES:
         if subprocess.run([f"{folder}/venv/bin/pip", "-q", "install", package]).returncode:
             print(f"skipped: {package} cannot be installed")
-    if subprocess.run(["apt-get", "download", "influxdb"], cwd=folder).returncode:
-        print("skipped: influxdb cannot be downloaded")
-    for name in os.listdir(folder):
-        if name.startswith("influxdb_") and name.endswith(".deb"):
-            subprocess.run(["dpkg", "-x", name, "influxdb"], cwd=folder, check=True)
+    for package in SERVERS:
+        if subprocess.run(["apt-get", "download", package], cwd=folder).returncode:
+            print(f"skipped: {package} cannot be downloaded")
+        for name in os.listdir(folder):
+            if name.startswith(f"{package}_") and name.endswith(".deb"):
+                subprocess.run(["dpkg", "-x", name, package], cwd=folder, check=True)
 
 
 # Running
@@ -87,8 +89,8 @@ def measure(store, repeats):
     """Everything of one store."""
     (seconds, size, peak), used = in_process(load, store)
     asked, _ = in_process(answers, store, repeats)
-    return {"version": store.version(), "way": store.way, "seconds": seconds, "bytes": size,
-            "peak": peak or used,
+    return {"version": store.version(), "way": store.way, "keeps_last": store.keeps_last,
+            "seconds": seconds, "bytes": size, "peak": peak or used,
             "answers": {question: (times, answer) for question, times, answer in asked}}
 
 
@@ -173,10 +175,11 @@ def query_table(what, results):
     return text
 
 
-def disagreements(agree, results):
+def disagreements(questions, results):
     found = []
     for question, (_, ours) in results["CozDB"]["answers"].items():
         for name, result in results.items():
+            agree = questions.agree if result["keeps_last"] else questions.resemble
             other = result["answers"].get(question)
             if other and not agree(question, ours, other[1]):
                 found.append(f"{question}: {name} answers otherwise than CozDB")
@@ -220,11 +223,12 @@ def parse():
     run.add_argument("--participants", default="20", help="of the sample")
     run.add_argument("--days", default="14", help="of the sample")
     run.add_argument("--repeats", type=int, default=20)
-    run.add_argument("--stores", default="CozDB,InfluxDB,DuckDB,Polars,chdb")
+    run.add_argument("--stores", help="names of some, with commas")
     run.add_argument("--report", help="file to write; standard output without")
     run.add_argument("--cozdb", default=f"{HERE}/../../.build/release/cozdb")
     run.add_argument("--cozbench", default=f"{HERE}/../.build/release/cozbench")
-    run.add_argument("--influxd")
+    for program in SERVERS.values():
+        run.add_argument("--" + program, dest=program)
     return parser.parse_args()
 
 
@@ -250,15 +254,19 @@ def prepare(options):
 
 def run(options):
     import questions
+    import servers
     import stores
     data = prepare(options)
-    unpacked = os.path.join(options.folder, "influxdb/usr/bin/influxd")
-    programs = {"cozdb": options.cozdb,
-                "influxd": options.influxd or (unpacked if os.path.exists(unpacked) else None)}
+    programs = {"cozdb": options.cozdb}
+    for package, program in SERVERS.items():
+        unpacked = os.path.join(options.folder, package, "usr/bin", program)
+        programs[program] = vars(options)[program] or (
+            unpacked if os.path.exists(unpacked) else None)
     results, skipped, load_before = {}, [], os.getloadavg()[0]
-    wanted = options.stores.lower().split(",")
-    for kind in stores.STORES:
-        if kind.name.lower() not in wanted:
+    wanted = options.stores and options.stores.lower().split(",")
+    for kind in [stores.CozDB, servers.InfluxDB, servers.VictoriaMetrics, stores.DuckDB,
+                 stores.Polars, stores.SQLite, stores.ClickHouse]:
+        if wanted and kind.name.lower() not in wanted:
             continue
         store = kind(data, options.folder, programs)
         module = getattr(kind, "module", None)
@@ -289,7 +297,7 @@ def run(options):
             file.write(text)
     else:
         print(text)
-    wrong = disagreements(questions.agree, results)
+    wrong = disagreements(questions, results)
     for line in wrong:
         print(line, file=sys.stderr)
     print("all answers agree" if not wrong else f"{len(wrong)} answers differ", file=sys.stderr)

@@ -185,6 +185,21 @@ def canonical_of_influx(question, answer, data):
     return sorted((tuple(row) for row in rows), key=str)
 
 
+def numbers(answer):
+    """The numbers of a canonical answer, in their order."""
+    if isinstance(answer, (list, tuple)):
+        return [number for part in answer for number in numbers(part)]
+    return [answer] if isinstance(answer, (int, float)) else []
+
+
+def resemble(question, left, right):
+    """For a store that does not keep the last of two values: as many answers, of which nine of ten
+    numbers are within 3 %."""
+    pairs = list(zip(numbers(left), numbers(right)))
+    near = sum(abs(a - b) <= 0.03 * max(abs(a), abs(b)) for a, b in pairs)
+    return len(left) == len(right) and pairs and near >= 0.9 * len(pairs)
+
+
 def agree(question, left, right):
     """Numbers within 1e-9; percentiles within 3 %, because stores take ranks differently."""
     tolerance = 0.03 if question == "Q10" else 1e-9

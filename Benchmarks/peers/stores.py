@@ -1,15 +1,12 @@
 """The stores: each loads the data, tells its bytes on disk, and answers the questions warm."""
-import contextlib
-import http.client
+import functools
 import json
 import os
 import re
 import shutil
-import signal
-import socket
+import sqlite3
 import subprocess
 import time
-import urllib.parse
 
 import questions
 
@@ -18,6 +15,16 @@ def bytes_below(path):
     """As the disk counts: blocks that files have, not sizes that they reserve."""
     return sum(os.lstat(os.path.join(folder, name)).st_blocks * 512
                for folder, _, names in os.walk(path) for name in names)
+
+
+def peak_of(process_id):
+    """The most memory that a running process has had, in bytes; 0 where it is gone."""
+    try:
+        with open(f"/proc/{process_id}/status") as file:
+            return next((int(line.split()[1]) * 1024 for line in file
+                         if line.startswith("VmHWM")), 0)
+    except OSError:
+        return 0
 
 
 def timed(ask, repeats):
@@ -33,6 +40,8 @@ def timed(ask, repeats):
 class Store:
     """One of them. `load` and `answers` run in processes of their own."""
     name = way = ""
+    # Whether of several values of a cell the one that came last is the one that counts.
+    keeps_last = True
 
     def __init__(self, data, folder, programs):
         self.data, self.programs = data, programs
@@ -77,8 +86,20 @@ class CozDB(Store):
     def load(self):
         self.fresh()
         start = time.perf_counter()
-        self.run("import", "--db", self.database, self.data.lines)
+        process = subprocess.Popen(
+            [self.programs["cozdb"], "import", "--db", self.database, self.data.lines],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # Not by getrusage, which counts what this process had when it forked.
+        self.peak_bytes = 0
+        while process.poll() is None:
+            self.peak_bytes = peak_of(process.pid) or self.peak_bytes
+            time.sleep(0.005)
+        if process.returncode not in (0, 7):        # 7: some lines were refused
+            raise RuntimeError(f"cozdb import ended with {process.returncode}")
         return time.perf_counter() - start
+
+    def peak(self):
+        return self.peak_bytes
 
     def answers(self, repeats):
         for question, text in questions.influxql(self.data, has_coalesce=True).items():
@@ -87,123 +108,6 @@ class CozDB(Store):
             times = [float(word) for word in re.findall(rb"elapsed_ms=([0-9.]+)", done.stderr)]
             answer = json.loads(done.stdout)
             yield question, times[1:], questions.canonical_of_influx(question, answer, self.data)
-
-
-class InfluxDB(Store):
-    name, way = "InfluxDB", "line protocol over HTTP, 10,000 lines a request"
-    settings = """reporting-disabled = true
-bind-address = "127.0.0.1:{rpc}"
-[meta]
-  dir = "{folder}/meta"
-[data]
-  dir = "{folder}/data"
-  wal-dir = "{folder}/wal"
-  wal-fsync-delay = "0s"
-  cache-max-memory-size = "2g"
-  cache-snapshot-write-cold-duration = "4s"
-  compact-full-write-cold-duration = "6s"
-  query-log-enabled = false
-[http]
-  bind-address = "127.0.0.1:{port}"
-  log-enabled = false
-  max-body-size = 0
-[monitor]
-  store-enabled = false
-"""
-
-    def missing(self):
-        if not self.programs.get("influxd"):
-            return "no influxd: apt-get download influxdb, dpkg -x, or name it with --influxd"
-
-    def version(self):
-        text = subprocess.run([self.programs["influxd"], "version"], capture_output=True).stdout
-        return "InfluxDB " + text.decode().split()[1]
-
-    @contextlib.contextmanager
-    def server(self):
-        """The server on free ports of the loopback interface; stopped by its process number."""
-        ports = []
-        for _ in range(2):
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                ports.append(free.getsockname()[1])
-        path = os.path.join(self.folder, "influxdb.conf")
-        with open(path, "w") as file:
-            file.write(self.settings.format(folder=self.folder, port=ports[0], rpc=ports[1]))
-        process = subprocess.Popen([self.programs["influxd"], "run", "-config", path],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            self.port = ports[0]
-            for _ in range(600):
-                with contextlib.suppress(OSError):
-                    if self.call("GET", "/ping")[0] == 204:
-                        break
-                time.sleep(0.05)
-            yield process
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(120)
-
-    def call(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-        connection.request(method, path, body)
-        response = connection.getresponse()
-        return response.status, response.read()
-
-    def blocks(self):
-        with open(self.data.lines, "rb") as file:
-            block = []
-            for line in file:
-                if line.startswith((b"#", b"CREATE DATABASE")):
-                    continue
-                block.append(line)
-                # A line within a string does not begin with the experiment; blocks end before one.
-                if len(block) >= 10_000 and line.rstrip()[-1:].isdigit():
-                    yield b"".join(block)
-                    block = []
-            yield b"".join(block)
-
-    def load(self):
-        self.fresh()
-        with self.server() as process:
-            self.call("POST", "/query?q=" + urllib.parse.quote("CREATE DATABASE study"))
-            start = time.perf_counter()
-            for block in self.blocks():
-                status, text = self.call("POST", "/write?db=study&precision=ns", block)
-                if status >= 300:
-                    raise RuntimeError(text[:300])
-            seconds = self.wait_until_quiet(start)
-            with open(f"/proc/{process.pid}/status") as file:
-                self.peak_bytes = next(int(line.split()[1]) * 1024 for line in file
-                                       if line.startswith("VmHWM"))
-        return seconds
-
-    def wait_until_quiet(self, start):
-        """Its compaction goes on by itself: seconds until the last change of its files."""
-        seen, changed = None, time.perf_counter()
-        while time.perf_counter() - changed < 12:
-            now = bytes_below(os.path.join(self.folder, "data")), sorted(
-                name for _, _, names in os.walk(self.folder) for name in names)
-            if now != seen:
-                seen, changed = now, time.perf_counter()
-            time.sleep(0.5)
-        return changed - start
-
-    def disk_bytes(self):
-        return bytes_below(os.path.join(self.folder, "data"))
-
-    def peak(self):
-        return self.peak_bytes
-
-    def answers(self, repeats):
-        with self.server():
-            for question, text in questions.influxql(self.data, has_coalesce=False).items():
-                path = "/query?db=study&epoch=ns&q=" + urllib.parse.quote(text)
-                times, (status, body) = timed(lambda: self.call("GET", path), repeats)
-                if status != 200:
-                    raise RuntimeError(body[:300])
-                yield question, times, questions.canonical_of_influx(
-                    question, json.loads(body), self.data)
 
 
 class DuckDB(Store):
@@ -369,4 +273,85 @@ class ClickHouse(Store):
                 question, table.column_names, columns)
 
 
-STORES = [CozDB, InfluxDB, DuckDB, Polars, ClickHouse]
+class SQLite(Store):
+    name, way = "SQLite", "typed Parquet, one upsert a line, VACUUM"
+    types = {"int64": "INTEGER", "double": "REAL", "bool": "INTEGER"}
+
+    def version(self):
+        return "SQLite " + sqlite3.sqlite_version
+
+    def connect(self):
+        connection = sqlite3.connect(os.path.join(self.folder, "study.sqlite"),
+                                     isolation_level=None, cached_statements=1024)
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "cache_size = -1048576",
+                        "mmap_size = 17179869184"):
+            connection.execute("PRAGMA " + setting)
+        return connection
+
+    def load(self):
+        self.fresh()
+        start = time.perf_counter()
+        connection = self.connect()
+        columns = "".join(f', "{name}" {self.types.get(self.data.fields[name], "TEXT")}'
+                          for name in sorted(self.data.fields))
+        connection.execute(f"CREATE TABLE points (id_participant TEXT, time INTEGER{columns}, "
+                           "PRIMARY KEY (id_participant, time)) WITHOUT ROWID")
+        for rows in self.chunks():
+            connection.execute("BEGIN")
+            for names, values in rows:
+                connection.execute(self.statement(tuple(names)), values)
+            connection.execute("COMMIT")
+        for statement in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "ANALYZE",
+                          "PRAGMA wal_checkpoint(TRUNCATE)"):
+            connection.execute(statement)
+        connection.close()
+        return time.perf_counter() - start
+
+    def chunks(self):
+        """Rows of the table, many at a time: names of the fields that one has, and its values."""
+        import pyarrow.parquet as pq
+        for batch in pq.ParquetFile(self.data.table).iter_batches(100_000):
+            rows = [([], [who, time]) for who, time in zip(
+                batch["id_participant"].to_pylist(), batch["time"].to_pylist())]
+            for name in sorted(self.data.fields):
+                column = batch[name]
+                places = column.is_valid().to_numpy(zero_copy_only=False).nonzero()[0].tolist()
+                for place, value in zip(places, column.drop_null().to_pylist()):
+                    names, values = rows[place]
+                    names.append(name)
+                    values.append(value)
+            yield rows
+
+    @staticmethod
+    @functools.cache
+    def statement(fields):
+        names = "".join(f', "{name}"' for name in fields)
+        marks = ", ".join("?" * (len(fields) + 2))
+        sets = ", ".join(f'"{name}" = excluded."{name}"' for name in fields)
+        return (f"INSERT INTO points (id_participant, time{names}) VALUES ({marks}) "
+                f"ON CONFLICT (id_participant, time) DO UPDATE SET {sets}")
+
+    def texts(self):
+        """SQLite has neither quantiles nor the last value by another column."""
+        noise, one = self.data.noise, f"id_participant = '{self.data.participant}'"
+        texts = questions.sql(
+            self.data, "", lambda n: f'(SELECT "{n}" FROM points WHERE {one} AND "{n}" IS NOT NULL '
+                                     "ORDER BY time DESC LIMIT 1)")
+        texts["Q5"] += " LIMIT 1"
+        texts["Q10"] = (
+            f"WITH ranked AS (SELECT id_participant, {noise} AS v, row_number() OVER sorted AS i, "
+            f"count(*) OVER (PARTITION BY id_participant) AS n FROM points WHERE {noise} IS NOT "
+            f"NULL WINDOW sorted AS (PARTITION BY id_participant ORDER BY {noise})) "
+            "SELECT id_participant, max(v) FILTER (WHERE i = (n * 95 + 50) / 100) AS p, "
+            "avg(v) FILTER (WHERE i IN ((n + 1) / 2, n / 2 + 1)) AS m "
+            "FROM ranked GROUP BY id_participant")
+        return texts
+
+    def answers(self, repeats):
+        connection = self.connect()
+        for question, text in self.texts().items():
+            def ask():
+                cursor = connection.execute(text)
+                return [column[0] for column in cursor.description], cursor.fetchall()
+            times, (names, rows) = timed(ask, repeats)
+            yield question, times, questions.canonical_of_table(question, names, list(zip(*rows)))

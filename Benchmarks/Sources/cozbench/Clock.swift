@@ -15,13 +15,6 @@ enum Clock {
         unsafe clock_gettime(clock, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
-
-    /// Seconds that the body takes.
-    static func time(_ body: () throws -> Void) rethrows -> Double {
-        let start = now()
-        try body()
-        return now() - start
-    }
 }
 
 /// How long many equal things took.
@@ -29,7 +22,8 @@ struct Durations {
     private var seconds: [Double] = []
 
     var count: Int { seconds.count }
-    var total: Double { seconds.reduce(0, +) }
+    /// Of the first one, which finds caches cold.
+    var first: Double { seconds.first ?? 0 }
     var least: Double { seconds.min() ?? 0 }
     var median: Double { part(0.5) }
 

@@ -47,16 +47,45 @@ struct Cozbench {
         Workload("import", "FILE DIRECTORY", "a file into a new database: speed, size, memory") {
             try ImportWorkload.run(path: $0[0], directory: $0[1])
         },
-        Workload(
-            "compaction", "FILE DIRECTORY", "the same, then merged to one segment: bytes written"
-        ) {
-            try ImportWorkload.run(path: $0[0], directory: $0[1], compacts: true)
+        Workload("unmerged", "FILE DIRECTORY", "the same without a merge, closing included") {
+            try MergeWorkload.unmerged(path: $0[0], directory: $0[1])
         },
-        Workload("growth", "SMALL LARGE DIRECTORY", "cost of a row in a small file and a large") {
+        Workload("merge", "DATABASE", "merges all segments to one") {
+            try MergeWorkload.merge($0[0])
+        },
+        Workload(
+            "compaction", "FILE DIRECTORY",
+            "both, each in a process of its own: time, bytes written and memory of the merge"
+        ) {
+            try MergeWorkload.run(path: $0[0], directory: $0[1])
+        },
+        Workload(
+            "late", "FILE DIRECTORY [SEED]",
+            "a file shuffled, beside itself in order: speed, memory, bytes written"
+        ) {
+            try LateWorkload.run(
+                path: $0[0], directory: $0[1], seed: UInt64($0.number(2, or: 1)))
+        },
+        Workload(
+            "sessions", "DIRECTORY [COUNT] [ROWS]",
+            "open, write, close, many times: segments, bytes written and at rest"
+        ) {
+            try SessionsWorkload.run(
+                directory: $0[0], sessions: $0.number(1, or: 300), rows: $0.number(2, or: 1000))
+        },
+        Workload("series", "DIRECTORY [COUNT]", "a million participants of one row") {
+            try SeriesWorkload.run(directory: $0[0], count: $0.number(1, or: 1_000_000))
+        },
+        Workload(
+            "growth", "SMALL LARGE DIRECTORY",
+            "a small file and a large: cost of a row, opening, questions of one participant"
+        ) {
             try GrowthWorkload.run(small: $0[0], large: $0[1], directory: $0[2])
         },
-        Workload("queries", "DATABASE [REPEATS]", "the fourteen queries, warm, in one process") {
-            try QueriesWorkload.run(path: $0[0], repeats: $0.number(1, or: 20))
+        Workload("queries", "DATABASE [REPEATS] [QUERY]", "the fourteen queries, or one, warm") {
+            try QueriesWorkload.run(
+                path: $0[0], repeats: $0.number(1, or: 20),
+                name: $0.words.count > 2 ? $0[2] : nil)
         },
         Workload("open", "DATABASE [REPEATS]", "opening and closing, for reading and writing") {
             try OpenWorkload.run(path: $0[0], repeats: $0.number(1, or: 50))

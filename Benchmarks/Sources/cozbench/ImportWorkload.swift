@@ -12,14 +12,12 @@ struct ImportRun {
     let writtenBytes: Int
     let info: DatabaseInfo
 
-    /// - Parameter compacts: whether all segments are merged to one at the end.
-    init(_ path: String, into directory: String, compacts: Bool) throws(DatabaseError) {
+    init(_ path: String, into directory: String) throws(DatabaseError) {
         let start = Clock.now()
         let startOfProcessor = Clock.processor()
         let startOfWriting = try ProcessCosts.writtenBytes()
         let database = try Database.open(directory)
         report = try importFiles([path], into: database)
-        if compacts { try database.compact() }
         try database.close()
         seconds = Clock.now() - start
         processorSeconds = Clock.processor() - startOfProcessor
@@ -32,10 +30,8 @@ struct ImportRun {
 }
 
 enum ImportWorkload {
-    static func run(
-        path: String, directory: String, compacts: Bool = false
-    ) throws(DatabaseError) {
-        let run = try ImportRun(path, into: directory, compacts: compacts)
+    static func run(path: String, directory: String) throws(DatabaseError) {
+        let run = try ImportRun(path, into: directory)
         let report = run.report
         let rate = Double(report.decodedBytes) / run.seconds / 1e6
         print(

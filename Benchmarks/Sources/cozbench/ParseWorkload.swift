@@ -9,7 +9,7 @@ enum ParseWorkload {
         let bytes = try readFile(path)
         var best = Double.infinity
         for _ in 0..<repeats {
-            let start = now()
+            let start = Clock.now()
             var (points, values, refused) = (0, 0, 0)
             var parser = LineProtocolParser()
             parser.beginFile()
@@ -35,7 +35,7 @@ enum ParseWorkload {
                 refused += batch.refusals.count
                 batch.removeAll()
             }
-            let seconds = now() - start
+            let seconds = Clock.now() - start
             best = min(best, seconds)
             let rate = Double(bytes.count) / seconds / 1e6
             print(
@@ -44,12 +44,6 @@ enum ParseWorkload {
                     + "\(points) points, \(values) values, \(refused) refused lines")
         }
         print("best: \(Int(Double(bytes.count) / best / 1e6)) MB/s")
-    }
-
-    private static func now() -> Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     static func readFile(_ path: String) throws(DatabaseError) -> [UInt8] {

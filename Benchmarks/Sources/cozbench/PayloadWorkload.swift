@@ -65,12 +65,12 @@ enum PayloadWorkload {
         var storing: [Double] = []
         while reading.count < 500 {
             for payload in payloads {
-                let start = CommandRun.now()
+                let start = Clock.now()
                 let read = try CoziePayload(payload)
-                let middle = CommandRun.now()
+                let middle = Clock.now()
                 try read.write(to: database)
                 reading.append(middle - start)
-                storing.append(CommandRun.now() - middle)
+                storing.append(Clock.now() - middle)
             }
         }
         let both = zip(reading, storing).map { $0 + $1 }

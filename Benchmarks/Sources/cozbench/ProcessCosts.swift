@@ -4,14 +4,15 @@ internal import CozDB
 internal import Glibc
 
 enum ProcessCosts {
-    /// Bytes that write calls of this process took so far, to whatever file: `wchar` of
-    /// /proc/self/io. The database writes by such calls only.
-    static func writtenBytes() throws(DatabaseError) -> Int {
-        let text = String(decoding: try ParseWorkload.readFile("/proc/self/io"), as: UTF8.self)
+    /// Bytes that write calls of a process took so far, to whatever file: `wchar` of /proc/N/io.
+    /// The database writes by such calls only.
+    static func writtenBytes(of process: String = "self") throws(DatabaseError) -> Int {
+        let path = "/proc/\(process)/io"
+        let text = String(decoding: try ParseWorkload.readFile(path), as: UTF8.self)
         for line in text.split(separator: "\n") where line.hasPrefix("wchar: ") {
             if let count = Int(line.dropFirst(7)) { return count }
         }
-        throw DatabaseError(.io, "no count of written bytes", file: "/proc/self/io")
+        throw DatabaseError(.io, "no count of written bytes", file: path)
     }
 
     /// The largest resident set so far, in bytes.

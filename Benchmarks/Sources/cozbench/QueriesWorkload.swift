@@ -145,24 +145,35 @@ enum QueriesWorkload {
     }
 
     /// Prints the time from a statement's text to its collected answer.
-    static func run(path: String, repeats: Int) throws(DatabaseError) {
+    ///
+    /// - Parameter name: of the only question to ask; nil asks all.
+    static func run(path: String, repeats: Int, name: String?) throws(DatabaseError) {
         let database = try Database.open(path, access: .readOnly)
         let constants = try QueryConstants(database)
+        let questions = table(constants).filter { name == nil || $0.name == name }
+        if questions.isEmpty { throw DatabaseError(.usage, "no query of this name; Q1 to Q14") }
         print("\(constants.experiment), participant \(constants.participant); milliseconds")
-        for (name, what, text) in table(constants) {
-            var times = Durations()
-            var rows = 0
-            for _ in 0..<repeats {
-                let start = Clock.now()
-                let result = try database.query(text)
-                times.append(Clock.now() - start)
-                if let error = result.statements.first?.error { throw error }
-                rows = result.series.reduce(0) { $0 + $1.rowCount }
-            }
+        for question in questions {
+            let (times, rows) = try ask(question, of: database, repeats: repeats)
             print(
-                "\(name.padded(to: 5))\(what.padded(to: 43))"
+                "\(question.name.padded(to: 5))\(question.what.padded(to: 43))"
                     + "least \(digits(times.least * 1e3).padded(to: 8))"
                     + "median \(digits(times.median * 1e3).padded(to: 8))\(rows) rows")
         }
+    }
+
+    /// The time of each run, and the rows of the answer.
+    static func ask(
+        _ question: Question, of database: Database, repeats: Int
+    ) throws(DatabaseError) -> (times: Durations, rows: Int) {
+        var (times, rows) = (Durations(), 0)
+        for _ in 0..<repeats {
+            let start = Clock.now()
+            let result = try database.query(question.text)
+            times.append(Clock.now() - start)
+            if let error = result.statements.first?.error { throw error }
+            rows = result.series.reduce(0) { $0 + $1.rowCount }
+        }
+        return (times, rows)
     }
 }

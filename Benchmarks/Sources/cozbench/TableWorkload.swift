@@ -19,7 +19,7 @@ enum TableWorkload {
         var best = Double.infinity
         var size = 0
         for _ in 0..<repeats {
-            let start = now()
+            let start = Clock.now()
             let file = try InputFile(path: path)
             var (points, values, refused) = (0, 0, 0)
             var reader = try format.makeReader(options)
@@ -34,7 +34,7 @@ enum TableWorkload {
                 refused += batch.refusals.count
                 batch.removeAll()
             }
-            let seconds = now() - start
+            let seconds = Clock.now() - start
             size = file.decodedBytes
             best = min(best, seconds)
             let rate = Double(size) / seconds / 1e6
@@ -44,11 +44,5 @@ enum TableWorkload {
                     + "\(points) points, \(values) values, \(refused) refused rows")
         }
         print("best: \(Int(Double(size) / best / 1e6)) MB/s")
-    }
-
-    private static func now() -> Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -59,6 +59,9 @@ package protocol Directory: AnyObject, Sendable {
     func create(_ name: String) throws(FileError) -> any File
     /// An existing regular file.
     func open(_ name: String, writable: Bool) throws(FileError) -> any File
+    /// Whether a name still stands for a file that was opened by it, and nobody has written to that
+    /// since. False where that cannot be told.
+    func isUnchanged(_ name: String, since file: any File) -> Bool
     /// A directory inside this one; with `create` made where it is missing.
     func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory
     func rename(_ source: String, to target: String) throws(FileError)
@@ -67,6 +70,10 @@ package protocol Directory: AnyObject, Sendable {
     func sync() throws(FileError)
     /// Takes the lock of a file that stays there for good; nil where somebody holds it.
     func lock(_ name: String) throws(FileError) -> (any File)?
+}
+
+extension Directory {
+    package func isUnchanged(_ name: String, since file: any File) -> Bool { false }
 }
 
 /// An open file. Closed when the last reference goes.

@@ -121,7 +121,15 @@ private final class PosixDirectory: Directory {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw FileError(call: "open", path: file.path, code: EINVAL)
         }
-        return PosixFile(file)
+        return PosixFile(file, FileIdentity(status))
+    }
+
+    func isUnchanged(_ name: String, since file: any File) -> Bool {
+        // As long as the file is open nobody else gets its number.
+        guard let identity = (file as? PosixFile)?.identity else { return false }
+        var status = stat()
+        let result = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
+        return result == 0 && FileIdentity(status) == identity
     }
 
     func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory {
@@ -171,11 +179,29 @@ private final class PosixDirectory: Directory {
     }
 }
 
+/// What tells a file from another, and from itself after it was written to.
+private struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+    private let sizeBytes: Int64
+    private let changed: Int64
+
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+        sizeBytes = Int64(status.st_size)
+        changed = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+    }
+}
+
 private final class PosixFile: File {
     private let descriptor: Descriptor
+    /// As it was when it was opened; nil for one that was made.
+    fileprivate let identity: FileIdentity?
 
-    init(_ descriptor: Descriptor) {
+    init(_ descriptor: Descriptor, _ identity: FileIdentity? = nil) {
         self.descriptor = descriptor
+        self.identity = identity
     }
 
     var path: String { descriptor.path }

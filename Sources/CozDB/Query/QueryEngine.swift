@@ -42,18 +42,20 @@ struct QueryEngine {
     ) throws(DatabaseError) -> QueryCounters {
         let clock = ContinuousClock()
         let start = clock.now
-        let statements = try Parser.parseWithPlaces(text, options: options)
+        let prepared = try StatementCache.of(snapshot).prepared(text, options)
         let counters = CounterBox(options)
         counters.value.parse = clock.now - start
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
         var current = snapshot
-        for (index, (statement, offset)) in statements.enumerated() {
+        for (index, (statement, offset)) in prepared.statements.enumerated() {
             try output.sink.beginStatement(index)
             do throws(DatabaseError) {
                 try counters.checkCancelled()
+                // What was planned holds for the snapshot that it was planned for.
                 let run = StatementRun(
-                    snapshot: current, options: options, counters: counters, change: change)
+                    snapshot: current, options: options, counters: counters, change: change,
+                    prepared: current === snapshot ? (prepared, index) : nil)
                 let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
                     try run.run(statement, into: output)
                 }
@@ -86,6 +88,8 @@ private struct StatementRun {
     let options: QueryOptions
     let counters: CounterBox
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
+    /// What is known of the text, and the number of the statement in it.
+    let prepared: (text: PreparedText, index: Int)?
 
     /// The snapshot to go on with, where the statement changed data.
     func run(
@@ -139,13 +143,20 @@ private struct StatementRun {
         }
         let clock = ContinuousClock()
         let start = clock.now
-        var planner = Planner(snapshot: snapshot, options: options)
-        let plan = try planner.plan(select)
+        let plan = try self.plan(select)
         let planned = clock.now
         counters.value.plan += planned - start
         output.begin(plan)
         defer { counters.value.execute += clock.now - planned }
         try Executor(options: options, counters: counters).run(plan, into: output)
+    }
+
+    private func plan(_ select: SelectStatement) throws(DatabaseError) -> SelectPlan {
+        if let prepared, let known = prepared.text.plan(prepared.index) { return known }
+        var planner = Planner(snapshot: snapshot, options: options)
+        let plan = try planner.plan(select)
+        if let prepared { prepared.text.keep(plan, prepared.index) }
+        return plan
     }
 
     private func apply(_ wanted: DataChange) throws(DatabaseError) -> ChangeOutcome {

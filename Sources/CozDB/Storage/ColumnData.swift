@@ -204,10 +204,22 @@ extension FieldValue {
     }
 }
 
-/// Part of a column: either only its summary or its values.
+/// Part of a column: only its summary, its values, or (for who asked for that shape) those by
+/// buckets.
 enum ColumnPiece {
     case summary(ColumnSummary)
     case values(ColumnSlice)
+    case buckets(BucketedSlice)
+}
+
+/// What is to be known of values beside themselves.
+enum ColumnShape {
+    case timed
+    /// Values that all lie in the range may come without times.
+    case untimed
+    /// Values may come by buckets instead of times, and without the values where they are not
+    /// asked for.
+    case buckets(EvenBuckets, withValues: Bool)
 }
 
 /// Rows of one series, by ascending time (descending when asked so), as columns.

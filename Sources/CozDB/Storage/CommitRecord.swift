@@ -38,9 +38,9 @@ protocol CommitReceiver {
     mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>)
 }
 
-/// How strings stand in rows: a text twice its number in the commit; a time as the difference of its
-/// word to the likeliest of three others, or its word as it is. Fields of one transmission have
-/// equal times, which take a byte each.
+/// How strings stand in rows: a text twice its number in the commit; a time as the difference of
+/// its word to the likeliest of three others, or its word as it is. Fields of one transmission
+/// have equal times, which take a byte each.
 struct CommitTimes {
     /// What a difference is taken to.
     private enum Base: UInt64 {

@@ -4,8 +4,8 @@
 enum Compaction {
     /// How much larger than the others a segment may be and still be merged with them.
     static let sizeRatio = 4
-    /// The same when no more data comes. With 2, thousands of sessions of one size leave at most ten
-    /// segments and rewrite each value nine times; with 4, seven segments and thirteen times.
+    /// The same when no more data comes. With 2, thousands of sessions of one size leave at most
+    /// ten segments and rewrite each value nine times; with 4, seven segments and thirteen times.
     static let restSizeRatio = 2
     /// With more segments than this, they are merged whatever a merge of so many costs.
     static let segmentCountMax = 64

@@ -238,6 +238,7 @@ extension ExperimentDeletion {
             column, of: series, in: selection.bounds, summarize: { _, _ in isRange }
         ) { piece in
             switch piece {
+            case .buckets: break
             case .summary(let summary): add(summary.count, summary.firstTime, summary.lastTime)
             case .values(let slice):
                 selection.forEachSelected(slice.times) { add(1, slice.times[$0], slice.times[$0]) }

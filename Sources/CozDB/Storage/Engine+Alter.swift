@@ -50,6 +50,7 @@ extension Engine {
             var tooLarge: Int64?
             try view.scan(column.id, of: series, in: .all, summarize: { _, _ in true }) { piece in
                 switch piece {
+                case .buckets: break
                 case .summary(let summary):
                     if !fits(summary.min) { tooLarge = Int64(bitPattern: summary.min) }
                     if !fits(summary.max) { tooLarge = Int64(bitPattern: summary.max) }

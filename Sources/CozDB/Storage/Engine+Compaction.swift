@@ -85,14 +85,12 @@ extension Engine {
     /// Replaces adjacent segments of one experiment by one with the same rows.
     private func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
         guard let first = inputs.first else { return }
-        let work = state.withLock { state in
-            (
-                schema: state.schemas[first.experiment],
-                segments: inputs.compactMap { state.segments[$0.number] }
-            )
+        guard let schema = state.withLock({ $0.schemas[first.experiment] }) else { return }
+        // Readers of its own: what it decodes goes with them.
+        let segments = try inputs.map { (info) throws(DatabaseError) in
+            try SegmentReader(in: directory, info, databaseID: databaseID, access: .copied)
         }
-        guard let schema = work.schema else { return }
-        var merge = try SegmentMerge(work.segments, schema: schema)
+        var merge = try SegmentMerge(segments, schema: schema)
         let merged = try writeSegment(schema) { writer throws(DatabaseError) in
             try merge.write(to: writer, isCancelled: { false })
         }

@@ -50,6 +50,7 @@ extension ExperimentView {
         var found = (count: 0, first: Int64.max, last: Int64.min)
         try scan(column, of: series, in: .all, summarize: { _, _ in true }) { piece in
             switch piece {
+            case .buckets: break
             case .summary(let summary):
                 found.count += summary.count
                 found.first = min(found.first, summary.firstTime)

@@ -6,8 +6,9 @@ internal import Synchronization
 final class LiveReader: Sendable {
     let directory: any Directory
     private let segments = Mutex(SegmentSet())
-    /// The manifest read last: most queries find the same one again.
-    private let lastManifest = Mutex<(bytes: [UInt8], manifest: Manifest)?>(nil)
+    /// The manifest read last, with its file: most queries find that it is the manifest still.
+    /// While it is open no other file can be taken for it.
+    private let lastManifest = Mutex<(manifest: Manifest, file: any File)?>(nil)
 
     /// The snapshot of a manifest without logs: nothing is committed until it is replaced.
     private let lastSnapshot = Mutex<(generation: UInt64, snapshot: Snapshot)?>(nil)
@@ -24,16 +25,17 @@ final class LiveReader: Sendable {
     }
 
     func manifest() throws(DatabaseError) -> Manifest {
-        guard let bytes = try Manifest.readBytes(in: directory) else {
+        let known = lastManifest.withLock { $0 }
+        if let known, directory.isUnchanged(FileName.manifest.text, since: known.file) {
+            return known.manifest
+        }
+        guard let read = try Manifest.readOpen(in: directory) else {
             throw DatabaseError(
                 .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
                 file: directory.path)
         }
-        let known = lastManifest.withLock { $0?.bytes == bytes ? $0?.manifest : nil }
-        if let known { return known }
-        let manifest = try Manifest.decode(bytes, in: directory)
-        lastManifest.withLock { $0 = (bytes, manifest) }
-        return manifest
+        lastManifest.withLock { $0 = read }
+        return read.manifest
     }
 
     /// Everything committed: at least what was acknowledged when the call began.

@@ -229,25 +229,29 @@ extension Manifest {
 extension Manifest {
     /// Reads the manifest; nil where the directory has none.
     static func read(in directory: any Directory) throws(DatabaseError) -> Manifest? {
-        guard let bytes = try readBytes(in: directory) else { return nil }
-        return try decode(bytes, in: directory)
+        try readOpen(in: directory)?.manifest
     }
 
-    /// The bytes of the file, so that who read them before need not decode them again.
-    static func readBytes(in directory: any Directory) throws(DatabaseError) -> [UInt8]? {
+    /// The same with its open file, which tells whether it is still the manifest.
+    static func readOpen(
+        in directory: any Directory
+    ) throws(DatabaseError) -> (manifest: Manifest, file: any File)? {
         let name = FileName.manifest.text
-        return try calling("reading the manifest") { () throws(FileError) -> [UInt8]? in
+        typealias Found = (bytes: [UInt8], file: any File)
+        let found = try calling("reading the manifest") { () throws(FileError) -> Found? in
             do throws(FileError) {
                 let file = try directory.open(name, writable: false)
-                return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
+                return (try file.readAll(count: min(file.size(), sizeBytesMax), at: 0), file)
             } catch {
                 if error.isNotFound { return nil }
                 throw error
             }
         }
+        guard let found else { return nil }
+        return (try decode(found.bytes, in: directory), found.file)
     }
 
-    static func decode(
+    private static func decode(
         _ bytes: [UInt8], in directory: any Directory
     ) throws(DatabaseError) -> Manifest {
         let path = directory.path + "/" + FileName.manifest.text

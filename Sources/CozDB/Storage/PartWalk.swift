@@ -6,7 +6,7 @@ struct PartWalk {
     private let part: Series.Part
     private let range: TimeRange
     private let counts: ReadCounts?
-    private let needsTimes: Bool
+    private let shape: ColumnShape
     private let open: ColumnPool.OpenColumn
     /// The rows of the series in the range, and the blocks that have values of them.
     private let rows: Range<Int>
@@ -15,7 +15,7 @@ struct PartWalk {
     /// Nil where the column has no block of the series.
     init?(
         _ view: RowSources, column: ColumnID, part: Series.Part, range: TimeRange,
-        counts: ReadCounts?, pool: ColumnPool, needsTimes: Bool
+        counts: ReadCounts?, pool: ColumnPool, shape: ColumnShape
     ) throws(DatabaseError) {
         guard let open = try pool.column(column, source: part.source, of: view),
             case .segment(let segment) = view.sources[part.source]
@@ -24,7 +24,7 @@ struct PartWalk {
         self.part = part
         self.range = range
         self.counts = counts
-        self.needsTimes = needsTimes
+        self.shape = shape
         self.open = open
         let directory = open.reader.directory
         let all = directory.blocks(rows: part.rows)
@@ -69,6 +69,14 @@ struct PartWalk {
                 guard try body(.summary(summary)) else { return }
                 continue
             }
+            if case .buckets(let buckets, let withValues) = shape, mayBeSummary,
+                EvenBuckets.range.covers(first: first, last: last)
+            {
+                let slice = try bucketed(block, buckets, withValues)
+                guard slice.count > 0 else { continue }
+                guard try body(.buckets(slice)) else { return }
+                continue
+            }
             let slice = try values(block, isCovered)
             guard slice.count > 0 else { continue }
             guard try body(.values(slice)) else { return }
@@ -78,10 +86,20 @@ struct PartWalk {
     private func values(_ block: Int, _ isCovered: Bool) throws(DatabaseError) -> ColumnSlice {
         counts?.blocksDecoded += 1
         counts?.storedBytes += open.reader.directory.sizeBytes(block)
-        let withTimes = needsTimes || !isCovered || open.reader.storedType != column.type
+        var withTimes = !isCovered || open.reader.storedType != column.type
+        if case .untimed = shape {} else { withTimes = true }
         var slice = try open.reader.values(block: block, rows: rows, withTimes: withTimes)
         slice = slice.cast(to: column.type)
         if !isCovered { slice.trim(to: range) }
         return slice
+    }
+    /// Rows are those in the range already.
+    private func bucketed(
+        _ block: Int, _ buckets: EvenBuckets, _ withValues: Bool
+    ) throws(DatabaseError) -> BucketedSlice {
+        counts?.blocksDecoded += 1
+        if withValues { counts?.storedBytes += open.reader.directory.sizeBytes(block) }
+        return try open.reader.bucketed(
+            block: block, rows: rows, buckets, withValues: withValues)
     }
 }

@@ -121,14 +121,20 @@ struct SegmentColumnReader {
 
     /// The rows that have the values of a block, without decoding those.
     mutating func rows(block: Int) throws(DatabaseError) -> ArraySlice<UInt32> {
-        loadedBlock = -1
-        let first = directory.ordinals[block]
-        try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
+        try loadRows(ofBlock: block)
         return loadedRows[loadedRange]
     }
 
+    /// Finds the rows of a block, whose values are then to be loaded again.
+    mutating func loadRows(ofBlock block: Int) throws(DatabaseError) {
+        if block == loadedBlock { return }
+        loadedBlock = -1
+        let first = directory.ordinals[block]
+        try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
+    }
+
     /// Where the rows of the loaded block that lie in these stand in `loadedRows`.
-    private func places(of rows: Range<Int>) -> Range<Int> {
+    func places(of rows: Range<Int>) -> Range<Int> {
         var (start, end) = (loadedRange.lowerBound, loadedRange.upperBound)
         guard start < end else { return loadedRange }
         if Int(loadedRows[start]) < rows.lowerBound {
@@ -235,7 +241,7 @@ struct SegmentColumnReader {
     }
 
     /// The times of rows at these places, piece by piece of the blocks of times.
-    private mutating func times(_ places: Range<Int>) throws(DatabaseError) -> [Int64] {
+    mutating func times(_ places: Range<Int>) throws(DatabaseError) -> [Int64] {
         var times: [Int64] = []
         times.reserveCapacity(places.count)
         var place = places.lowerBound

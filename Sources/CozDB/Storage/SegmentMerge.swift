@@ -54,7 +54,12 @@ struct SegmentMerge {
                 try writer.beginSeries(series.key.bytes)
             }
             var inputs = series.parts.map { Input(source: $0.source, rows: $0.rows) }
-            while try takeSlab(&inputs) { try writeSlab(&inputs, of: series.key, to: writer) }
+            while try takeSlab(&inputs) {
+                try writeSlab(&inputs, of: series.key, to: writer)
+                for input in inputs {
+                    segments[input.source].forget(rowsBefore: input.rows.lowerBound)
+                }
+            }
         }
     }
 

@@ -8,10 +8,9 @@ final class SegmentReader: Sendable {
     let info: Manifest.Segment
     let footer: SegmentFooter
     let footerSizeBytes: Int
-    let path: String
+    var path: String { file.path }
 
-    private let mapping: FileMapping
-    private let databaseID: UInt64
+    private let file: SegmentFile
     /// Index in `footer.fields` by column number; -1 where the segment lacks the column.
     private let fieldByColumn: [Int]
     private let cache = Mutex(Cache())
@@ -19,6 +18,7 @@ final class SegmentReader: Sendable {
     /// Decoded directories stay; what is decoded of the data is kept while there is room.
     private struct Cache {
         var fields: [Int: FieldDirectory] = [:]
+        var smallDirectories: SmallDirectories?
         var dictionaries: [Int: StringTable] = [:]
         var presence: [Int: PresenceVector] = [:]
         var timeDirectory: FieldDirectory?
@@ -30,7 +30,9 @@ final class SegmentReader: Sendable {
         var sharedBlocks: [Int: SharedBlock] = [:]
         /// Words of blocks that other fields repeat.
         var repeatedWords: [BlockName: [UInt64]] = [:]
-        /// Bytes of times, rows and repeated words.
+        /// Where buckets end among the values of blocks.
+        var bucketRuns: [BucketsName: BucketRuns] = [:]
+        /// Bytes of times, rows, repeated words and ends of buckets.
         var sizeBytes = 0
     }
 
@@ -44,6 +46,13 @@ final class SegmentReader: Sendable {
         var block: Int
     }
 
+    /// Buckets of the values of a block.
+    struct BucketsName: Hashable {
+        var field: Int
+        var block: Int
+        var buckets: EvenBuckets
+    }
+
     private struct ChunkName: Hashable {
         var group: Int
         var chunk: Int
@@ -52,19 +61,12 @@ final class SegmentReader: Sendable {
     /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
     ///   names.
     init(
-        in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64
+        in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
+        access: SegmentFile.Access = .mapped
     ) throws(DatabaseError) {
         self.info = info
-        self.databaseID = databaseID
-        let name = FileName.segment(info.number).text
-        path = directory.path + "/" + name
-        mapping = try calling("opening a segment") { () throws(FileError) in
-            let file = try directory.open(name, writable: false)
-            let size = try file.size()
-            return try file.map(size: min(size, info.sizeBytes))
-        }
-        (footer, footerSizeBytes) = try SegmentReader.readFooter(
-            mapping, info: info, databaseID: databaseID, path: path)
+        (file, footer, footerSizeBytes) = try SegmentFile.open(
+            in: directory, info, databaseID: databaseID, access: access)
         var fieldByColumn: [Int] = []
         for (index, field) in footer.fields.enumerated() {
             while fieldByColumn.count <= field.column.id { fieldByColumn.append(-1) }
@@ -85,18 +87,34 @@ final class SegmentReader: Sendable {
 
     func directory(_ field: Int) throws(DatabaseError) -> FieldDirectory {
         if let known = cache.withLock({ $0.fields[field] }) { return known }
-        let place = footer.fields[field].directory
-        let valueCount = footer.fields[field].valueCount
+        let description = footer.fields[field]
+        let isSmall = description.smallBlockCount > 0
+        let table =
+            isSmall
+            ? try smallDirectories().directory(of: field, in: footer.fields)
+            : try read(description.directory) { bytes throws(FormatError) in
+                try IntegerTable(
+                    decoding: bytes, columnCount: BlockColumn.fieldColumnCount,
+                    countMax: description.valueCount)
+            }
+        let place = isSmall ? footer.smallDirectories : description.directory
         let rowCount = footer.rowCount
-        let table = try read(place) { bytes throws(FormatError) in
-            let table = try IntegerTable(
-                decoding: bytes, columnCount: BlockColumn.fieldColumnCount, countMax: valueCount)
-            try table.checkBlocks(rowCount: rowCount, valueCount: valueCount)
-            return table
+        try namingFile(path, at: place.offset) { () throws(FormatError) in
+            try table.checkBlocks(rowCount: rowCount, valueCount: description.valueCount)
         }
         let directory = FieldDirectory(table)
         cache.withLock { $0.fields[field] = directory }
         return directory
+    }
+
+    private func smallDirectories() throws(DatabaseError) -> SmallDirectories {
+        if let known = cache.withLock({ $0.smallDirectories }) { return known }
+        let fields = footer.fields
+        let directories = try read(footer.smallDirectories) { bytes throws(FormatError) in
+            try SmallDirectories(decoding: bytes, fields: fields)
+        }
+        cache.withLock { $0.smallDirectories = directories }
+        return directories
     }
 
     func dictionary(_ field: Int) throws(DatabaseError) -> StringTable {
@@ -129,6 +147,23 @@ final class SegmentReader: Sendable {
         _ vector: PresenceVector, ofField field: Int, chunk: Int
     ) throws(DatabaseError) -> [UInt32] {
         try presenceRows(vector, ofGroup: footer.fields[field].group, chunk: chunk)
+    }
+
+    /// Whether a field is known to have values in no rows but those in which another has: as far
+    /// as their presence is stored that way.
+    func isPart(_ field: Int, of other: Int, rows: Range<Int>) throws(DatabaseError) -> Bool {
+        let (group, whole) = (footer.fields[field].group, footer.fields[other].group)
+        if group == whole { return true }
+        let vector = try presence(ofGroup: group)
+        for index in 0..<vector.chunkCount {
+            let first = vector.chunk(index).number * SegmentFormat.presenceChunkRows
+            guard rows.overlaps(first..<(first + SegmentFormat.presenceChunkRows)) else { continue }
+            let found = try namingFile(path, at: footer.groups[group].offset) {
+                () throws(FormatError) in try vector.whole(ofChunk: index)
+            }
+            if found != whole { return false }
+        }
+        return true
     }
 
     /// The rows of all chunks of a presence vector, to find out whether they can be read.
@@ -184,6 +219,7 @@ final class SegmentReader: Sendable {
                 cache.times.removeAll()
                 cache.presenceRows.removeAll()
                 cache.repeatedWords.removeAll()
+                cache.bucketRuns.removeAll()
                 DecodedMemory.give(cache.sizeBytes)
                 cache.sizeBytes = 0
                 guard DecodedMemory.take(sizeBytes) else { return }
@@ -191,6 +227,39 @@ final class SegmentReader: Sendable {
             // Two threads may have decoded the same: then it is counted twice, which does no harm.
             cache.sizeBytes += sizeBytes
             change(&cache)
+        }
+    }
+
+    /// Forgets what was decoded of the rows before one: who goes through a segment once, by
+    /// ascending row, needs it no more.
+    func forget(rowsBefore row: Int) {
+        cache.withLock { cache in
+            let directory = cache.timeDirectory?.table
+            let (fields, vectors) = (cache.fields, cache.presence)
+            var freed = 0
+            cache.times = cache.times.filter { block, times in
+                guard let directory, directory.int(BlockColumn.lastRow, block) < row else {
+                    return true
+                }
+                freed += times.count * 8
+                return false
+            }
+            cache.presenceRows = cache.presenceRows.filter { name, rows in
+                guard let chunk = vectors[name.group]?.chunk(name.chunk),
+                    (chunk.number + 1) * presenceRowCountMax <= row
+                else { return true }
+                freed += rows.count * 4
+                return false
+            }
+            cache.repeatedWords = cache.repeatedWords.filter { name, words in
+                guard let table = fields[name.field]?.table,
+                    table.int(BlockColumn.lastRow, name.block) < row
+                else { return true }
+                freed += words.count * 8
+                return false
+            }
+            cache.sizeBytes -= freed
+            DecodedMemory.give(freed)
         }
     }
 
@@ -297,6 +366,15 @@ final class SegmentReader: Sendable {
         }
     }
 
+    /// Where buckets end among the values of a block, if that is kept.
+    func bucketRuns(_ name: BucketsName) -> BucketRuns? {
+        cache.withLock { $0.bucketRuns[name] }
+    }
+
+    func keep(_ runs: BucketRuns, _ name: BucketsName) {
+        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns[name] = runs }
+    }
+
     /// The words of times and the strings of a block that holds both.
     func mixedStrings(
         _ directory: IntegerTable, block: Int
@@ -338,8 +416,7 @@ final class SegmentReader: Sendable {
     func read<Result>(
         _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
-        try SegmentReader.read(
-            mapping, place, databaseID: databaseID, number: info.number, path: path, body)
+        try file.read(place, body)
     }
 
     private static func strings(
@@ -351,110 +428,5 @@ final class SegmentReader: Sendable {
             bytes, count: count, sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap,
             ends: &ends)
         return StringTable(heap: heap, ends: ends)
-    }
-
-    private static func read<Result>(
-        _ mapping: FileMapping, _ place: BlockPlace, databaseID: UInt64, number: UInt64,
-        path: String, _ body: (Span<UInt8>) throws(FormatError) -> Result
-    ) throws(DatabaseError) -> Result {
-        try namingFile(path, at: place.offset) { () throws(FormatError) in
-            guard place.offset >= 0, place.sizeBytes >= 0,
-                place.offset <= mapping.count - place.sizeBytes
-            else { throw FormatError(.invalid, "a block outside of the file", at: 0) }
-            return try mapping.withBytes(place.offset, count: place.sizeBytes) {
-                bytes throws(FormatError) in
-                let seed = SegmentFormat.seed(
-                    databaseID: databaseID, number: number, offset: place.offset)
-                guard place.sizeBytes == 0 || checksum(bytes, seed: seed) == place.checksum else {
-                    throw FormatError(.checksum, "this block does not match its checksum", at: 0)
-                }
-                return try body(bytes)
-            }
-        }
-    }
-
-    private static func readFooter(
-        _ mapping: FileMapping, info: Manifest.Segment, databaseID: UInt64, path: String
-    ) throws(DatabaseError) -> (footer: SegmentFooter, sizeBytes: Int) {
-        let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
-        guard mapping.count == info.sizeBytes, info.sizeBytes >= minimum else {
-            throw DatabaseError(
-                .damaged, "the file has \(mapping.count) bytes, expected \(info.sizeBytes)",
-                file: path, offset: mapping.count)
-        }
-        let version = try namingFile(path) { () throws(FormatError) in
-            try mapping.withBytes(0, count: SegmentFormat.headerSizeBytes) {
-                bytes throws(FormatError) in
-                try checkHeader(bytes, info: info, databaseID: databaseID)
-            }
-        }
-        let trailerOffset = info.sizeBytes - SegmentFormat.trailerSizeBytes
-        let place = try namingFile(path, at: trailerOffset) { () throws(FormatError) in
-            try mapping.withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
-                bytes throws(FormatError) in
-                try readTrailer(bytes, info: info)
-            }
-        }
-        let footer = try read(
-            mapping, place, databaseID: databaseID, number: info.number, path: path
-        ) { bytes throws(FormatError) in
-            let plain =
-                version == SegmentFormat.oldestVersion
-                ? [UInt8](copying: bytes)
-                : try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
-            var reader = ByteReader(plain.span)
-            let footer = try reader.readFooter(end: place.offset)
-            guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
-                throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
-            }
-            return footer
-        }
-        return (footer, place.sizeBytes)
-    }
-
-    /// The version, which this program reads.
-    private static func checkHeader(
-        _ bytes: Span<UInt8>, info: Manifest.Segment, databaseID: UInt64
-    ) throws(FormatError) -> UInt32 {
-        var reader = ByteReader(bytes)
-        guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
-            throw FormatError(.invalid, "not the beginning of a segment", at: 0)
-        }
-        let version = try reader.readUInt32()
-        guard (SegmentFormat.oldestVersion...SegmentFormat.version).contains(version) else {
-            throw FormatError(
-                .unsupported,
-                "segment version \(version), this program reads \(SegmentFormat.oldestVersion) to "
-                    + "\(SegmentFormat.version); export with the program that wrote it and import "
-                    + "again", at: 8)
-        }
-        let stored = try reader.readUInt32()
-        guard checksum(bytes.extracting(16...), seed: version) == stored else {
-            throw FormatError(.checksum, "the header does not match its checksum", at: 12)
-        }
-        guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
-            throw FormatError(.invalid, "a segment of another database or number", at: 16)
-        }
-        return version
-    }
-
-    private static func readTrailer(
-        _ bytes: Span<UInt8>, info: Manifest.Segment
-    ) throws(FormatError) -> BlockPlace {
-        var reader = ByteReader(bytes)
-        let offset = try reader.readUInt64()
-        let size = try reader.readUInt32()
-        let sum = try reader.readUInt32()
-        let fileSize = try reader.readUInt64()
-        let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
-        guard fileSize == UInt64(info.sizeBytes), offset <= UInt64(end),
-            Int(offset) + Int(size) == end,
-            try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic
-        else { throw FormatError(.invalid, "not the end of this segment", at: 0) }
-        guard sum == info.footerChecksum else {
-            throw FormatError(
-                .checksum, "the footer is not the one the manifest names", at: 12)
-        }
-        return BlockPlace(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
     }
 }

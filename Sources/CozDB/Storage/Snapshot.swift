@@ -1,12 +1,16 @@
 // The immutable view of a database that a query runs on: everything committed up to one moment.
 // The only part of Storage that the query layer may name (with ColumnData.swift).
 
+internal import Synchronization
+
 /// Everything committed up to one moment. Stays valid, and keeps its files open, while it lives.
 final class Snapshot: Sendable {
     /// Experiments in byte order of their names.
     let experiments: [ExperimentView]
     /// Sequence of the last commit it contains; 0 for an empty database.
     let sequence: UInt64
+    /// What whoever reads it wants to keep for as long as it lives.
+    let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(experiments: [ExperimentView], sequence: UInt64 = 0) {
         self.experiments = experiments
@@ -124,7 +128,7 @@ final class ExperimentView: Sendable {
     /// - Parameters:
     ///   - demands: values that miss one of them may be left out.
     ///   - pool: of the thread, to find the column's readers open.
-    ///   - needsTimes: false where values that all lie in the range may come without times.
+    ///   - shape: what values may come with.
     ///   - summarize: for a run of values from first to last time (both included, wholly inside
     ///     `range`): true to be given the summary alone. It is only asked for where a summary is
     ///     exact (no newer value replaces one of the run).
@@ -132,7 +136,7 @@ final class ExperimentView: Sendable {
     func scan(
         _ column: ColumnID, of series: Series, in range: TimeRange,
         demands: [ColumnDemand] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
-        needsTimes: Bool = true, summarize: (_ first: Int64, _ last: Int64) -> Bool,
+        shape: ColumnShape = .timed, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
         let demands = demands.filter { $0.bounds != .any }
@@ -140,7 +144,7 @@ final class ExperimentView: Sendable {
         {
             let walk = try PartWalk(
                 rows, column: column, part: series.parts[0], range: range, counts: counts,
-                pool: pool ?? ColumnPool(), needsTimes: needsTimes)
+                pool: pool ?? ColumnPool(), shape: shape)
             try walk?.run(summarize, body)
             return
         }
@@ -226,6 +230,24 @@ final class ExperimentView: Sendable {
             ? directory.ordinals[last] + table.int(BlockColumn.count, last)
             : segment.ordinal(ofRow: rows.upperBound, field: field)
         return upTo - before
+    }
+
+    /// The one of some columns that has a value in each row in which any of them has one; nil where
+    /// that takes more than a look at how presence is stored.
+    ///
+    /// - Parameter columns: the first has the first say.
+    func only(of columns: [ColumnID], _ series: Series) throws(DatabaseError) -> ColumnID? {
+        if columns.count == 1 { return columns[0] }
+        guard series.parts.count == 1, case .segment(let segment) = sources[series.parts[0].source]
+        else { return nil }
+        let fields = columns.map { segment.field($0) }
+        guard let first = fields.first, let first else { return nil }
+        for case let other? in fields.dropFirst() {
+            guard try segment.isPart(other, of: first, rows: series.parts[0].rows) else {
+                return nil
+            }
+        }
+        return columns[0]
     }
 
     /// The first value that each row has of some columns, in pieces of ascending time.

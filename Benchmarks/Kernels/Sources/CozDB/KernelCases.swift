@@ -18,7 +18,8 @@ private func numbers(_ count: Int, below bound: UInt64, seed: UInt64 = 1) -> [UI
 private func digest(_ words: [UInt64]) -> UInt64 { words[0] &+ words[words.count / 2] &* 31 }
 
 func cases() throws(FormatError) -> [KernelCase] {
-    try integerCases() + deltaCases() + wordCases() + floatCases() + presenceCases() + textCases()
+    try integerCases() + runCases() + deltaCases() + wordCases() + floatCases() + presenceCases()
+        + textCases()
         + checksumCases()
 }
 
@@ -37,7 +38,7 @@ private func integerCases() throws(FormatError) -> [KernelCase] {
     let times = ascending.map { Int64(bitPattern: $0) }
     return [
         KernelCase(
-            name: "unpack 11 bits", unit: "G values", count: count,
+            name: "unpack 11 bits", ratioMin: 6, unit: "G values", count: count,
             kernel: {
                 output.removeAll(keepingCapacity: true)
                 unpackBits(bytes.span, count: count, width: width, adding: 7, appendTo: &output)
@@ -49,7 +50,7 @@ private func integerCases() throws(FormatError) -> [KernelCase] {
                 return digest(output)
             }),
         KernelCase(
-            name: "pack 11 bits", unit: "G values", count: count,
+            name: "pack 11 bits", ratioMin: 3, unit: "G values", count: count,
             kernel: {
                 writer.removeAll()
                 packBits(values.span, width: width, into: &writer)
@@ -75,6 +76,41 @@ private func integerCases() throws(FormatError) -> [KernelCase] {
     ]
 }
 
+private func runCases() throws(FormatError) -> [KernelCase] {
+    let lengths = numbers(64, below: 31)
+    let values = numbers(64, below: 1 << 40)
+    let total = lengths.reduce(0) { $0 + Int($1) + 1 }
+    var output: [UInt64] = []
+    return [
+        KernelCase(
+            name: "runs to values", ratioMin: 5, unit: "G values", count: total,
+            kernel: {
+                output.removeAll(keepingCapacity: true)
+                try? appendRuns(values.span, lengths: lengths.span, count: total, to: &output)
+                return digest(output)
+            },
+            plain: {
+                output.removeAll(keepingCapacity: true)
+                for run in values.indices {
+                    for _ in 0...lengths[run] { output.append(values[run]) }
+                }
+                return digest(output)
+            }),
+        KernelCase(
+            name: "one value repeated", ratioMin: 4, unit: "G values", count: count,
+            kernel: {
+                output.removeAll(keepingCapacity: true)
+                appendRepeated(values[3], count: count, to: &output)
+                return digest(output)
+            },
+            plain: {
+                output.removeAll(keepingCapacity: true)
+                for _ in 0..<count { output.append(values[3]) }
+                return digest(output)
+            }),
+    ]
+}
+
 private func deltaCases() throws(FormatError) -> [KernelCase] {
     let steps = numbers(count, below: 1 << 11)
     var sum: UInt64 = 0
@@ -92,7 +128,7 @@ private func deltaCases() throws(FormatError) -> [KernelCase] {
     var (output, scratch): ([UInt64], [UInt64]) = ([], [])
     return [
         KernelCase(
-            name: "differences to values", unit: "G values", count: count,
+            name: "differences to values", ratioMin: 5, unit: "G values", count: count,
             kernel: {
                 output.removeAll(keepingCapacity: true)
                 var reader = ByteReader(bytes.span)
@@ -122,7 +158,7 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
     var output: [Int64] = []
     return [
         KernelCase(
-            name: "sum of floats", unit: "G values", count: count,
+            name: "sum of floats", ratioMin: 4, unit: "G values", count: count,
             kernel: { sumOfFloats(floats.span).bitPattern },
             plain: {
                 var sum = 0.0
@@ -130,7 +166,7 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
                 return sum.bitPattern
             }),
         KernelCase(
-            name: "sum of integers", unit: "G values", count: count,
+            name: "sum of integers", ratioMin: 1.4, unit: "G values", count: count,
             kernel: { UInt64(bitPattern: sumOfIntegers(words.span)) },
             plain: {
                 var sum: Int64 = 0
@@ -138,7 +174,7 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
                 return UInt64(bitPattern: sum)
             }),
         KernelCase(
-            name: "words at places", unit: "G values", count: places.count,
+            name: "words at places", ratioMin: 3, unit: "G values", count: places.count,
             kernel: {
                 output.removeAll(keepingCapacity: true)
                 appendWords(of: times.span, at: places.span, from: 0, to: &output)
@@ -148,6 +184,25 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
                 output.removeAll(keepingCapacity: true)
                 for place in places { output.append(times[Int(place)]) }
                 return UInt64(bitPattern: output[7])
+            }),
+        KernelCase(
+            name: "end of a bucket", ratioMin: 4, unit: "G values", count: count,
+            kernel: {
+                var (start, buckets) = (0, UInt64(0))
+                while start < count {
+                    let end = times[start] / 384 * 384 + 384
+                    start = firstIndex(in: times.span, atOrBehind: end, in: start..<count)
+                    buckets += 1
+                }
+                return buckets
+            },
+            plain: {
+                var (bucket, buckets) = (Int64(-1), UInt64(0))
+                for time in times where time / 384 != bucket {
+                    bucket = time / 384
+                    buckets += 1
+                }
+                return buckets
             }),
         KernelCase(
             name: "two lists by time", unit: "G values", count: 2 * count,
@@ -216,7 +271,7 @@ private func floatCases() throws(FormatError) -> [KernelCase] {
     let none: [UInt64] = []
     return [
         KernelCase(
-            name: "decimals (ALP)", unit: "G values", count: count,
+            name: "decimals (ALP)", ratioMin: 2.5, unit: "G values", count: count,
             kernel: {
                 output.removeAll(keepingCapacity: true)
                 output.append(contentsOf: digitsOfValues)
@@ -232,7 +287,7 @@ private func floatCases() throws(FormatError) -> [KernelCase] {
                 return digest(output)
             }),
         KernelCase(
-            name: "summary of floats", unit: "G values", count: count,
+            name: "summary of floats", ratioMin: 2.5, unit: "G values", count: count,
             kernel: {
                 let it = summarize(times: times.span, words: floats.span, type: .float)
                 return it.min &+ it.max
@@ -269,7 +324,7 @@ private func presenceCases() throws(FormatError) -> [KernelCase] {
     var positions: [UInt32] = []
     return [
         KernelCase(
-            name: "presence, bitmap", unit: "G rows", count: rowCount,
+            name: "presence, bitmap", ratioMin: 1.8, unit: "G rows", count: rowCount,
             kernel: {
                 positions.removeAll(keepingCapacity: true)
                 try? Presence.decode(
@@ -299,7 +354,7 @@ private func textCases() throws(FormatError) -> [KernelCase] {
     var bytes: [UInt8] = []
     return [
         KernelCase(
-            name: "ISO time, parse", unit: "G texts", count: count,
+            name: "ISO time, parse", ratioMin: 3, unit: "G texts", count: count,
             kernel: {
                 var sum: UInt64 = 0
                 for text in texts {
@@ -313,7 +368,7 @@ private func textCases() throws(FormatError) -> [KernelCase] {
                 return sum
             }),
         KernelCase(
-            name: "ISO time, print", unit: "G texts", count: count,
+            name: "ISO time, print", ratioMin: 1.5, unit: "G texts", count: count,
             kernel: {
                 bytes.removeAll(keepingCapacity: true)
                 for time in times { time.append(to: &bytes) }
@@ -325,7 +380,7 @@ private func textCases() throws(FormatError) -> [KernelCase] {
                 return UInt64(bytes.count)
             }),
         KernelCase(
-            name: "floats, parse", unit: "G numbers", count: count,
+            name: "floats, parse", ratioMin: 2.5, unit: "G numbers", count: count,
             kernel: { sumOfNumbers(padded) },
             plain: {
                 var sum: UInt64 = 0
@@ -388,7 +443,7 @@ private func checksumCases() throws(FormatError) -> [KernelCase] {
     let bytes = numbers(16_384, below: 256).map { UInt8($0) }
     return [
         KernelCase(
-            name: "CRC32C, 16 KiB", unit: "GB", count: bytes.count,
+            name: "CRC32C, 16 KiB", ratioMin: 15, unit: "GB", count: bytes.count,
             kernel: { UInt64(checksum(bytes.span)) },
             plain: { UInt64(tableChecksum(bytes.span)) })
     ]

@@ -7,8 +7,9 @@ extension Executor {
         _ plan: SelectPlan, _ aggregation: GroupAggregation
     ) throws(DatabaseError) -> [PointList] {
         var lists: [PointList] = []
+        var collected = CollectedPoints()
         for index in plan.calls.indices {
-            let points = try aggregation.points(index)
+            let points = try aggregation.points(index, &collected)
             let list = try finished(plan, plan.calls[index], points)
             try aggregation.share.grow(list.sizeBytes)
             lists.append(list)
@@ -157,6 +158,13 @@ extension ResultVector {
             }
         }
     }
+}
+
+/// The points that the last of some calls was of.
+struct CollectedPoints {
+    var collector: Int?
+    var list = PointList()
+    var rankings = RankingBox()
 }
 
 /// What the calls of a statement gather of one group.
@@ -385,7 +393,11 @@ struct GroupAggregation {
     // MARK: Output
 
     /// The points of one call before fill and transformations, by ascending time.
-    func points(_ call: Int) throws(DatabaseError) -> PointList {
+    ///
+    /// - Parameter collected: of the calls before, which may be of the same points.
+    func points(
+        _ call: Int, _ collected: inout CollectedPoints
+    ) throws(DatabaseError) -> PointList {
         let planned = plan.calls[call]
         // A row that is no single point is dated with the lower bound.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
@@ -394,24 +406,26 @@ struct GroupAggregation {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
             return fields[index].points(aggregate, time: time, age: age(planned))
-        case (.collector(let index), let aggregate?):
-            let list = try collectors[index].finished(executor.counters)
-            guard list.count > 0 else { return PointList() }
+        case (.collector(let index), let aggregate):
+            if collected.collector != index {
+                collected = CollectedPoints(
+                    collector: index, list: try collectors[index].finished(executor.counters))
+            }
+            guard let aggregate, collected.list.count > 0 else { return collected.list }
             let selection = Selection(
                 aggregate: aggregate, parameter: planned.parameter, buckets: plan.buckets,
                 time: time,
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
-                }, age: age(planned), counters: executor.counters)
-            return try selection.apply(to: list, executor.counters)
-        case (.collector(let index), nil):
-            return try collectors[index].finished(executor.counters)
+                }, age: age(planned), counters: executor.counters, rankings: collected.rankings)
+            return try selection.apply(to: collected.list, executor.counters)
         case (.field, nil): return PointList()
         }
     }
 
     private func age(_ call: PlannedCall) -> Age {
-        Age(now: plan.now.nanoseconds, unit: Int64(saturating: call.parameter))
+        Age(
+            now: executor.options.now.nanoseconds, unit: Int64(saturating: call.parameter))
     }
 }
 

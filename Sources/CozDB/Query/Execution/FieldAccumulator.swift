@@ -1,13 +1,17 @@
 // Count, sum, extremes and ends of one field, bucket by bucket. One pass serves every simple
 // aggregate of the field; whole runs come in as summaries where storage has them.
 
-/// What has been seen of one bucket.
-struct BucketState {
+/// How many values one bucket has, and their sum.
+struct BucketSums {
     /// First nanosecond of the bucket.
     var start: Int64
     var count = 0
     var floatSum = 0.0
     var integerSum: Int64 = 0
+}
+
+/// What else has been seen of one bucket.
+struct BucketDetails {
     /// Values are 64 bits as in `ColumnSlice`; strings have codes of the accumulator's own.
     var minimum: UInt64 = 0
     var minimumTime: Int64 = 0
@@ -20,6 +24,12 @@ struct BucketState {
     /// Welford's running mean and sum of squared differences.
     var mean = 0.0
     var squares = 0.0
+}
+
+/// All that has been seen of one bucket.
+struct BucketState {
+    var sums: BucketSums
+    var details = BucketDetails()
 }
 
 /// What the aggregates of a field need to know of a bucket besides how many values it has.
@@ -80,7 +90,10 @@ struct FieldAccumulator {
     var needs: BucketNeeds
     /// Where buckets are numbered in the order they were seen in; else sorted up to `sortedCount`,
     /// and what one series adds behind it is sorted too.
-    private var states: [BucketState] = []
+    private var sums: [BucketSums] = []
+    /// Of the same buckets; none where sums are enough, as nearly always: then all that is known
+    /// of a bucket is half a line of the cache.
+    private var details: [BucketDetails] = []
     private var numbering: BucketNumbering?
     private var sortedCount = 0
     private var current = 0
@@ -103,7 +116,8 @@ struct FieldAccumulator {
 
     /// About what it takes.
     var sizeBytes: Int {
-        states.count * MemoryLayout<BucketState>.stride + strings.sizeBytes
+        sums.count * MemoryLayout<BucketSums>.stride
+            + details.count * MemoryLayout<BucketDetails>.stride + strings.sizeBytes
             + (numbering?.sizeBytes ?? 0)
     }
 
@@ -123,54 +137,73 @@ struct FieldAccumulator {
 
     /// Adds what another gathered of other series of the same field.
     mutating func add(_ other: FieldAccumulator) {
-        for state in other.orderedStates where state.count > 0 {
-            var state = state
-            if type == .string, !needs.isDisjoint(with: .ends) {
-                state.first = strings.code(other.text(state.first))
-                state.last = strings.code(other.text(state.last))
+        for place in other.orderedPlaces where other.sums[place].count > 0 {
+            let index = index(start: other.sums[place].start)
+            guard !needs.areSums else {
+                add(other.sums[place], to: index)
+                continue
             }
-            merge(state, into: index(start: state.start))
+            var state = other.state(place)
+            if type == .string, !needs.isDisjoint(with: .ends) {
+                state.details.first = strings.code(other.text(state.details.first))
+                state.details.last = strings.code(other.text(state.details.last))
+            }
+            merge(state, into: index)
         }
         endSeries()
     }
 
     mutating func add(_ summary: ColumnSummary) {
         let index = bucket(at: summary.firstTime)
-        if needs.areSums {
-            states[index].count += summary.count
-            if needs.isCount { return }
-            states[index].floatSum += type == .float ? Double(bitPattern: summary.sum) : 0
-            states[index].integerSum &+= type == .float ? 0 : Int64(bitPattern: summary.sum)
-            return
-        }
-        var part = BucketState(start: states[index].start)
-        part.count = summary.count
+        var part = BucketState(sums: BucketSums(start: sums[index].start, count: summary.count))
         if type == .float {
-            part.floatSum = Double(bitPattern: summary.sum)
+            part.sums.floatSum = Double(bitPattern: summary.sum)
         } else {
-            part.integerSum = Int64(bitPattern: summary.sum)
+            part.sums.integerSum = Int64(bitPattern: summary.sum)
         }
-        (part.minimum, part.minimumTime) = (summary.min, summary.firstTime)
-        (part.maximum, part.maximumTime) = (summary.max, summary.firstTime)
-        (part.first, part.firstTime) = (summary.first, summary.firstTime)
-        (part.last, part.lastTime) = (summary.last, summary.lastTime)
+        if needs.areSums { return add(part.sums, to: index) }
+        (part.details.minimum, part.details.minimumTime) = (summary.min, summary.firstTime)
+        (part.details.maximum, part.details.maximumTime) = (summary.max, summary.firstTime)
+        (part.details.first, part.details.firstTime) = (summary.first, summary.firstTime)
+        (part.details.last, part.details.lastTime) = (summary.last, summary.lastTime)
         merge(part, into: index)
     }
 
     /// Adds values of which nothing but their number is needed, all of one bucket.
     mutating func add(count: Int, at time: Int64) {
         guard count > 0 else { return }
-        states[bucket(at: time)].count += count
+        sums[bucket(at: time)].count += count
     }
 
-    /// Whether values are enough without their times.
-    var needsTimes: Bool { buckets != nil || !needs.areSums }
+    /// Whether values are enough without their times and buckets.
+    var takesUntimed: Bool { buckets == nil && needs.areSums }
+
+    /// What values must come with.
+    var shape: ColumnShape {
+        guard needs.areSums else { return .timed }
+        guard let buckets else { return .untimed }
+        return buckets.even.map { .buckets($0, withValues: !needs.isCount) } ?? .timed
+    }
+
+    /// Adds values of which the buckets are known, where sums are enough.
+    mutating func add(_ slice: BucketedSlice) {
+        let bits = slice.bits
+        let words = bits.span
+        slice.forEachRun { start, values in
+            let index = index(start: start)
+            current = index
+            sums[index].count += values.count
+            if !needs.isCount { addSum(words.extracting(values), to: index) }
+        }
+        // Of its end nothing is known here.
+        if let last = slice.runs.starts.last { currentRange = (last, last) }
+    }
 
     /// - Parameter slice: where it has no times its values all lie in the range.
     mutating func add(_ slice: ColumnSlice) {
         if slice.times.isEmpty, slice.count > 0 {
             let index = bucket(at: range.lower)
-            states[index].count += slice.count
+            sums[index].count += slice.count
             if !needs.isCount { addSum(slice.bits.span, to: index) }
             return
         }
@@ -199,7 +232,7 @@ struct FieldAccumulator {
             let start = row
             row = firstIndex(in: times.span, atOrBehind: currentRange.end, in: row..<rowEnd)
             if needs.areSums {
-                states[index].count += row - start
+                sums[index].count += row - start
                 if needs.isCount { continue }
                 addSum(bits.span.extracting(start..<row), to: index)
             } else {
@@ -210,9 +243,9 @@ struct FieldAccumulator {
 
     private mutating func addSum(_ bits: Span<UInt64>, to index: Int) {
         if type == .float {
-            states[index].floatSum += sumOfFloats(bits)
+            sums[index].floatSum += sumOfFloats(bits)
         } else {
-            states[index].integerSum &+= sumOfIntegers(bits)
+            sums[index].integerSum &+= sumOfIntegers(bits)
         }
     }
 
@@ -220,25 +253,30 @@ struct FieldAccumulator {
     mutating func endSeries() {
         current = 0
         currentRange = (1, 0)
-        guard numbering == nil, sortedCount < states.count else { return }
-        if sortedCount > 0, states[sortedCount - 1].start > states[sortedCount].start {
+        guard numbering == nil, sortedCount < sums.count else { return }
+        if sortedCount > 0, sums[sortedCount - 1].start > sums[sortedCount].start {
             mergeTail()
         }
-        sortedCount = states.count
+        sortedCount = sums.count
     }
 
     private mutating func mergeTail() {
-        var merged: [BucketState] = []
-        merged.reserveCapacity(states.count)
+        var places: [Int] = []
+        places.reserveCapacity(sums.count)
         var (left, right) = (0, sortedCount)
-        while left < sortedCount || right < states.count {
+        while left < sortedCount || right < sums.count {
             let takesLeft =
-                right == states.count
-                || (left < sortedCount && states[left].start < states[right].start)
-            merged.append(states[takesLeft ? left : right])
+                right == sums.count
+                || (left < sortedCount && sums[left].start < sums[right].start)
+            places.append(takesLeft ? left : right)
             if takesLeft { left += 1 } else { right += 1 }
         }
-        states = merged
+        order(by: places)
+    }
+
+    private mutating func order(by places: [Int]) {
+        sums = places.map { sums[$0] }
+        if !details.isEmpty { details = places.map { details[$0] } }
     }
 
     // MARK: Buckets
@@ -252,62 +290,70 @@ struct FieldAccumulator {
 
     private mutating func index(start: Int64) -> Int {
         if numbering != nil {
-            if let known = numbering?.place(start, next: states.count) {
-                if known == states.count { states.append(BucketState(start: start)) }
-                return known
+            if let known = numbering?.place(start, next: sums.count) {
+                return known == sums.count ? append(start) : known
             }
             // A value outside of where all should be: go on without numbers.
-            states = orderedStates
-            sortedCount = states.count
+            order(by: orderedPlaces)
+            sortedCount = sums.count
             numbering = nil
         }
-        if let last = states.last, states.count > sortedCount, last.start == start {
-            return states.count - 1
+        if let last = sums.last, sums.count > sortedCount, last.start == start {
+            return sums.count - 1
         }
         // Nearly always the next of what earlier series left; else a binary search among those.
-        if current + 1 < sortedCount, states[current + 1].start == start { return current + 1 }
+        if current + 1 < sortedCount, sums[current + 1].start == start { return current + 1 }
         var (lower, upper) = (0, sortedCount)
         while lower < upper {
             let middle = (lower + upper) / 2
-            if states[middle].start < start { lower = middle + 1 } else { upper = middle }
+            if sums[middle].start < start { lower = middle + 1 } else { upper = middle }
         }
-        if lower < sortedCount, states[lower].start == start { return lower }
-        states.append(BucketState(start: start))
-        return states.count - 1
+        if lower < sortedCount, sums[lower].start == start { return lower }
+        return append(start)
     }
 
-    /// By ascending time.
-    private var orderedStates: [BucketState] {
-        numbering.map { numbering in numbering.places.map { states[$0] } } ?? states
+    /// Begins a bucket; its place.
+    private mutating func append(_ start: Int64) -> Int {
+        sums.append(BucketSums(start: start))
+        if !needs.areSums { details.append(BucketDetails()) }
+        return sums.count - 1
     }
+
+    private func state(_ place: Int) -> BucketState {
+        details.isEmpty
+            ? BucketState(sums: sums[place])
+            : BucketState(sums: sums[place], details: details[place])
+    }
+
+    /// Places of buckets by ascending time.
+    private var orderedPlaces: [Int] { numbering?.places ?? Array(sums.indices) }
 
     private mutating func part(
         _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>, _ table: StringTable
     ) -> BucketState {
         let (first, last) = (rows.lowerBound, rows.upperBound - 1)
-        var part = BucketState(start: 0, count: rows.count)
-        (part.first, part.firstTime) = (bits[first], times[first])
-        (part.last, part.lastTime) = (bits[last], times[last])
-        (part.minimumTime, part.maximumTime) = (times[first], times[first])
+        var part = BucketState(sums: BucketSums(start: 0, count: rows.count))
+        (part.details.first, part.details.firstTime) = (bits[first], times[first])
+        (part.details.last, part.details.lastTime) = (bits[last], times[last])
+        (part.details.minimumTime, part.details.maximumTime) = (times[first], times[first])
         switch type {
         case .float: FieldAccumulator.floats(&part, times, bits, rows)
-        case .integer: FieldAccumulator.integers(&part, times, bits, rows)
-        case .boolean:
-            FieldAccumulator.integers(&part, times, bits, rows)
+        case .integer, .boolean: FieldAccumulator.integers(&part, times, bits, rows)
         case .string:
-            part.first = strings.code(bits[first], in: table)
-            part.last = first == last ? part.first : strings.code(bits[last], in: table)
+            part.details.first = strings.code(bits[first], in: table)
+            part.details.last =
+                first == last ? part.details.first : strings.code(bits[last], in: table)
         }
-        if needs.contains(.moments) { moments(&part, bits, rows) }
+        if needs.contains(.moments) { moments(&part.details, bits, rows) }
         if !needs.isDisjoint(with: .ends), rows.count > 1 {
-            settleTies(&part, times, bits, rows, table)
+            settleTies(&part.details, times, bits, rows, table)
         }
         return part
     }
 
     /// Rows of a subquery can share their times; those of a stored series never do.
     private mutating func settleTies(
-        _ part: inout BucketState, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>,
+        _ part: inout BucketDetails, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>,
         _ table: StringTable
     ) {
         var row = rows.lowerBound + 1
@@ -336,16 +382,16 @@ struct FieldAccumulator {
             // Written so that the first value, and any after NaN, is taken.
             if !(value >= minimum), !value.isNaN {
                 minimum = value
-                part.minimumTime = times[row]
+                part.details.minimumTime = times[row]
             }
             if !(value <= maximum), !value.isNaN {
                 maximum = value
-                part.maximumTime = times[row]
+                part.details.maximumTime = times[row]
             }
         }
-        part.floatSum = sum
-        part.minimum = minimum.bitPattern
-        part.maximum = maximum.bitPattern
+        part.sums.floatSum = sum
+        part.details.minimum = minimum.bitPattern
+        part.details.maximum = maximum.bitPattern
     }
 
     private static func integers(
@@ -359,19 +405,19 @@ struct FieldAccumulator {
             sum &+= value
             if value < minimum {
                 minimum = value
-                part.minimumTime = times[row]
+                part.details.minimumTime = times[row]
             }
             if value > maximum {
                 maximum = value
-                part.maximumTime = times[row]
+                part.details.maximumTime = times[row]
             }
         }
-        part.integerSum = sum
-        part.minimum = UInt64(bitPattern: minimum)
-        part.maximum = UInt64(bitPattern: maximum)
+        part.sums.integerSum = sum
+        part.details.minimum = UInt64(bitPattern: minimum)
+        part.details.maximum = UInt64(bitPattern: maximum)
     }
 
-    private func moments(_ part: inout BucketState, _ bits: [UInt64], _ rows: Range<Int>) {
+    private func moments(_ part: inout BucketDetails, _ bits: [UInt64], _ rows: Range<Int>) {
         var count = 0.0
         for row in rows {
             let value =
@@ -386,50 +432,47 @@ struct FieldAccumulator {
 
     // MARK: Joining two parts of a bucket
 
+    private mutating func add(_ part: BucketSums, to index: Int) {
+        sums[index].count += part.count
+        sums[index].floatSum += part.floatSum
+        sums[index].integerSum &+= part.integerSum
+    }
+
     private mutating func merge(_ part: BucketState, into index: Int) {
-        guard states[index].count > 0 else {
-            let start = states[index].start
-            states[index] = part
-            states[index].start = start
+        let ownCount = sums[index].count
+        add(part.sums, to: index)
+        let part = (count: part.sums.count, details: part.details)
+        guard ownCount > 0 else {
+            details[index] = part.details
             return
         }
-        var state = states[index]
-        if needs.areSums {
-            states[index].count += part.count
-            states[index].floatSum += part.floatSum
-            states[index].integerSum &+= part.integerSum
-            return
-        }
-        let (own, other) = (Double(state.count), Double(part.count))
-        let difference = part.mean - state.mean
-        state.squares += part.squares + difference * difference * own * other / (own + other)
-        state.mean += difference * other / (own + other)
-        state.count += part.count
-        state.floatSum += part.floatSum
-        state.integerSum &+= part.integerSum
-        if precedes(part.minimum, state.minimum)
-            || (part.minimum == state.minimum && part.minimumTime < state.minimumTime)
+        var own = details[index]
+        let new = part.details
+        let (left, right) = (Double(ownCount), Double(part.count))
+        let difference = new.mean - own.mean
+        own.squares += new.squares + difference * difference * left * right / (left + right)
+        own.mean += difference * right / (left + right)
+        if precedes(new.minimum, own.minimum)
+            || (new.minimum == own.minimum && new.minimumTime < own.minimumTime)
         {
-            (state.minimum, state.minimumTime) = (part.minimum, part.minimumTime)
+            (own.minimum, own.minimumTime) = (new.minimum, new.minimumTime)
         }
-        if precedes(state.maximum, part.maximum)
-            || (part.maximum == state.maximum && part.maximumTime < state.maximumTime)
+        if precedes(own.maximum, new.maximum)
+            || (new.maximum == own.maximum && new.maximumTime < own.maximumTime)
         {
-            (state.maximum, state.maximumTime) = (part.maximum, part.maximumTime)
+            (own.maximum, own.maximumTime) = (new.maximum, new.maximumTime)
         }
-        if part.firstTime < state.firstTime
-            || (part.firstTime == state.firstTime
-                && wins(part.first, over: state.first, isFirst: true))
+        if new.firstTime < own.firstTime
+            || (new.firstTime == own.firstTime && wins(new.first, over: own.first, isFirst: true))
         {
-            (state.first, state.firstTime) = (part.first, part.firstTime)
+            (own.first, own.firstTime) = (new.first, new.firstTime)
         }
-        if part.lastTime > state.lastTime
-            || (part.lastTime == state.lastTime
-                && wins(part.last, over: state.last, isFirst: false))
+        if new.lastTime > own.lastTime
+            || (new.lastTime == own.lastTime && wins(new.last, over: own.last, isFirst: false))
         {
-            (state.last, state.lastTime) = (part.last, part.lastTime)
+            (own.last, own.lastTime) = (new.last, new.lastTime)
         }
-        states[index] = state
+        details[index] = own
     }
 
     /// Whether one value is smaller; NaN is larger than none and smaller than none.
@@ -464,9 +507,12 @@ struct FieldAccumulator {
     func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
         var builder = VectorBuilder(type: aggregate.resultType(of: type))
-        for state in orderedStates where state.count > 0 {
-            let value = value(aggregate, state, age)
-            list.times.append(buckets != nil ? state.start : time ?? value.time)
+        let places = orderedPlaces
+        list.times.reserveCapacity(places.count)
+        builder.reserve(places.count)
+        for place in places where sums[place].count > 0 {
+            let value = value(aggregate, place, age)
+            list.times.append(buckets != nil ? sums[place].start : time ?? value.time)
             append(value.bits, to: &builder)
         }
         list.values = builder.finished()
@@ -483,29 +529,38 @@ struct FieldAccumulator {
     }
 
     private func value(
-        _ aggregate: Aggregate, _ state: BucketState, _ age: Age
+        _ aggregate: Aggregate, _ place: Int, _ age: Age
     ) -> (bits: UInt64?, time: Int64) {
+        let sums = sums[place]
         switch aggregate {
-        case .count: return (UInt64(state.count), 0)
+        case .count: return (UInt64(sums.count), 0)
         case .sum:
             return type == .float
-                ? (state.floatSum.bitPattern, 0) : (UInt64(bitPattern: state.integerSum), 0)
+                ? (sums.floatSum.bitPattern, 0) : (UInt64(bitPattern: sums.integerSum), 0)
         case .mean:
-            let sum = type == .float ? state.floatSum : Double(state.integerSum)
-            return ((sum / Double(state.count)).bitPattern, 0)
-        case .min: return (state.minimum, state.minimumTime)
-        case .max: return (state.maximum, state.maximumTime)
-        case .first: return (state.first, state.firstTime)
-        case .last: return (state.last, state.lastTime)
-        case .age:
-            return (UInt64(bitPattern: age.value(state.lastTime)), state.lastTime)
+            let sum = type == .float ? sums.floatSum : Double(sums.integerSum)
+            return ((sum / Double(sums.count)).bitPattern, 0)
+        default: return value(aggregate, details[place], count: sums.count, age)
+        }
+    }
+
+    private func value(
+        _ aggregate: Aggregate, _ details: BucketDetails, count: Int, _ age: Age
+    ) -> (bits: UInt64?, time: Int64) {
+        switch aggregate {
+        case .min: return (details.minimum, details.minimumTime)
+        case .max: return (details.maximum, details.maximumTime)
+        case .first: return (details.first, details.firstTime)
+        case .last: return (details.last, details.lastTime)
+        case .age: return (UInt64(bitPattern: age.value(details.lastTime)), details.lastTime)
         case .spread:
-            if type == .integer { return (state.maximum &- state.minimum, 0) }
-            let spread = Double(bitPattern: state.maximum) - Double(bitPattern: state.minimum)
+            if type == .integer { return (details.maximum &- details.minimum, 0) }
+            let spread =
+                Double(bitPattern: details.maximum) - Double(bitPattern: details.minimum)
             return (spread.bitPattern, 0)
         case .stddev:
-            guard state.count > 1 else { return (nil, 0) }
-            return ((state.squares / Double(state.count - 1)).squareRoot().bitPattern, 0)
+            guard count > 1 else { return (nil, 0) }
+            return ((details.squares / Double(count - 1)).squareRoot().bitPattern, 0)
         default: return (nil, 0)
         }
     }

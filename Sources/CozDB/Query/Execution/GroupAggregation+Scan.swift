@@ -28,7 +28,8 @@ extension GroupAggregation {
             let noSummary = { (_: Int64, _: Int64) in false }
             try view.scan(
                 column, of: series, in: collector.range, counts: counters.reads(source.number),
-                pool: counters.columns, needsTimes: needsTimes, summarize: noSummary
+                pool: counters.columns, shape: needsTimes ? .timed : .untimed,
+                summarize: noSummary
             ) { piece throws(DatabaseError) -> Bool in
                 guard case .values(let slice) = piece else { return true }
                 try counters.read(slice, source.number)
@@ -76,13 +77,16 @@ extension GroupAggregation {
         }
         try view.scan(
             column, of: series, in: field.range, counts: counters.reads(source),
-            pool: counters.columns, needsTimes: field.needsTimes || storedType != field.type,
+            pool: counters.columns, shape: storedType == field.type ? field.shape : .timed,
             summarize: summarize
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary(let summary):
                 try counters.checkCancelled()
                 field.add(summary)
+            case .buckets(let slice):
+                try counters.read(slice, source)
+                field.add(slice)
             case .values(let slice):
                 try counters.read(slice, source)
                 if slice.type == field.type {
@@ -179,7 +183,8 @@ extension GroupAggregation {
             column, of: series, in: range,
             demands: condition.demands(plan, source, view.schema),
             counts: counters.reads(source.number), pool: counters.columns,
-            needsTimes: fields.contains { $0.needsTimes || $0.range != range },
+            shape: fields.allSatisfy { $0.takesUntimed && $0.range == range }
+                ? .untimed : .timed,
             summarize: { _, _ in false }
         ) { piece throws(DatabaseError) -> Bool in
             guard case .values(let slice) = piece else { return true }
@@ -256,6 +261,10 @@ extension GroupAggregation {
         let share = share
         for index in fields.indices {
             let dropsNaN = found.dropsNaN[index]
+            if let column = try found.view.only(of: found.columns[index], found.series) {
+                try scan(index, column, dropsNaN: dropsNaN, found)
+                continue
+            }
             var field = fields[index]
             fields[index] = field.emptied
             defer { fields[index] = field }
@@ -272,6 +281,36 @@ extension GroupAggregation {
             }
             field.endSeries()
         }
+    }
+    /// Where one of the columns has the first say wherever any of them says something.
+    private mutating func scan(
+        _ index: Int, _ column: ColumnID, dropsNaN: Bool, _ found: FirstValueColumns
+    ) throws(DatabaseError) {
+        let counters = executor.counters
+        let share = share
+        var field = fields[index]
+        fields[index] = field.emptied
+        defer { fields[index] = field }
+        var size = field.sizeBytes
+        try found.view.scan(
+            column, of: found.series, in: found.range.intersection(field.range),
+            counts: counters.reads(found.source), pool: counters.columns, shape: field.shape,
+            summarize: { _, _ in false }
+        ) { piece throws(DatabaseError) -> Bool in
+            switch piece {
+            case .summary: break
+            case .buckets(let slice):
+                try counters.read(slice, found.source)
+                field.add(dropsNaN ? slice.withoutNaN : slice)
+            case .values(let slice):
+                try counters.read(slice, found.source)
+                field.add(dropsNaN ? slice.withoutNaN : slice)
+            }
+            try share.grow(field.sizeBytes - size)
+            size = field.sizeBytes
+            return true
+        }
+        field.endSeries()
     }
 }
 
@@ -334,7 +373,7 @@ extension ColumnSlice {
         }
         var kept = ColumnSlice(type: type, strings: strings)
         for index in bits.indices where !Double(bitPattern: bits[index]).isNaN {
-            kept.times.append(times[index])
+            if !times.isEmpty { kept.times.append(times[index]) }
             kept.bits.append(bits[index])
         }
         return kept

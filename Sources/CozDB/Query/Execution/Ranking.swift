@@ -1,17 +1,31 @@
 // The value of a given rank among many, without sorting them: percentile and median.
 
-struct Ranking {
-    private let rows: Range<Int>
-    private let isFloat: Bool
+/// The rows of some values by rank.
+///
+/// Values are counted into bins of equal width; the rows of a bin are looked at when a rank lies
+/// in it, and where they are many it is divided again. Measured on groups of 1,800 noisy floats,
+/// two ranks of each: 4 ns a value, 17 by narrowing down around pivots.
+final class Ranking {
+    /// Values that are sorted rather than counted.
+    private static let sortedCountMax = 24
+    private static let binCountLogMax = 11
+
     /// The values as integers that are ordered as they are; 0 and -0 are one.
     private let keys: [Int64]
+    private let least: Int64
+    /// By how many bits the distance from the least is shifted to be the number of a bin.
+    private let shift: UInt64
+    /// How many values lie in the bins before each, and in all.
+    private var countsBefore: [UInt32] = []
+    /// The bin looked into last: its keys' places in the order they came, and their ranking.
+    private var opened: (bin: Int, places: [UInt32], ranking: Ranking)?
+    /// Places by rank, of few values.
+    private var sorted: [UInt32] = []
 
     /// - Parameter rows: of numbers, none of them null; at least one.
-    init(_ vector: ResultVector, _ rows: Range<Int>) {
-        self.rows = rows
-        isFloat = vector.type == .float
+    convenience init(_ vector: ResultVector, _ rows: Range<Int>) {
+        let isFloat = vector.type == .float
         let bits = vector.bits.span.extracting(rows)
-        let isFloat = isFloat
         var keys: [Int64] = []
         keys.append(addingCapacity: rows.count) { output in
             for index in bits.indices {
@@ -19,7 +33,31 @@ struct Ranking {
                     isFloat ? Ranking.key(bits[index]) : Int64(bitPattern: bits[index]))
             }
         }
+        self.init(keys)
+    }
+
+    private init(_ keys: [Int64]) {
         self.keys = keys
+        let span = keys.span
+        var (least, largest) = (Int64.max, Int64.min)
+        for index in span.indices {
+            least = min(least, span[index])
+            largest = max(largest, span[index])
+        }
+        self.least = least
+        let width = UInt64(bitPattern: largest &- least)
+        let widthLog = UInt64.bitWidth - width.leadingZeroBitCount
+        // About four values a bin.
+        let countLog = Int.bitWidth - keys.count.leadingZeroBitCount
+        let binCountLog = min(max(countLog - 2, 1), Ranking.binCountLogMax)
+        shift = UInt64(max(widthLog - binCountLog, 0))
+        if width == 0 { return }
+        if keys.count <= Ranking.sortedCountMax {
+            sorted = keys.indices.map { UInt32(truncatingIfNeeded: $0) }
+            sorted.sort { (keys[Int($0)], $0) < (keys[Int($1)], $1) }
+        } else {
+            count(binCount: Int(width >> shift) + 1)
+        }
     }
 
     /// Of negative numbers the larger bits are the smaller number.
@@ -29,91 +67,61 @@ struct Ranking {
         return signed ^ ((signed >> 63) & .max)
     }
 
-    /// The values of a rank and of the one before it; both the same for rank 0.
-    func bits(aroundRank rank: Int) -> (before: UInt64, at: UInt64) {
-        let found = key(ofRank: rank)
-        let at = value(found.key)
-        guard rank > 0, found.smallerCount == rank else { return (at, at) }
-        var largest = Int64.min
+    /// The place of a rank among the values; of equal ones the earlier come first.
+    func place(ofRank rank: Int) -> Int {
+        precondition(keys.indices.contains(rank), "a rank is less than the number of values")
+        if !sorted.isEmpty { return Int(sorted[rank]) }
+        // All are equal.
+        if countsBefore.isEmpty { return rank }
+        let bin = countsBefore.partitioningIndex { Int($0) > rank } - 1
+        let (places, ranking) = open(bin)
+        return Int(places[ranking.place(ofRank: rank - Int(countsBefore[bin]))])
+    }
+
+    private func count(binCount: Int) {
+        var counts = [UInt32](repeating: 0, count: binCount + 1)
+        var bins = counts.mutableSpan
+        let keys = keys
         let span = keys.span
+        for index in span.indices { bins[bin(span[index]) + 1] &+= 1 }
+        for bin in 1...binCount { bins[bin] &+= bins[bin - 1] }
+        countsBefore = counts
+    }
+
+    private func bin(_ key: Int64) -> Int {
+        Int(truncatingIfNeeded: UInt64(bitPattern: key &- least) >> shift)
+    }
+
+    /// The places of a bin's values, and their ranking.
+    private func open(_ bin: Int) -> (places: [UInt32], ranking: Ranking) {
+        if let opened, opened.bin == bin { return (opened.places, opened.ranking) }
+        let count = Int(countsBefore[bin + 1] - countsBefore[bin])
+        var places = [UInt32](repeating: 0, count: count + 1)
+        var found = 0
+        var output = places.mutableSpan
+        let keys = keys
+        let span = keys.span
+        // Without a branch: what does not belong there is overwritten by the next.
         for index in span.indices {
-            let key = span[index]
-            largest = key < found.key && key > largest ? key : largest
+            output[found] = UInt32(truncatingIfNeeded: index)
+            found &+= self.bin(span[index]) == bin ? 1 : 0
         }
-        return (value(largest), at)
+        places.removeLast()
+        let ranking = Ranking(places.map { keys[Int($0)] })
+        opened = (bin, places, ranking)
+        return (places, ranking)
     }
+}
 
-    private func value(_ key: Int64) -> UInt64 {
-        UInt64(bitPattern: isFloat ? key ^ ((key >> 63) & .max) : key)
-    }
+/// The ranking of the points of a call, for all calls of the same points.
+final class RankingBox {
+    private var known: (rows: Range<Int>, ranking: Ranking)?
 
-    /// The row of a rank; of equal values the earlier rows come first.
-    func row(ofRank rank: Int) -> Int {
-        let found = key(ofRank: rank)
-        var left = rank - found.smallerCount
-        for index in keys.indices where keys[index] == found.key {
-            if left == 0 { return rows.lowerBound + index }
-            left -= 1
-        }
-        preconditionFailure("a rank is less than the number of rows")
-    }
-
-    /// Narrows the values down around pivots. Without branches that depend on values, a pass
-    /// takes little more than a nanosecond per value.
-    private func key(ofRank rank: Int) -> (key: Int64, smallerCount: Int) {
-        precondition(keys.indices.contains(rank), "a rank is less than the number of rows")
-        var candidates = keys
-        var smaller = [Int64](repeating: 0, count: keys.count + 1)
-        var larger = smaller
-        var count = keys.count
-        var target = rank
-        while true {
-            let pivot = Ranking.pivot(candidates.span.extracting(0..<count), target: target)
-            let found = Ranking.split(
-                candidates.span.extracting(0..<count), around: pivot, smaller: &smaller,
-                larger: &larger)
-            if target < found.smaller {
-                swap(&candidates, &smaller)
-                count = found.smaller
-            } else if target >= count - found.larger {
-                target -= count - found.larger
-                swap(&candidates, &larger)
-                count = found.larger
-            } else {
-                return (pivot, rank - target + found.smaller)
-            }
-        }
-    }
-
-    /// A value near the rank sought, on the side of it where there are more values.
-    private static func pivot(_ values: Span<Int64>, target: Int) -> Int64 {
-        let step = max(1, values.count / 32)
-        var sample: [Int64] = []
-        for index in stride(from: step / 2, to: values.count, by: step) {
-            sample.append(values[index])
-        }
-        sample.sort()
-        let place = target * sample.count / values.count
-        let inner = 2 * target > values.count ? place - 2 : place + 2
-        return sample[sample.count < 16 ? place : min(max(inner, 0), sample.count - 1)]
-    }
-
-    /// Both outputs have room for one more than all values: there they write those they do not
-    /// keep, until the next overwrites it.
-    private static func split(
-        _ values: Span<Int64>, around pivot: Int64, smaller: inout [Int64], larger: inout [Int64]
-    ) -> (smaller: Int, larger: Int) {
-        var low = smaller.mutableSpan
-        var high = larger.mutableSpan
-        var lowCount = 0
-        var highCount = 0
-        for index in values.indices {
-            let value = values[index]
-            low[lowCount] = value
-            high[highCount] = value
-            lowCount &+= value < pivot ? 1 : 0
-            highCount &+= value > pivot ? 1 : 0
-        }
-        return (lowCount, highCount)
+    /// - Parameter vector: always the same.
+    func ranking(_ vector: ResultVector, _ rows: Range<Int>) -> Ranking {
+        if let known, known.rows == rows { return known.ranking }
+        let ranking = Ranking(vector, rows)
+        known = (rows, ranking)
+        return ranking
     }
 }

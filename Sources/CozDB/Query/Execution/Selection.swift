@@ -12,6 +12,8 @@ struct Selection {
     var age = Age(now: 0, unit: 1)
     /// Whom long sorts ask whether the query shall stop.
     var counters: CounterBox?
+    /// Shared by calls of the same points.
+    var rankings = RankingBox()
 
     /// - Parameter points: by ascending time.
     func apply(
@@ -31,7 +33,10 @@ struct Selection {
             }
             let bounds = buckets?.bounds(points.times[row]) ?? (.min, .max)
             let start = row
-            while row < points.count, points.times[row] < bounds.1 { row += 1 }
+            row =
+                buckets == nil
+                ? points.count
+                : firstIndex(in: points.times.span, atOrBehind: bounds.1, in: row..<points.count)
             let rowTime = buckets != nil ? bounds.0 : time
             rowsSinceAsked += row - start
             if let value = compute(points, start..<row) {
@@ -71,20 +76,19 @@ struct Selection {
     }
 
     private func median(_ points: PointList, _ rows: Range<Int>) -> Double {
-        let type = points.values.type
-        let middle = Ranking(points.values, rows).bits(aroundRank: rows.count / 2)
-        let upper = number(type, middle.at)
+        let ranking = rankings.ranking(points.values, rows)
+        let first = rows.lowerBound
+        let upper = number(points, first + ranking.place(ofRank: rows.count / 2))
         if rows.count % 2 == 1 { return upper }
-        let lower = number(type, middle.before)
+        let lower = number(points, first + ranking.place(ofRank: rows.count / 2 - 1))
         return lower + (upper - lower) / 2
     }
 
-    private func number(_ type: FieldType?, _ bits: UInt64) -> Double {
-        type == .integer ? Double(Int64(bitPattern: bits)) : Double(bitPattern: bits)
-    }
-
     private func number(_ points: PointList, _ row: Int) -> Double {
-        number(points.values.type, points.values.bits[row])
+        let bits = points.values.bits[row]
+        if points.values.type == .integer { return Double(Int64(bitPattern: bits)) }
+        // -0 and 0 are one.
+        return bits == 1 << 63 ? 0 : Double(bitPattern: bits)
     }
 
     /// The first row of each value, by time.
@@ -111,8 +115,8 @@ struct Selection {
         case .percentile:
             let rank = (Double(rows.count) * parameter / 100 + 0.5).rounded(.down) - 1
             guard rank >= 0, rank < Double(rows.count) else { return [] }
-            let ranking = Ranking(points.values, rows)
-            return [ranking.row(ofRank: Int(rank))]
+            let ranking = rankings.ranking(points.values, rows)
+            return [rows.lowerBound + ranking.place(ofRank: Int(rank))]
         case .mode: return [mode(points, rows)]
         case .sample: return sample(rows)
         case .top, .bottom: return extremes(points, rows)

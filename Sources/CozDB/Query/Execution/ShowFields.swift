@@ -133,6 +133,7 @@ extension ShowExecution {
                 column, of: series, in: plan.range, counts: counts, summarize: { _, _ in true }
             ) { piece throws(DatabaseError) -> Bool in
                 switch piece {
+                case .buckets: break
                 case .summary(let summary):
                     tally.add(
                         count: summary.count, first: summary.firstTime, last: summary.lastTime)

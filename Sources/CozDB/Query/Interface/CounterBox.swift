@@ -61,6 +61,14 @@ final class CounterBox {
         counts.bytes += slice.count * 16
         try checkCancelled()
     }
+
+    /// The same for values that came by buckets.
+    func read(_ slice: BucketedSlice, _ source: Int) throws(DatabaseError) {
+        let counts = reads(source)
+        counts.rows += slice.count
+        counts.bytes += slice.bits.count * 8
+        try checkCancelled()
+    }
 }
 
 extension QueryCounters {

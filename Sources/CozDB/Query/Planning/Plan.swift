@@ -96,7 +96,10 @@ struct PlannedDimension {
     var function: DimensionFunction?
 }
 
-final class SelectPlan {
+/// A SELECT as it is run.
+///
+/// Unchecked: nobody changes a plan once the planner has made it.
+final class SelectPlan: @unchecked Sendable {
     var sources: [PlannedSource] = []
     var references: [PlannedReference] = []
     /// Numbers of the references that are not computed.
@@ -113,8 +116,8 @@ final class SelectPlan {
     var ownDimensions: Set<Name> = []
     var timeName = "time"
     var zone: TimeZoneRules?
-    /// What `now()` is.
-    var now = Timestamp(nanoseconds: 0)
+    /// Whether the range ends when the statement was planned, here or in a subquery.
+    var endsNow = false
 
     /// Half open.
     var range = TimeRange.all

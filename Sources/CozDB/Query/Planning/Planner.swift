@@ -38,7 +38,6 @@ struct Planner {
         let plan = SelectPlan()
         plan.zone = zone
         plan.timeName = checks.timeName
-        plan.now = options.now
         plan.limits = statement.limits
         plan.isAscending = outer?.isAscending ?? statement.isAscending ?? true
         if let outer, let own = statement.isAscending, own != outer.isAscending {
@@ -70,7 +69,10 @@ struct Planner {
         var first = checks.split.first
         var last = checks.split.last
         // Buckets end now where the statement does not say: it would fill them for ever.
-        if last == nil, hasOwnInterval { last = options.now.nanoseconds }
+        if last == nil, hasOwnInterval {
+            last = options.now.nanoseconds
+            plan.endsNow = true
+        }
         if let bound = outer?.first { first = max(first ?? bound, bound) }
         if let bound = outer?.last { last = min(last ?? bound, bound) }
         plan.hasLowerBound = first != nil
@@ -110,6 +112,7 @@ struct Planner {
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
                 let inner = try self.plan(inner, inside: surroundings)
+                if inner.endsNow { plan.endsNow = true }
                 append(.subquery(inner), to: plan)
                 continue
             }

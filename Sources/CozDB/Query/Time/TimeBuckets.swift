@@ -24,6 +24,11 @@ struct TimeBuckets: Sendable {
     // What clocks show at the ends of time, and where the first and the last bucket begin and end,
     // no Int64 can say: hence the wider numbers inside.
 
+    /// The same for storage; nil where lengths differ or bounds may be no plain numbers.
+    var even: EvenBuckets? {
+        zone == nil ? EvenBuckets(interval: interval, offset: offset) : nil
+    }
+
     /// The bucket in which a time lies: its first nanosecond, and that of the next bucket.
     func bounds(_ time: Int64) -> (start: Int64, end: Int64) {
         guard let zone else { return fixedBounds(time) }

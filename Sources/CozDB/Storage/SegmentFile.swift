@@ -1,0 +1,166 @@
+// The bytes of one segment file: how they are reached, and that they are what was written.
+
+/// A segment file. Every block is checked each time it is read.
+struct SegmentFile: Sendable {
+    /// How bytes are reached.
+    enum Access {
+        /// In the memory of the system's cache: the quickest where blocks are read again and again.
+        case mapped
+        /// Copied block by block: who goes through a file once leaves nothing of it in the memory
+        /// of the process.
+        case copied
+    }
+
+    private enum Bytes {
+        case mapped(FileMapping)
+        case file(any File)
+    }
+
+    let path: String
+    private let info: Manifest.Segment
+    private let databaseID: UInt64
+    private var bytes: Bytes
+    private let sizeBytes: Int
+
+    /// Opens a segment and reads its footer, after checking both ends of the file.
+    ///
+    /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
+    ///   names.
+    static func open(
+        in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
+        access: Access
+    ) throws(DatabaseError) -> (file: SegmentFile, footer: SegmentFooter, footerSizeBytes: Int) {
+        let (bytes, sizeBytes) = try calling("opening a segment") { () throws(FileError) in
+            let file = try directory.open(
+                FileName.segment(info.number).text, writable: false)
+            return (file, min(try file.size(), info.sizeBytes))
+        }
+        var file = SegmentFile(
+            path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
+            sizeBytes: sizeBytes)
+        // Copied: a page that is touched through a mapping may bring megabytes along.
+        let (footer, footerSizeBytes) = try file.readFooter()
+        if access == .mapped {
+            file.bytes = .mapped(
+                try calling("opening a segment") { () throws(FileError) in
+                    try bytes.map(size: sizeBytes)
+                })
+        }
+        return (file, footer, footerSizeBytes)
+    }
+
+    /// Checks a block and reads it.
+    func read<Result>(
+        _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
+    ) throws(DatabaseError) -> Result {
+        guard place.offset >= 0, place.sizeBytes >= 0,
+            place.offset <= sizeBytes - place.sizeBytes
+        else {
+            throw DatabaseError(
+                .damaged, "a block outside of the file", file: path, offset: place.offset)
+        }
+        return try withBytes(place.offset, count: place.sizeBytes) { bytes throws(FormatError) in
+            let seed = SegmentFormat.seed(
+                databaseID: databaseID, number: info.number, offset: place.offset)
+            guard place.sizeBytes == 0 || checksum(bytes, seed: seed) == place.checksum else {
+                throw FormatError(.checksum, "this block does not match its checksum", at: 0)
+            }
+            return try body(bytes)
+        }
+    }
+
+    /// The caller has checked that the bytes are there.
+    private func withBytes<Result>(
+        _ offset: Int, count: Int, _ body: (Span<UInt8>) throws(FormatError) -> Result
+    ) throws(DatabaseError) -> Result {
+        switch bytes {
+        case .mapped(let mapping):
+            return try namingFile(path, at: offset) { () throws(FormatError) in
+                try mapping.withBytes(offset, count: count, body)
+            }
+        case .file(let file):
+            let copy = try calling("reading a segment") { () throws(FileError) in
+                try file.readAll(count: count, at: offset)
+            }
+            return try namingFile(path, at: offset) { () throws(FormatError) in
+                guard copy.count == count else {
+                    throw FormatError(.truncated, "the file ends inside a block", at: copy.count)
+                }
+                return try body(copy.span)
+            }
+        }
+    }
+
+    private func readFooter() throws(DatabaseError) -> (footer: SegmentFooter, sizeBytes: Int) {
+        let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
+        guard sizeBytes == info.sizeBytes, sizeBytes >= minimum else {
+            throw DatabaseError(
+                .damaged, "the file has \(sizeBytes) bytes, expected \(info.sizeBytes)",
+                file: path, offset: sizeBytes)
+        }
+        let version = try withBytes(0, count: SegmentFormat.headerSizeBytes) {
+            bytes throws(FormatError) in
+            try checkHeader(bytes)
+        }
+        let trailerOffset = sizeBytes - SegmentFormat.trailerSizeBytes
+        let place = try withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
+            bytes throws(FormatError) in
+            try readTrailer(bytes)
+        }
+        let footer = try read(place) { bytes throws(FormatError) in
+            let plain =
+                version == SegmentFormat.oldestVersion
+                ? [UInt8](copying: bytes)
+                : try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
+            var reader = ByteReader(plain.span)
+            let footer = try reader.readFooter(version: version, end: place.offset)
+            guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
+                throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
+            }
+            return footer
+        }
+        return (footer, place.sizeBytes)
+    }
+
+    /// The version, which this program reads.
+    private func checkHeader(_ bytes: Span<UInt8>) throws(FormatError) -> UInt32 {
+        var reader = ByteReader(bytes)
+        guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
+            throw FormatError(.invalid, "not the beginning of a segment", at: 0)
+        }
+        let version = try reader.readUInt32()
+        guard (SegmentFormat.oldestVersion...SegmentFormat.version).contains(version) else {
+            throw FormatError(
+                .unsupported,
+                "segment version \(version), this program reads \(SegmentFormat.oldestVersion) to "
+                    + "\(SegmentFormat.version); export with the program that wrote it and import "
+                    + "again", at: 8)
+        }
+        let stored = try reader.readUInt32()
+        guard checksum(bytes.extracting(16...), seed: version) == stored else {
+            throw FormatError(.checksum, "the header does not match its checksum", at: 12)
+        }
+        guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
+            throw FormatError(.invalid, "a segment of another database or number", at: 16)
+        }
+        return version
+    }
+
+    private func readTrailer(_ bytes: Span<UInt8>) throws(FormatError) -> BlockPlace {
+        var reader = ByteReader(bytes)
+        let offset = try reader.readUInt64()
+        let size = try reader.readUInt32()
+        let sum = try reader.readUInt32()
+        let fileSize = try reader.readUInt64()
+        let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
+        guard fileSize == UInt64(info.sizeBytes), offset <= UInt64(end),
+            Int(offset) + Int(size) == end,
+            try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic
+        else { throw FormatError(.invalid, "not the end of this segment", at: 0) }
+        guard sum == info.footerChecksum else {
+            throw FormatError(
+                .checksum, "the footer is not the one the manifest names", at: 12)
+        }
+        return BlockPlace(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
+    }
+}
