@@ -1,4 +1,5 @@
-// Directories of fields of few blocks, together in one block; docs/format/segment.md, "Directories".
+// Directories of fields of few blocks, together in one block; docs/format/segment.md,
+// "Directories".
 //
 //     strings     blob     table of the first nine columns
 //     numbers     blob     table of all columns, of integers and booleans
