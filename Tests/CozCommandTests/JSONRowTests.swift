@@ -8,7 +8,7 @@ internal import Testing
 
 struct JSONRowTests {
     private static func float(_ random: inout SeededRandom) -> Double {
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: Double(bitPattern: random.next())
         case 1: Double(Int64.random(in: -100_000...100_000, using: &random))
         case 2: Double(Int64.random(in: 0...1_000_000_000, using: &random)) / 1e7
@@ -17,8 +17,19 @@ struct JSONRowTests {
         case 5:
             [0, -0.0, .nan, .infinity, 1e-4, 9.999e-5, 1e15, 1e21].randomElement(using: &random)!
         case 6: Double(Int64.random(in: 0...9999, using: &random)) / 1000
+        case 7:
+            Double(Int64.random(in: -1_000_000...1_000_000, using: &random))
+                / Double(Int64.random(in: 1...10_000, using: &random))
+        case 8: powerOfTwo(&random)
         default: Double(Int64.random(in: 0...1_000_000_000_000, using: &random)) / 1e12
         }
+    }
+
+    /// Or a neighbour of one: what is read as them is not as wide above as below.
+    private static func powerOfTwo(_ random: inout SeededRandom) -> Double {
+        let exponent = Int.random(in: -16...51, using: &random)
+        let power = Double(sign: .plus, exponent: exponent, significand: 1)
+        return [power, power.nextUp, power.nextDown].randomElement(using: &random)!
     }
 
     @Test func `a decimal of few digits is the shortest text of its number`() {

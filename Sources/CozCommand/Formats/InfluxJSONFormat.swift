@@ -20,8 +20,8 @@ final class InfluxJSONFormat: ResultFormat {
         self.time = time
     }
 
-    private static let opening = Array(",[".utf8)
-    private static let closing = Array("]".utf8)
+    private var cells = JSONRow(
+        opening: Array(",[".utf8), closing: Array("]".utf8), likeGo: true)
 
     private func put(_ text: StaticString) {
         text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
@@ -93,10 +93,10 @@ final class InfluxJSONFormat: ResultFormat {
     }
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
-        let cells = JSONRow(
-            batch, opening: InfluxJSONFormat.opening, closing: InfluxJSONFormat.closing,
-            isTime: isTime, time: time, offset: header.zoneOffset, likeGo: true)
-        // A local array: what a class stores is checked for exclusive access at every byte.
+        // Local ones: what a class stores is checked for exclusive access at every byte.
+        var cells = JSONRow()
+        swap(&cells, &self.cells)
+        cells.load(batch, isTime: isTime, time: time, offset: header.zoneOffset)
         var bytes: [UInt8] = []
         swap(&bytes, &self.bytes)
         var row = 0
@@ -112,6 +112,7 @@ final class InfluxJSONFormat: ResultFormat {
             }
         }
         swap(&bytes, &self.bytes)
+        swap(&cells, &self.cells)
         sendIfLong()
     }
 

@@ -61,10 +61,10 @@ final class JSONFormat: ResultFormat {
     }
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
-        let cells = JSONRow(
-            batch, opening: Array((isArray ? ",\n{" : "{").utf8) + prefix,
-            closing: Array((isArray ? "}" : "}\n").utf8), isTime: isTime, keys: keys, time: time,
-            offset: header.zoneOffset)
+        var cells = JSONRow(
+            opening: Array((isArray ? ",\n{" : "{").utf8) + prefix,
+            closing: Array((isArray ? "}" : "}\n").utf8), keys: keys)
+        cells.load(batch, isTime: isTime, time: time, offset: header.zoneOffset)
         // A local array: what a class stores is checked for exclusive access at every byte.
         var bytes: [UInt8] = []
         swap(&bytes, &self.bytes)

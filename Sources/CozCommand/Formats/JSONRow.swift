@@ -1,6 +1,6 @@
 // Rows of a batch as JSON values separated by commas, with or without keys. Columns are looked at
 // once per batch, so that a row costs what it has: the many cells that are null are part of a text
-// that all rows share.
+// that all rows share. One is loaded with batch after batch, so that its buffers are made once.
 
 internal import CozDB
 
@@ -16,6 +16,10 @@ struct JSONRow {
         var bits: Int64
     }
 
+    private let opening: [UInt8]
+    private let closing: [UInt8]
+    private let keys: [[UInt8]]?
+    private let likeGo: Bool
     /// A row of nothing but nulls, with what stands around it, and where the null of each column
     /// stands in it.
     private var template: [UInt8] = []
@@ -26,24 +30,47 @@ struct JSONRow {
     /// Cells that are text, as they are printed, and where each ends.
     private var texts: [UInt8] = []
     private var textEnds: [Int] = []
+    /// For each row the place of its next cell, while cells are added.
+    private var nextCells: [UInt32] = []
 
     /// - Parameters:
     ///   - opening: what stands before the cells of each row.
     ///   - closing: what stands behind them.
     ///   - keys: quoted, with the colon; nil where cells have none.
     init(
-        _ batch: ResultBatch, opening: [UInt8], closing: [UInt8], isTime: [Bool],
-        keys: [[UInt8]]? = nil, time: TimeText, offset: ((Int64) -> Int)?, likeGo: Bool = false
+        opening: [UInt8] = [], closing: [UInt8] = [], keys: [[UInt8]]? = nil,
+        likeGo: Bool = false
     ) {
+        self.opening = opening
+        self.closing = closing
+        self.keys = keys
+        self.likeGo = likeGo
+    }
+
+    private mutating func makeTemplate(columnCount: Int) {
+        guard nulls.count != columnCount || template.isEmpty else { return }
         template = opening
-        for index in batch.columns.indices {
+        nulls = []
+        for index in 0..<columnCount {
             if index > 0 { template.append(UInt8(ascii: ",")) }
             if let keys { template.append(contentsOf: keys[index]) }
             nulls.append(template.count..<(template.count + JSONRow.null.count))
             template.append(contentsOf: JSONRow.null)
         }
         template.append(contentsOf: closing)
-        var places = countCells(batch)
+    }
+
+    /// Takes the rows of a batch in place of those before.
+    mutating func load(
+        _ batch: ResultBatch, isTime: [Bool], time: TimeText, offset: ((Int64) -> Int)?
+    ) {
+        makeTemplate(columnCount: batch.columns.count)
+        texts.removeAll(keepingCapacity: true)
+        textEnds.removeAll(keepingCapacity: true)
+        var places: [UInt32] = []
+        swap(&places, &nextCells)
+        defer { swap(&places, &nextCells) }
+        countCells(batch, &places)
         for (index, vector) in batch.columns.enumerated() {
             switch vector.type {
             case .integer? where isTime[index]:
@@ -134,56 +161,67 @@ struct JSONRow {
 
     // MARK: Cells
 
-    /// Makes room for the cells; the place of the first cell of each row.
-    private mutating func countCells(_ batch: ResultBatch) -> [Int] {
-        var counts = [Int](repeating: 0, count: batch.count)
+    /// Makes room for the cells.
+    ///
+    /// - Parameter places: becomes the place of the first cell of each row.
+    private mutating func countCells(_ batch: ResultBatch, _ places: inout [UInt32]) {
+        places.removeAll(keepingCapacity: true)
+        places.append(contentsOf: repeatElement(0, count: batch.count))
         for vector in batch.columns where vector.type != nil {
             vector.withValues { _, isPresent in
+                var counts = places.mutableSpan
+                precondition(counts.count == isPresent.count, "a value or null for each row")
                 for row in isPresent.indices { counts[row] &+= isPresent[row] ? 1 : 0 }
             }
         }
-        var places: [Int] = []
-        places.reserveCapacity(batch.count)
+        rowEnds.removeAll(keepingCapacity: true)
         rowEnds.reserveCapacity(batch.count)
         var count = 0
-        for row in counts.indices {
-            places.append(count)
-            count += counts[row]
+        for row in places.indices {
+            let own = Int(places[row])
+            places[row] = UInt32(truncatingIfNeeded: count)
+            count += own
             rowEnds.append(count)
         }
-        cells = Array(repeating: Cell(column: 0, places: 0, bits: 0), count: count)
-        return places
+        // What stands there from before is overwritten.
+        let missing = count - cells.count
+        if missing > 0 {
+            let none = Cell(column: 0, places: 0, bits: 0)
+            cells.append(contentsOf: repeatElement(none, count: missing))
+        }
     }
 
     /// Puts the values of a column that are there into their rows.
     @inline(__always)
     private mutating func add(
-        _ vector: ResultVector, _ column: Int, _ places: inout [Int],
+        _ vector: ResultVector, _ column: Int, _ places: inout [UInt32],
         _ cell: (UInt64, inout [UInt8], inout [Int]) -> (places: Int, bits: Int64)
     ) {
         vector.withValues { bits, isPresent in
             for row in isPresent.indices where isPresent[row] {
                 let made = cell(bits[row], &texts, &textEnds)
-                cells[places[row]] = Cell(
+                cells[Int(places[row])] = Cell(
                     column: Int32(truncatingIfNeeded: column),
                     places: Int32(truncatingIfNeeded: made.places), bits: made.bits)
-                places[row] += 1
+                places[row] &+= 1
             }
         }
     }
 
     private mutating func addIntegers(
-        _ vector: ResultVector, _ column: Int, _ places: inout [Int]
+        _ vector: ResultVector, _ column: Int, _ places: inout [UInt32]
     ) {
         add(vector, column, &places) { bits, _, _ in (0, Int64(bitPattern: bits)) }
     }
 
     private mutating func addFloats(
-        _ vector: ResultVector, _ column: Int, _ places: inout [Int]
+        _ vector: ResultVector, _ column: Int, _ places: inout [UInt32]
     ) {
         add(vector, column, &places) { bits, texts, ends in
             let number = Double(bitPattern: bits)
-            if let decimal = DecimalText.decimal(number) { return (decimal.places, decimal.digits) }
+            if let decimal = DecimalText.decimal(number) ?? DecimalText.shortest(number) {
+                return (decimal.places, decimal.digits)
+            }
             // JSON has no word for NaN and the infinities.
             if number.isFinite {
                 NumberText.append(number, to: &texts)
@@ -196,7 +234,7 @@ struct JSONRow {
     }
 
     private mutating func addBooleans(
-        _ vector: ResultVector, _ column: Int, _ places: inout [Int]
+        _ vector: ResultVector, _ column: Int, _ places: inout [UInt32]
     ) {
         texts.append(contentsOf: "false".utf8)
         textEnds.append(texts.count)
@@ -208,7 +246,7 @@ struct JSONRow {
 
     private mutating func addTimes(
         _ vector: ResultVector, _ column: Int, _ time: TimeText, _ offset: ((Int64) -> Int)?,
-        _ places: inout [Int]
+        _ places: inout [UInt32]
     ) {
         add(vector, column, &places) { bits, texts, ends in
             let nanoseconds = Int64(bitPattern: bits)
@@ -221,22 +259,20 @@ struct JSONRow {
     }
 
     private mutating func addTexts(
-        _ vector: ResultVector, _ column: Int, likeGo: Bool, _ places: inout [Int]
+        _ vector: ResultVector, _ column: Int, likeGo: Bool, _ places: inout [UInt32]
     ) {
         vector.forEachText { row, text in
             JSONRow.append(text, likeGo: likeGo, to: &texts)
             textEnds.append(texts.count)
-            cells[places[row]] = Cell(
+            cells[Int(places[row])] = Cell(
                 column: Int32(truncatingIfNeeded: column), places: -1,
                 bits: Int64(textEnds.count - 1))
-            places[row] += 1
+            places[row] &+= 1
         }
     }
 
     private static func append(_ text: Span<UInt8>, likeGo: Bool, to bytes: inout [UInt8]) {
-        var isPlain = true
-        for index in text.indices { isPlain = isPlain && JSONRow.isPlain(text[index]) }
-        guard isPlain else {
+        guard JSONText.isPlain(text) else {
             return JSONText.append(String(copying: text), likeGo: likeGo, to: &bytes)
         }
         bytes.append(addingCapacity: text.count + 2) { output in
@@ -247,16 +283,6 @@ struct JSONRow {
     }
 
     private static let null = Array("null".utf8)
-
-    /// Whether a byte is printed as it is, whatever stands around it.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"),
-            UInt8(ascii: "&"):
-            false
-        default: byte >= 0x20 && byte < 0x80
-        }
-    }
 }
 
 extension String {

@@ -11,7 +11,13 @@ enum JSONText {
     /// - Parameter likeGo: also escapes `<`, `>`, `&`, U+2028 and U+2029, as Go does.
     static func append(_ text: String, likeGo: Bool = false, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
+        let utf8 = text.utf8
+        if isPlain(utf8.span) {
+            bytes.append(contentsOf: utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
+        for byte in utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
@@ -32,6 +38,22 @@ enum JSONText {
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether every byte is printed as it is, whatever stands around it.
+    static func isPlain(_ text: Span<UInt8>) -> Bool {
+        var isPlain = true
+        for index in text.indices { isPlain = isPlain && JSONText.isPlain(text[index]) }
+        return isPlain
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "&"):
+            false
+        default: byte >= 0x20 && byte < 0x80
+        }
     }
 
     private static func appendEscape(_ unit: UInt16, to bytes: inout [UInt8]) {
@@ -69,7 +91,7 @@ enum JSONText {
 extension NumberText {
     /// Appends the text of a finite number.
     static func append(_ value: Double, to bytes: inout [UInt8]) {
-        if let decimal = DecimalText.decimal(value) {
+        if let decimal = DecimalText.decimal(value) ?? DecimalText.shortest(value) {
             return append(decimal.digits, places: decimal.places, to: &bytes)
         }
         let magnitude = value.magnitude

@@ -27,9 +27,7 @@ extension Executor {
             try write(lists[0].times, inputs(plan, lists[0]), with: &writer)
         } else {
             let (times, vectors) = try joined(plan, lists)
-            let nothing = ResultVector.constant(nil, count: times.count)
-            let references = plan.references.map { _ in nothing }
-            try write(times, references + vectors, with: &writer)
+            try write(times, references(plan, PointList(times: times)) + vectors, with: &writer)
         }
         try writer.finish()
     }
@@ -83,15 +81,21 @@ extension Executor {
     }
 
     private func inputs(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
+        var values = list.values
+        values.replaceNulls(plan.fill, plan.calls[0].type)
+        return references(plan, list) + [values]
+    }
+
+    /// The columns of the points; none where the statement reads nothing but calls.
+    private func references(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
+        if plan.auxiliary.isEmpty { return [] }
         let nothing = ResultVector.constant(nil, count: list.count)
         var inputs = plan.references.map { _ in nothing }
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
             inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)
         }
-        var values = list.values
-        values.replaceNulls(plan.fill, plan.calls[0].type)
-        return inputs + [values]
+        return inputs
     }
 
     /// Rows of several calls: those with one time are one row.
@@ -258,6 +262,9 @@ struct GroupAggregation {
             return try scan(column, view, series, input)
         }
         if let columns = firstValueColumns(input) { return try scan(columns, input) }
+        if case .material(let series) = input.origin, input.condition == nil, !hasComputed {
+            return try add(series, input)
+        }
         if takesOneRow, input.hasOwnTimes { return try addOneRow(input) }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
@@ -268,6 +275,29 @@ struct GroupAggregation {
             counters: executor.counters)
         var block = Block()
         while try reader.next(into: &block) { try add(block, plan.sources[input.source]) }
+        endSeries()
+    }
+
+    /// Adds rows of a subquery's answer that all count.
+    private mutating func add(
+        _ series: MaterialSeries, _ input: InputSeries
+    ) throws(DatabaseError) {
+        try executor.counters.checkCancelled()
+        let source = plan.sources[input.source]
+        let count = series.times.count
+        var block = Block(times: series.times)
+        for (binding, reference) in zip(source.bindings, plan.references) {
+            var vector = ResultVector.nothing
+            switch binding {
+            case .output(let index): vector = series.columns[index]
+            case .tag(let name):
+                let value = input.tag(name)
+                vector = .constant(value.isEmpty ? nil : .string(value), count: count)
+            case .column, .computed, .missing: vector = .constant(nil, count: count)
+            }
+            block.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)
+        }
+        try add(block, source)
         endSeries()
     }
 

@@ -198,20 +198,34 @@ final class Executor {
         var places: [GroupKey: Int] = [:]
         var groups: [InputGroup] = []
         // Where there are few series nearly each is a group.
-        places.reserveCapacity(min(inputs.count, 256))
         groups.reserveCapacity(min(inputs.count, 256))
+        // Series come by their keys, and mostly so do groups: then none has to be looked for.
+        var isSorted = true
         for (number, input) in inputs.enumerated() {
             if number % 256 == 0 { try counters.checkCancelled() }
             let key = key(plan, input)
-            if let place = places[key] {
-                groups[place].inputs.append(input)
-                continue
+            if let last = groups.last {
+                if last.key == key {
+                    groups[groups.count - 1].inputs.append(input)
+                    continue
+                }
+                if isSorted, key < last.key {
+                    isSorted = false
+                    for (place, group) in groups.enumerated() { places[group.key] = place }
+                }
+            }
+            if !isSorted {
+                if let place = places[key] {
+                    groups[place].inputs.append(input)
+                    continue
+                }
+                places[key] = groups.count
             }
             guard groups.count < options.groupCountMax else { throw tooManyGroups() }
-            places[key] = groups.count
             groups.append(InputGroup(key: key, inputs: [input]))
         }
-        groups.sort { plan.isAscending ? $0.key < $1.key : $1.key < $0.key }
+        if !isSorted { groups.sort { $0.key < $1.key } }
+        if !plan.isAscending { groups.reverse() }
         return groups
     }
 
@@ -272,7 +286,7 @@ struct RowWriter {
     /// Rows that are of use still; readers need not go on beyond them.
     var rowsWanted: Int { left > .max - skip ? .max : left + skip }
 
-    /// - Parameter inputs: references, then calls.
+    /// - Parameter inputs: as for `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
         guard left > 0, times.count > skip else {
             skip -= min(skip, times.count)
@@ -347,9 +361,9 @@ extension SelectPlan {
 
     /// The columns of the answer for some rows.
     ///
-    /// - Parameter inputs: references, then calls.
+    /// - Parameter inputs: references, where any is read beside calls, then calls.
     func evaluatedColumns(_ inputs: [ResultVector], count: Int) -> [ResultVector] {
-        let evaluator = Evaluator(referenceCount: references.count)
+        let evaluator = Evaluator(referenceCount: inputs.count - calls.count)
         return columns.map { column in
             var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
             // What was stored is shown as it is; a computed NaN has no place in an answer.
@@ -365,7 +379,9 @@ extension SelectPlan {
     }
 
     private static func dropNaN(_ vector: inout ResultVector) {
-        guard vector.type == .float else { return }
+        guard vector.type == .float,
+            vector.bits.contains(where: { Double(bitPattern: $0).isNaN })
+        else { return }
         for row in vector.bits.indices where Double(bitPattern: vector.bits[row]).isNaN {
             vector.isPresent[row] = false
         }

@@ -506,7 +506,15 @@ struct FieldAccumulator {
     /// - Parameter time: the time of a row outside buckets; nil takes that of the point selected.
     func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
-        var builder = VectorBuilder(type: aggregate.resultType(of: type))
+        let resultType = aggregate.resultType(of: type)
+        if sums.count == 1, numbering == nil, sums[0].count > 0, resultType != .string {
+            let value = value(aggregate, 0, age)
+            list.times = [buckets != nil ? sums[0].start : time ?? value.time]
+            list.values = ResultVector(
+                type: resultType, bits: [value.bits ?? 0], isPresent: [value.bits != nil])
+            return list
+        }
+        var builder = VectorBuilder(type: resultType)
         let places = orderedPlaces
         list.times.reserveCapacity(places.count)
         builder.reserve(places.count)

@@ -62,43 +62,44 @@ extension GroupAggregation {
         _ source: Int
     ) throws(DatabaseError) {
         let needsTimes = needsPointTimes(index)
-        // Taken out while it is filled: a second reference would make every change a copy.
-        var field = fields[index]
-        fields[index] = field.emptied
-        defer { fields[index] = field }
+        // Taken out while one is filled: a second reference would make every change a copy.
+        var own: [FieldAccumulator] = []
+        swap(&own, &fields)
+        defer { swap(&own, &fields) }
         let storedType = view.schema.columns[column].type
         let counters = executor.counters
-        let window = field.summaryWindow
-        let takesSummaries = !needsTimes && storedType == field.type
-        var size = field.sizeBytes
+        let window = own[index].summaryWindow
+        let takesSummaries = !needsTimes && storedType == own[index].type
+        var size = own[index].sizeBytes
         let share = share
         let summarize = { (first: Int64, last: Int64) in
             takesSummaries && window.accepts(first, last)
         }
         try view.scan(
-            column, of: series, in: field.range, counts: counters.reads(source),
-            pool: counters.columns, shape: storedType == field.type ? field.shape : .timed,
+            column, of: series, in: own[index].range, counts: counters.reads(source),
+            pool: counters.columns,
+            shape: storedType == own[index].type ? own[index].shape : .timed,
             summarize: summarize
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary(let summary):
                 try counters.checkCancelled()
-                field.add(summary)
+                own[index].add(summary)
             case .buckets(let slice):
                 try counters.read(slice, source)
-                field.add(slice)
+                own[index].add(slice)
             case .values(let slice):
                 try counters.read(slice, source)
-                if slice.type == field.type {
-                    field.add(slice)
+                if slice.type == own[index].type {
+                    own[index].add(slice)
                 } else {
-                    field.add(
-                        times: slice.times, ResultVector(slice).cast(to: field.type))
+                    own[index].add(
+                        times: slice.times, ResultVector(slice).cast(to: own[index].type))
                 }
             }
             // Grows by buckets, of which one block has few as a rule.
-            try share.grow(field.sizeBytes - size)
-            size = field.sizeBytes
+            try share.grow(own[index].sizeBytes - size)
+            size = own[index].sizeBytes
             return true
         }
     }
@@ -172,6 +173,7 @@ extension GroupAggregation {
             case .column(let column, isTag: false) = source.bindings[reference],
             let type = plan.references[reference].type
         else { return }
+        if try countTexts(condition, reference, column, view, series, source) { return }
         let counters = executor.counters
         let evaluator = Evaluator(integersDivideToFloat: false)
         var vectors = plan.references.map { _ in ResultVector(type: nil) }
@@ -265,21 +267,22 @@ extension GroupAggregation {
                 try scan(index, column, dropsNaN: dropsNaN, found)
                 continue
             }
-            var field = fields[index]
-            fields[index] = field.emptied
-            defer { fields[index] = field }
-            var size = field.sizeBytes
+            var own: [FieldAccumulator] = []
+            swap(&own, &fields)
+            defer { swap(&own, &fields) }
+            var size = own[index].sizeBytes
             try found.view.scan(
                 firstOf: found.columns[index], of: found.series,
-                in: found.range.intersection(field.range), counts: counters.reads(found.source),
+                in: found.range.intersection(own[index].range),
+                counts: counters.reads(found.source),
                 pool: counters.columns
             ) { slice throws(DatabaseError) in
                 try counters.read(slice, found.source)
-                field.add(dropsNaN ? slice.withoutNaN : slice)
-                try share.grow(field.sizeBytes - size)
-                size = field.sizeBytes
+                own[index].add(dropsNaN ? slice.withoutNaN : slice)
+                try share.grow(own[index].sizeBytes - size)
+                size = own[index].sizeBytes
             }
-            field.endSeries()
+            own[index].endSeries()
         }
     }
     /// Where one of the columns has the first say wherever any of them says something.
@@ -288,29 +291,29 @@ extension GroupAggregation {
     ) throws(DatabaseError) {
         let counters = executor.counters
         let share = share
-        var field = fields[index]
-        fields[index] = field.emptied
-        defer { fields[index] = field }
-        var size = field.sizeBytes
+        var own: [FieldAccumulator] = []
+        swap(&own, &fields)
+        defer { swap(&own, &fields) }
+        var size = own[index].sizeBytes
         try found.view.scan(
-            column, of: found.series, in: found.range.intersection(field.range),
-            counts: counters.reads(found.source), pool: counters.columns, shape: field.shape,
+            column, of: found.series, in: found.range.intersection(own[index].range),
+            counts: counters.reads(found.source), pool: counters.columns, shape: own[index].shape,
             summarize: { _, _ in false }
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary: break
             case .buckets(let slice):
                 try counters.read(slice, found.source)
-                field.add(dropsNaN ? slice.withoutNaN : slice)
+                own[index].add(dropsNaN ? slice.withoutNaN : slice)
             case .values(let slice):
                 try counters.read(slice, found.source)
-                field.add(dropsNaN ? slice.withoutNaN : slice)
+                own[index].add(dropsNaN ? slice.withoutNaN : slice)
             }
-            try share.grow(field.sizeBytes - size)
-            size = field.sizeBytes
+            try share.grow(own[index].sizeBytes - size)
+            size = own[index].sizeBytes
             return true
         }
-        field.endSeries()
+        own[index].endSeries()
     }
 }
 

@@ -13,6 +13,8 @@ final class MaterialOutput: SeriesOutput {
     private var name = ""
     private var tags: [(name: String, value: String)] = []
     private var times: [Int64] = []
+    /// The first rows of a series, mostly all of them; then builders take them over.
+    private var columns: [ResultVector] = []
     private var builders: [VectorBuilder] = []
 
     init(_ plan: SelectPlan, _ options: QueryOptions, _ counters: CounterBox) {
@@ -28,7 +30,8 @@ final class MaterialOutput: SeriesOutput {
         self.name = name
         self.tags = tags
         times = []
-        builders = plan.columns.map { VectorBuilder(type: $0.type) }
+        columns = []
+        builders = []
     }
 
     func rows(times newTimes: [Int64], columns: [ResultVector]) throws(DatabaseError) {
@@ -39,18 +42,33 @@ final class MaterialOutput: SeriesOutput {
                 "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
-        times += newTimes
-        for index in builders.indices { builders[index].append(columns[index]) }
+        if times.isEmpty {
+            (times, self.columns) = (newTimes, columns)
+        } else {
+            times += newTimes
+            append(columns)
+        }
         try share.resize(to: sizeBytes + heldBytes)
         try counters.checkCancelled()
     }
 
-    /// Of the series that is coming.
-    private var heldBytes: Int { builders.reduce(times.count * 8 + 200) { $0 + $1.sizeBytes } }
+    private func append(_ columns: [ResultVector]) {
+        if builders.isEmpty {
+            builders = plan.columns.map { VectorBuilder(type: $0.type) }
+            for index in builders.indices { builders[index].append(self.columns[index]) }
+            self.columns = []
+        }
+        for index in builders.indices { builders[index].append(columns[index]) }
+    }
+
+    /// Of the series that is coming; strings are those of whoever made the rows.
+    private var heldBytes: Int {
+        builders.reduce(times.count * (8 + 9 * columns.count) + 200) { $0 + $1.sizeBytes }
+    }
 
     func endSeries() throws(DatabaseError) {
         sizeBytes += heldBytes
-        let columns = builders.map { $0.finished() }
+        let columns = builders.isEmpty ? columns : builders.map { $0.finished() }
         series.append(
             MaterialSeries(
                 name: name, tags: tags, times: plan.isAscending ? times : times.reversed(),

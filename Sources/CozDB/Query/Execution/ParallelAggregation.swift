@@ -68,7 +68,7 @@ extension Executor {
 /// Unchecked: units are worked on by one thread each, and nobody looks at them before `wait`.
 private final class AggregationRound: @unchecked Sendable {
     /// Values from which on a second thread is worth waking.
-    private static let parallelValueCountMin = 20_000.0
+    private static let parallelValueCountMin = 10_000.0
     /// Units of a round: with those of the next, a bound of what is in memory.
     private static let unitCountMax = 32
     /// Units that one thread works on before it looks for more: neighbours share blocks.

@@ -17,8 +17,10 @@ final class Ranking {
     private let shift: UInt64
     /// How many values lie in the bins before each, and in all.
     private var countsBefore: [UInt32] = []
-    /// The bin looked into last: its keys' places in the order they came, and their ranking.
-    private var opened: (bin: Int, places: [UInt32], ranking: Ranking)?
+    /// The places of all values, bin by bin; in a bin in the order they came.
+    private var placesByBin: [UInt32] = []
+    /// The bin looked into last, and the ranking of its values.
+    private var opened: (bin: Int, ranking: Ranking)?
     /// Places by rank, of few values.
     private var sorted: [UInt32] = []
 
@@ -74,8 +76,8 @@ final class Ranking {
         // All are equal.
         if countsBefore.isEmpty { return rank }
         let bin = countsBefore.partitioningIndex { Int($0) > rank } - 1
-        let (places, ranking) = open(bin)
-        return Int(places[ranking.place(ofRank: rank - Int(countsBefore[bin]))])
+        let first = Int(countsBefore[bin])
+        return Int(placesByBin[first + ranking(ofBin: bin).place(ofRank: rank - first)])
     }
 
     private func count(binCount: Int) {
@@ -86,30 +88,27 @@ final class Ranking {
         for index in span.indices { bins[bin(span[index]) + 1] &+= 1 }
         for bin in 1...binCount { bins[bin] &+= bins[bin - 1] }
         countsBefore = counts
+        var places = [UInt32](repeating: 0, count: keys.count)
+        var output = places.mutableSpan
+        var next = counts.mutableSpan
+        for index in span.indices {
+            let bin = bin(span[index])
+            output[Int(next[bin])] = UInt32(truncatingIfNeeded: index)
+            next[bin] &+= 1
+        }
+        placesByBin = places
     }
 
     private func bin(_ key: Int64) -> Int {
         Int(truncatingIfNeeded: UInt64(bitPattern: key &- least) >> shift)
     }
 
-    /// The places of a bin's values, and their ranking.
-    private func open(_ bin: Int) -> (places: [UInt32], ranking: Ranking) {
-        if let opened, opened.bin == bin { return (opened.places, opened.ranking) }
-        let count = Int(countsBefore[bin + 1] - countsBefore[bin])
-        var places = [UInt32](repeating: 0, count: count + 1)
-        var found = 0
-        var output = places.mutableSpan
-        let keys = keys
-        let span = keys.span
-        // Without a branch: what does not belong there is overwritten by the next.
-        for index in span.indices {
-            output[found] = UInt32(truncatingIfNeeded: index)
-            found &+= self.bin(span[index]) == bin ? 1 : 0
-        }
-        places.removeLast()
+    private func ranking(ofBin bin: Int) -> Ranking {
+        if let opened, opened.bin == bin { return opened.ranking }
+        let places = placesByBin[Int(countsBefore[bin])..<Int(countsBefore[bin + 1])]
         let ranking = Ranking(places.map { keys[Int($0)] })
-        opened = (bin, places, ranking)
-        return (places, ranking)
+        opened = (bin, ranking)
+        return ranking
     }
 }
 

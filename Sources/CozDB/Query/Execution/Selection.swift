@@ -223,7 +223,15 @@ struct Selection {
             isTop ? precedes(points, right, left) : precedes(points, left, right)
         }
         var candidates = Array(rows)
-        if !distinguishing.isEmpty {
+        if let codes = distinguishingCodes(points) {
+            var bestByCode: [UInt64?: Int] = [:]
+            for row in rows {
+                let code = codes.isPresent[row] ? codes.bits[row] : nil
+                if let best = bestByCode[code], !wins(row, best) { continue }
+                bestByCode[code] = row
+            }
+            candidates = bestByCode.values.sorted()
+        } else if !distinguishing.isEmpty {
             var bestByTags: [[FieldValue?]: Int] = [:]
             for row in rows {
                 let key = distinguishing.map { points.auxiliary[$0].value(row) }
@@ -239,6 +247,15 @@ struct Selection {
             let (a, b) = (points.times[$0.element], points.times[$1.element])
             return a == b ? $0.offset < $1.offset : a < b
         }.map(\.element)
+    }
+
+    /// The one column of strings that tells points apart: equal strings have one code, as the
+    /// collector's builder saw to.
+    private func distinguishingCodes(_ points: PointList) -> ResultVector? {
+        guard distinguishing.count == 1, points.auxiliary[distinguishing[0]].type == .string else {
+            return nil
+        }
+        return points.auxiliary[distinguishing[0]]
     }
 
     // MARK: Integral

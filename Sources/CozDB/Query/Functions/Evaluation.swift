@@ -210,6 +210,9 @@ extension Evaluation {
 }
 
 extension ResultVector {
+    /// Of no rows.
+    static let nothing = ResultVector(type: nil)
+
     static func constant(_ value: FieldValue?, count: Int) -> ResultVector {
         guard let value else {
             return ResultVector(
