@@ -230,7 +230,11 @@ struct FieldWriter {
     }
 
     /// Ends the field; the place of its directory and dictionary, its group is not known here.
-    mutating func finish(to output: inout SegmentOutput) throws(FileError) -> SegmentField {
+    ///
+    /// - Parameter small: takes the directory of a field of few blocks.
+    mutating func finish(
+        to output: inout SegmentOutput, _ small: inout SmallDirectories
+    ) throws(FileError) -> SegmentField {
         try flush(to: &output)
         var field = SegmentField(
             column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
@@ -239,7 +243,12 @@ struct FieldWriter {
             let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
             field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
         }
-        field.directory = try output.append(table: directory)
+        if directory.count <= SmallDirectories.blockCountMax {
+            field.smallBlockCount = directory.count
+            small.append(directory, type: column.type)
+        } else {
+            field.directory = try output.append(table: directory)
+        }
         return field
     }
 

@@ -182,16 +182,18 @@ final class SegmentWriter {
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         let presence = presence.finish(rowCount: footer.rowCount)
+        var small = SmallDirectories()
         var groups = BytePool()
         var vectors: [[UInt8]] = []
         for index in fields.indices {
             // Taken out, so that each field's memory goes as soon as it is written.
             guard let lane = fields[index].take() else { continue }
-            var field = try lane.writer.finish(to: &output)
+            var field = try lane.writer.finish(to: &output, &small)
             field.group = groups.intern(presence[index])
             if field.group == vectors.count { vectors.append(presence[index]) }
             footer.fields.append(field)
         }
+        footer.smallDirectories = try output.append(small)
         // What was encoded here can be read here; if not, the vectors stand alone.
         vectors = (try? PresenceSharing.related(vectors, rowCount: footer.rowCount)) ?? vectors
         for vector in vectors { footer.groups.append(try output.append(block: vector)) }
