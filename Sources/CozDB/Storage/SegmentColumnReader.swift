@@ -63,10 +63,7 @@ struct SegmentColumnReader {
     mutating func values(
         block: Int, rows: Range<Int>, withTimes: Bool = true
     ) throws(DatabaseError) -> ColumnSlice {
-        let isShared =
-            directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
-            || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
-        try load(block, isShared: isShared)
+        try load(block, isShared: isShared(block, rows))
         let taken = places(of: rows)
         var slice = ColumnSlice(type: storedType)
         slice.strings = loadedStrings
@@ -79,9 +76,14 @@ struct SegmentColumnReader {
 
     /// Appends all values in these rows, each with its row counted from the first of them.
     /// Asking for ascending rows reads each block once.
-    mutating func append(rows: Range<Int>, to target: inout RowValues) throws(DatabaseError) {
+    ///
+    /// - Parameter keepsShared: whether a block that other rows share is kept for who reads those,
+    ///   or the same again.
+    mutating func append(
+        rows: Range<Int>, to target: inout RowValues, keepsShared: Bool = false
+    ) throws(DatabaseError) {
         for block in directory.blocks(rows: rows) {
-            try load(block)
+            try load(block, isShared: keepsShared && isShared(block, rows))
             let taken = places(of: rows)
             guard !taken.isEmpty else { continue }
             var offset: UInt64 = 0
@@ -131,6 +133,12 @@ struct SegmentColumnReader {
         loadedBlock = -1
         let first = directory.ordinals[block]
         try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
+    }
+
+    /// Whether a block has values of other rows too.
+    private func isShared(_ block: Int, _ rows: Range<Int>) -> Bool {
+        directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
+            || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
     }
 
     /// Where the rows of the loaded block that lie in these stand in `loadedRows`.
