@@ -242,7 +242,7 @@ class ClickHouse(Store):
                       + ", ".join(f"`{n}`" for n in fields)
                       + f" FROM file('{self.data.table}', Parquet) SETTINGS max_threads = 2, "
                         "max_insert_threads = 1, input_format_parquet_preserve_order = 1")
-        session.query("OPTIMIZE TABLE study.points FINAL")
+        self.merge(session)
         seconds = time.perf_counter() - start
         size = session.query("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "
                              "database = 'study'", "CSV")
@@ -250,6 +250,20 @@ class ClickHouse(Store):
             file.write(str(size).strip())
         session.close()
         return seconds
+
+    @staticmethod
+    def merge(session):
+        """To one part, or cells would have several values. The statement does nothing, silently,
+        while parts that it needs are in a merge of the background."""
+        end = time.perf_counter() + 1800
+        while time.perf_counter() < end:
+            session.query("OPTIMIZE TABLE study.points FINAL")
+            parts = session.query("SELECT count() FROM system.parts WHERE active AND "
+                                  "database = 'study'", "CSV")
+            if int(str(parts)) == 1:
+                return
+            time.sleep(0.2)
+        raise RuntimeError("it does not merge its parts to one")
 
     def disk_bytes(self):
         with open(os.path.join(self.folder, "size")) as file:

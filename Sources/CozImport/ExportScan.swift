@@ -2,6 +2,8 @@
 // comments only, so it runs at the speed of memchr.
 
 internal import CozDB
+internal import Dispatch
+internal import Synchronization
 
 enum ExportScan {
     /// Whether the first bytes of a file look like those of an export with contexts.
@@ -12,21 +14,61 @@ enum ExportScan {
         return first == hash || first == UInt8(ascii: "s")
     }
 
-    /// Reads a file to its end and returns what it found of contexts that have points.
+    /// Reads a file to its end and returns what it found of contexts that have points. Large plain
+    /// files are read in two halves at once.
     ///
     /// A comment inside a string that spans lines is taken for one; the worst that can come of it
     /// is that the import asks for a choice.
     static func contexts(
-        of file: InputFile, chunkSize: Int = 1 << 20
+        of file: InputFile, chunkSize: Int = 256 << 10, halvedFrom sizeBytesMin: Int = 8 << 20
     ) throws(DatabaseError) -> [ExportContext] {
-        var reader = ExportReader()
+        guard let (first, second) = try file.halves(from: sizeBytesMin) else {
+            var pass = ExportPass(reader: ExportReader())
+            unsafe try pass.scan(chunkSize: chunkSize) { (target) throws(DatabaseError) in
+                unsafe try file.read(into: target)
+            }
+            return pass.reader.found
+        }
+        let passes = Mutex([ExportPass?](repeating: nil, count: 2))
+        let failure = Mutex<DatabaseError?>(nil)
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            var pass = ExportPass(reader: index == 0 ? ExportReader() : .insideFile)
+            var part = index == 0 ? first : second
+            do throws(DatabaseError) {
+                unsafe try pass.scan(chunkSize: chunkSize) { (target) throws(DatabaseError) in
+                    unsafe try part.read(into: target)
+                }
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            passes.withLock { $0[index] = pass }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        let halves = passes.withLock { $0.compactMap(\.self) }
+        var reader = halves[0].reader
+        reader.continues(with: halves[1].reader)
+        return reader.found
+    }
+}
+
+/// A pass over an export, or over a part of it that begins with a line.
+private struct ExportPass {
+    private(set) var reader: ExportReader
+    private var isBelowComment = true
+
+    init(reader: ExportReader) { self.reader = reader }
+
+    /// - Parameter read: as `InputFile.read`.
+    mutating func scan(
+        chunkSize: Int,
+        _ read: (UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int
+    ) throws(DatabaseError) {
         var buffer = PaddedBuffer(capacity: chunkSize)
-        var isBelowComment = false
         while true {
             let before = buffer.count
             unsafe try buffer.append(upTo: chunkSize) {
                 (target) throws(DatabaseError) -> Int in
-                unsafe try file.read(into: target)
+                unsafe try read(target)
             }
             let isEnd = buffer.count == before
             let bytes = buffer.bytes
@@ -34,19 +76,16 @@ enum ExportScan {
                 isEnd
                 ? bytes.count : bytes.lastIndex(of: newline, in: 0..<bytes.count).map { $0 + 1 }
             if let end {
-                scan(bytes, end, &reader, &isBelowComment)
+                scan(bytes, end)
                 buffer.removeFirst(end)
             } else if buffer.count > LineProtocolParser.lineSizeBytesMax {
                 buffer.removeAll()
             }
-            if isEnd { return reader.found }
+            if isEnd { return }
         }
     }
 
-    private static func scan(
-        _ bytes: PaddedBytes, _ end: Int, _ reader: inout ExportReader,
-        _ isBelowComment: inout Bool
-    ) {
+    private mutating func scan(_ bytes: PaddedBytes, _ end: Int) {
         var index = 0
         while index < end {
             if isBelowComment {

@@ -48,11 +48,24 @@ struct ExportReader: Sendable {
     /// Whether the context changed since `resolve`.
     private(set) var needsDecision = false
 
+    /// Whether the first points inside the file came before any context there.
+    private(set) var hasPointsOutside = false
+
     private var current: ExportContext?
 
     init(database: String? = nil, policy: String? = nil) {
         self.database = database
         self.policy = policy
+    }
+
+    /// Stands for the database named last in what comes before; no comment can name it.
+    private static let databaseBefore = "\n"
+
+    /// For a part that does not begin where the file does; see `continues`.
+    static var insideFile: ExportReader {
+        var reader = ExportReader()
+        reader.current = ExportContext(database: databaseBefore)
+        return reader
     }
 
     /// Forgets where in a file it is, keeps the choice.
@@ -125,7 +138,22 @@ struct ExportReader: Sendable {
     /// Notes that the context has points, without a decision.
     mutating func pointFollows() {
         if let current, needsDecision { note(current) }
+        if current == ExportContext(database: ExportReader.databaseBefore) {
+            hasPointsOutside = true
+        }
         needsDecision = false
+    }
+
+    /// Takes in what a reader of the rest of the file found, which was begun as `insideFile`.
+    mutating func continues(with rest: ExportReader) {
+        if rest.hasPointsOutside { pointFollows() }
+        for var context in rest.found {
+            // A policy alone belongs to the database that was named last.
+            if context.database == ExportReader.databaseBefore {
+                context.database = current?.database ?? ""
+            }
+            note(context)
+        }
     }
 
     private mutating func note(_ context: ExportContext) {

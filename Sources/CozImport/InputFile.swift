@@ -91,7 +91,7 @@ public final class InputFile {
         descriptor = -1
     }
 
-    private static func open(_ path: String) throws(DatabaseError) -> Int32 {
+    static func open(_ path: String) throws(DatabaseError) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { throw failure(errno, path) }
         return descriptor
@@ -126,6 +126,9 @@ public final class InputFile {
         decoder = nil
         isStarted = false
     }
+
+    /// Whether it is known to be a file of a known size whose bytes need no decoding.
+    var isPlain: Bool { isStarted && decoder == nil && isReopenable }
 
     /// Whether the file can be opened once more by its name.
     package var isReopenable: Bool { isRepeatable && hasPath }
@@ -227,7 +230,7 @@ public final class InputFile {
         }
     }
 
-    private static func message(_ code: Int32) -> String {
+    static func message(_ code: Int32) -> String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }

@@ -3,6 +3,7 @@
 internal import Synchronization
 internal import Testing
 
+internal import CozTestSupport
 @testable internal import CozDB
 @testable internal import CozImport
 
@@ -208,6 +209,34 @@ final class Recorder: Sendable {
                 try times(database, policy, file: export)
             }
         }
+    }
+
+    /// Lines of all kinds in any order: what is found must not depend on where a file is halved.
+    @Test(arguments: 0..<20) func `two halves of an export have the contexts of the whole`(
+        seed: UInt64
+    ) throws {
+        var random = SeededRandom(seed: seed)
+        let kinds = [
+            "m v=1 1", "m v=1 1", "", "# writing tsm data", "# CONTEXT-DATABASE:a",
+            "# CONTEXT-DATABASE:b", "# CONTEXT-RETENTION-POLICY:p",
+            "# CONTEXT-RETENTION-POLICY:q", "# CONTEXT-DATABASE:",
+        ]
+        var sizes = Set<Int>()
+        for _ in 0..<50 {
+            let lines = (0..<Int.random(in: 2...12, using: &random)).map { _ in
+                kinds.randomElement(using: &random) ?? ""
+            }
+            let path = files.write("halves.txt", lines.joined(separator: "\n"))
+            func contexts(halvedFrom size: Int) throws -> [ExportContext] {
+                let file = try InputFile(path: path)
+                _ = try file.peek()
+                return try ExportScan.contexts(of: file, chunkSize: 16, halvedFrom: size)
+            }
+            let whole = try contexts(halvedFrom: .max)
+            sizes.insert(whole.count)
+            #expect(try contexts(halvedFrom: 1) == whole, "seed \(seed): \(lines)")
+        }
+        #expect(sizes.contains(0) && sizes.contains(2))
     }
 
     @Test func `an export of one database needs no choice`() throws {

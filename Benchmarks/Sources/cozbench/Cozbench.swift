@@ -137,7 +137,9 @@ struct Cozbench {
         do {
             try workload.run(arguments)
         } catch {
-            print("cozbench: \(error)")
+            let text = "cozbench: \(error)\n"
+            // Sound: the bytes of a string that lives.
+            _ = unsafe write(STDERR_FILENO, text, text.utf8.count)
             exit(3)
         }
     }

@@ -1,4 +1,4 @@
-// Very many participants with one row each: what an import of them takes, and one of them among all.
+// Very many participants with one row each: what an import of them takes, and asking for one.
 
 internal import CozDB
 internal import CozImport

@@ -24,7 +24,8 @@ enum SessionsWorkload {
         let values = info.experiments.reduce(0) { $0 + $1.values }
         print(
             "\(sessions) sessions of \(rows) rows: median \(digits(times.median * 1e3)) ms, "
-                + "99 % \(digits(times.part(0.99) * 1e3)) ms, most \(digits(times.part(1) * 1e3)) ms"
+                + "99 % \(digits(times.part(0.99) * 1e3)) ms, "
+                + "most \(digits(times.part(1) * 1e3)) ms"
         )
         print("segments            \(info.segments), at most \(segmentsMax)")
         print(
@@ -32,7 +33,8 @@ enum SessionsWorkload {
                 + "\(digits(Double(info.diskBytes) / Double(max(1, values)))) a value")
         print(
             "written             \(written) bytes: "
-                + "\(digits(Double(written) / Double(max(1, info.diskBytes)))) times what is at rest"
+                + "\(digits(Double(written) / Double(max(1, info.diskBytes)))) times what is at "
+                + "rest"
         )
         let database = try Database.open(directory)
         try database.compact()

@@ -46,6 +46,7 @@ struct BlockDecoder {
         case .compressed: break
         case .patched: return try decodePatched(bytes, count, type, &words)
         case .distinct: return try decodeDistinct(bytes, count, type, &words)
+        case .mixed: return try decodeMixed(bytes, count, type, &words)
         default: return try decodeUncompressed(bytes, encoding, count, type, &words)
         }
         var reader = ByteReader(bytes)
@@ -128,6 +129,51 @@ struct BlockDecoder {
         try replaceNumbers(&words, from: start, by: values.span)
     }
 
+    private mutating func decodeMixed(
+        _ bytes: Span<UInt8>, _ count: Int, _ type: FieldType, _ words: inout [UInt64]
+    ) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        let kindCount = Int(try reader.readUInt8())
+        guard (2...4).contains(kindCount), count <= presenceRowCountMax else {
+            throw FormatError(.invalid, "\(count) values of \(kindCount) kinds", at: 0)
+        }
+        let start = words.count
+        appendRepeated(0, count: count, to: &words)
+        var left = Array(0..<UInt32(truncatingIfNeeded: count))
+        // Taken out, because the decoder changes itself while it reads them.
+        var values: [UInt64] = []
+        swap(&values, &patches)
+        defer { swap(&values, &patches) }
+        for _ in 1..<kindCount {
+            patchPositions.removeAll(keepingCapacity: true)
+            try Presence.decode(
+                reader.readBlob(limit: reader.remaining), rowCount: left.count,
+                appendTo: &patchPositions, base: 0)
+            let encoding = try reader.readUInt8()
+            values.removeAll(keepingCapacity: true)
+            try decodeUncompressed(
+                reader.readBlob(limit: reader.remaining), encoding, patchPositions.count, type,
+                &values)
+            var next = 0
+            var rest: [UInt32] = []
+            rest.reserveCapacity(left.count - patchPositions.count)
+            for (index, place) in left.enumerated() {
+                if next < patchPositions.count, Int(patchPositions[next]) == index {
+                    words[start + Int(place)] = values[next]
+                    next += 1
+                } else {
+                    rest.append(place)
+                }
+            }
+            left = rest
+        }
+        let encoding = try reader.readUInt8()
+        values.removeAll(keepingCapacity: true)
+        try decodeUncompressed(
+            reader.readBytes(reader.remaining), encoding, left.count, type, &values)
+        for (index, place) in left.enumerated() { words[start + Int(place)] = values[index] }
+    }
+
     private mutating func decodeValues(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ words: inout [UInt64]
@@ -159,7 +205,7 @@ struct BlockDecoder {
                 &reader, count: count, scratch: &exceptions, appendTo: &words)
         case .delta:
             try readDelta(&reader, count: count, scratch: &exceptions, appendTo: &words)
-        case .runLength, .decimal, .compressed, .patched, .distinct, .same, .rowTime:
+        case .runLength, .decimal, .compressed, .patched, .distinct, .same, .rowTime, .mixed:
             throw FormatError(.invalid, "encoding \(encoding) at a place where none can be", at: 0)
         }
         guard reader.isAtEnd else {
@@ -172,7 +218,7 @@ struct BlockDecoder {
 private func known(_ code: UInt8) throws(FormatError) -> BlockEncoding {
     guard let encoding = BlockEncoding(rawValue: code) else {
         throw FormatError(
-            .unsupported, "encoding \(code); this version knows 1 to 11, a newer one may read it",
+            .unsupported, "encoding \(code); this version knows 1 to 12, a newer one may read it",
             at: 0)
     }
     return encoding

@@ -25,6 +25,8 @@ enum BlockEncoding: UInt8, CaseIterable {
     case same = 10
     /// Texts of times as differences to the times of their rows.
     case rowTime = 11
+    /// Values of a few kinds, each kind in an encoding of its own.
+    case mixed = 12
 
     /// Whether the bytes mean something only beside other blocks of their segment.
     var isReference: Bool { self == .same || self == .rowTime }

@@ -15,7 +15,7 @@
 // divisor of the packed integers.
 
 /// The largest power of ten that a double holds exactly.
-private let exponentMax = 22
+let decimalExponentMax = 22
 private let powersOfTen: [Double] = [
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -38,12 +38,18 @@ private func digits(_ word: UInt64, power: Double) -> UInt64? {
     return rounded.bitPattern &- rounder.bitPattern
 }
 
+/// Whether the double is a decimal at an exponent.
+@inline(__always)
+func isDecimal(_ word: UInt64, exponent: Int) -> Bool {
+    digits(word, power: powersOfTen[exponent]) != nil
+}
+
 /// The smallest exponent at which the double is a decimal, or nil.
-private func exponent(_ word: UInt64) -> Int? {
+func decimalExponent(_ word: UInt64) -> Int? {
     let magnitude = abs(Double(bitPattern: word))
     guard magnitude < digitsLimit else { return nil }
     // A decimal is one at every larger exponent, as long as its digits fit.
-    var largest = exponentMax
+    var largest = decimalExponentMax
     while magnitude * powersOfTen[largest] >= digitsLimit { largest -= 1 }
     guard digits(word, power: powersOfTen[largest]) != nil else { return nil }
     return (0...largest).first { digits(word, power: powersOfTen[$0]) != nil }
@@ -143,7 +149,7 @@ struct DecimalEncoder {
         clearNeeds()
         for sample in 0..<sampleCount { count(values[sample * values.count / sampleCount]) }
         // Every exception takes eight bytes.
-        let exceptionCount = needs[exponentMax + 1] * values.count / sampleCount
+        let exceptionCount = needs[decimalExponentMax + 1] * values.count / sampleCount
         guard exceptionCount < values.count, exceptionCount * 8 < sizeBytesMax else {
             return nil
         }
@@ -160,12 +166,12 @@ struct DecimalEncoder {
     }
 
     private mutating func clearNeeds() {
-        if needs.isEmpty { needs = [Int](repeating: 0, count: exponentMax + 2) }
+        if needs.isEmpty { needs = [Int](repeating: 0, count: decimalExponentMax + 2) }
         for index in needs.indices { needs[index] = 0 }
     }
 
     private mutating func count(_ word: UInt64) {
-        needs[CozDB.exponent(word) ?? exponentMax + 1] += 1
+        needs[decimalExponent(word) ?? decimalExponentMax + 1] += 1
     }
 
     /// Each power of ten costs every value 10/3 bits; each exception costs about 74.
@@ -174,8 +180,8 @@ struct DecimalEncoder {
     private func bestExponent(from lowest: Int, valueCount: Int, weight: Int) -> Int {
         var best = lowest
         var bestCost = Int.max
-        var above = needs[(lowest + 1)...exponentMax + 1].reduce(0, +)
-        for candidate in lowest...exponentMax {
+        var above = needs[(lowest + 1)...decimalExponentMax + 1].reduce(0, +)
+        for candidate in lowest...decimalExponentMax {
             if candidate > lowest { above -= needs[candidate] }
             let cost = valueCount * (candidate - lowest) * 10 / 3 + above * weight * 74
             if cost < bestCost {
@@ -203,7 +209,7 @@ func readDecimalHeader(
 ) throws(FormatError) -> DecimalHeader {
     let head = try reader.readUInt8()
     var header = DecimalHeader(exponent: Int(head & 0x7F), encoding: 0, exceptionCount: 0)
-    guard header.exponent <= exponentMax else {
+    guard header.exponent <= decimalExponentMax else {
         throw FormatError(
             .invalid, "decimals with exponent \(header.exponent), expected at most 22", at: 0)
     }

@@ -10,6 +10,7 @@ struct StandaloneEncoder {
     private var simple = SimpleEncoder()
     private var patched = PatchedEncoder()
     private var distinct = DistinctEncoder()
+    private var mixed = MixedEncoder()
     private var encoding = BlockEncoding.constant
     private var sizeBytes = 0
     private var compressed = ByteWriter()
@@ -81,6 +82,7 @@ struct StandaloneEncoder {
             switch encoding {
             case .patched: patched.sizeBytes
             case .distinct: distinct.sizeBytes
+            case .mixed: mixed.sizeBytes
             default: simple.candidateSizeBytes(encoding, words: words)
             }
         if size != nil { write(words, as: encoding, into: &writer) }
@@ -103,6 +105,7 @@ struct StandaloneEncoder {
             (encoding, sizeBytes) = (.patched, size)
         }
         distinct.clear()
+        mixed.clear()
         // Small integers, which packing holds well, and what takes hardly any bits has nothing to
         // gain that would pay for looking.
         let spread = simple.range.max &- simple.range.min
@@ -110,6 +113,11 @@ struct StandaloneEncoder {
         distinct.plan(words, runCount: runCount, type: type, search.limited(to: sizeBytes))
         if let size = distinct.sizeBytes, size < sizeBytes {
             (encoding, sizeBytes) = (.distinct, size)
+        }
+        guard type == .float, sizeBytes > 2 * words.count else { return }
+        mixed.plan(words, than: sizeBytes, search.limited(to: sizeBytes))
+        if let size = mixed.sizeBytes, size < sizeBytes {
+            (encoding, sizeBytes) = (.mixed, size)
         }
     }
 
@@ -119,6 +127,7 @@ struct StandaloneEncoder {
         switch encoding {
         case .patched: patched.write(into: &writer)
         case .distinct: distinct.write(into: &writer)
+        case .mixed: mixed.write(into: &writer)
         default: simple.write(words, as: encoding, into: &writer)
         }
     }

@@ -3,12 +3,13 @@
 //     encoding      u8       of the lengths, as a block of integers
 //     lengths size  varint   bytes of that block
 //     lengths       block
-//     form          u8       0 plain, 1 LZ4
-//     bytes         the strings one after the other, to the end of the block
+//     form          u8       0 plain, 1 LZ4, 2 times
+//     bytes         the strings one after the other, or see TimeTextEncoding, to the end
 
 private enum StringForm: UInt8 {
     case plain = 0
     case compressed = 1
+    case times = 2
 }
 
 /// Appends a block of strings.
@@ -32,12 +33,19 @@ func encodeStrings(heap: Span<UInt8>, ends: [Int], into writer: inout ByteWriter
     writer.append(encoding.rawValue)
     writer.appendVarint(block.count)
     writer.append(block.bytes)
+    let formStart = writer.count
     writer.append(StringForm.compressed.rawValue)
     let sizeMax = heap.count - (heap.count + 7) / 8
     if !LZ4.compress(heap, sizeMax: sizeMax, into: &writer) {
         writer.bytes[writer.count - 1] = StringForm.plain.rawValue
         writer.append(heap)
     }
+    guard let times = encodedTimes(heap, ends: ends, with: encoder),
+        times.count < writer.count - formStart - 1
+    else { return }
+    writer.bytes.removeLast(writer.count - formStart)
+    writer.append(StringForm.times.rawValue)
+    writer.append(times)
 }
 
 /// Appends the strings of a block to `heap`, and where each ends there to `ends`.
@@ -69,6 +77,8 @@ func decodeStrings(
         heap.append(copying: rest)
     case .compressed:
         try LZ4.decompress(rest, size: total, limit: sizeBytesMax, appendTo: &heap)
+    case .times:
+        try decodeTimes(rest, lengths: lengths.span, with: &decoder, appendTo: &heap)
     case nil:
         throw FormatError(.unsupported, "strings in form \(form)", at: reader.offset)
     }

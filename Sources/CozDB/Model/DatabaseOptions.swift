@@ -32,7 +32,7 @@ public struct DatabaseOptions: Sendable {
     public var memtableSizeBytesMax = 24 << 20
 
     /// Adjacent segments of similar size that make the background merge them. 2 to 64.
-    public var compactionSegmentCount = 16
+    public var compactionSegmentCount = 8
 
     /// Whether segments are merged in the background; `compact()` works in any case.
     public var compactsInBackground = true

@@ -118,6 +118,16 @@ extension ISOTime {
         return (index | (count == 6 ? 1 << 7 : 0)) << 4
     }
 
+    /// Whether there is a text of this time: digits and year are in range. Of bytes that no writer
+    /// wrote anything may come.
+    var hasText: Bool {
+        guard style.digits <= 9 else { return false }
+        let seconds = CivilTime.floorDivide(units, ISOTime.powers[style.digits])
+        return
+            (CivilTime.day(year: 0, month: 1, day: 2) * 86_400..<CivilTime.day(
+                year: 9999, month: 12, day: 31) * 86_400).contains(seconds)
+    }
+
     /// The text, byte for byte. Units that no text has, which damage alone brings, print anything.
     func append(to bytes: inout [UInt8]) {
         let perSecond = ISOTime.powers[min(style.digits, 9)]

@@ -59,13 +59,15 @@ final class FieldLane: @unchecked Sendable {
     /// Runs the lanes of a slab, on all cores where that is worth waking them.
     ///
     /// - Parameters:
+    ///   - countMin: values from which on it is worth it.
     ///   - other: work that needs none of them.
     ///   - body: runs the lane of the field with that index.
     static func run(
-        _ slab: [SlabField], beside other: @Sendable () -> Void, _ body: @Sendable (Int) -> Void
+        _ slab: [SlabField], parallelFrom countMin: Int, beside other: @Sendable () -> Void,
+        _ body: @Sendable (Int) -> Void
     ) {
         let valueCount = slab.reduce(0) { $0 + $1.valueCount }
-        guard slab.count > 1, valueCount >= valueCountMin else {
+        guard slab.count > 1, valueCount >= countMin else {
             for index in slab.indices { body(index) }
             return other()
         }
@@ -79,7 +81,7 @@ final class FieldLane: @unchecked Sendable {
     }
 
     /// Values from which on a second thread is worth waking.
-    private static let valueCountMin = 16_384
+    static let parallelCountMin = 16_384
 }
 
 /// Encoders of one segment: as many as threads work on it, not one for each field, since an

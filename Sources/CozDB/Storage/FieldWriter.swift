@@ -80,14 +80,14 @@ struct FieldWriter {
             let isFirst = bits.isEmpty
             switch column.type {
             case .string: end = append(words: words, start..<end, strings)
-            default:
-                bits.append(addingCapacity: end - start) { output in
-                    for index in start..<end { output.append(words[index]) }
-                }
+            default: bits.append(contentsOf: own.words[start..<end])
             }
             if isFirst { first = Self.place(of: newRows[start], in: slab) }
             last = Self.place(of: newRows[end - 1], in: slab)
-            if column.type == .string { appendTimes(newRows.extracting(start..<end), of: slab) }
+            if column.type == .string {
+                appendWords(
+                    of: slab.times.span, at: newRows.extracting(start..<end), from: 0, to: &times)
+            }
             for index in partners.indices {
                 partners[index].isSame.append(contentsOf: matches[index][start..<end])
             }
@@ -102,13 +102,6 @@ struct FieldWriter {
     private static func place(of row: UInt32, in slab: Slab) -> Place {
         Place(
             row: UInt32(truncatingIfNeeded: slab.firstRow) &+ row, time: slab.times[Int(row)])
-    }
-
-    private mutating func appendTimes(_ newRows: Span<UInt32>, of slab: Slab) {
-        let slabTimes = slab.times.span
-        times.append(addingCapacity: newRows.count) { output in
-            for index in newRows.indices { output.append(slabTimes[Int(newRows[index])]) }
-        }
     }
 
     /// Compares the values of a slab with those of the partners.

@@ -1,10 +1,10 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes: 2; 1, without declarations, is read
+//      8  version, 4 bytes: 3; 2, not compressed, and 1, without declarations, are read
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
-//     24  payload (varints, texts and the parts below, in order)
+//     24  payload, compressible (varints, texts and the parts below, in order)
 //
 // Replaced as a whole: written under another name, synced, renamed, directory synced.
 
@@ -56,7 +56,7 @@ struct Manifest: Sendable {
     var counters = WriteCounters()
 
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 30
 }
@@ -92,6 +92,9 @@ extension Manifest {
         payload.appendVarint(counters.identicalValues)
         payload.appendVarint(counters.mergedRows)
 
+        let plain = payload.bytes
+        payload.removeAll()
+        payload.append(compressing: plain)
         var writer = ByteWriter(capacity: payload.count + Manifest.headerSizeBytes)
         writer.append(Manifest.magic)
         writer.append(Manifest.version)
@@ -131,27 +134,8 @@ extension Manifest {
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {
-        var header = ByteReader(bytes.span)
-        guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
-            throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
-        }
-        let version = try header.readUInt32()
-        guard (1...Manifest.version).contains(version) else {
-            throw FormatError(
-                .unsupported, "manifest version \(version), expected 1 to \(Manifest.version)",
-                at: 8)
-        }
-        let stored = try header.readUInt32()
-        let size = try header.readUInt64()
-        guard size == UInt64(header.remaining) else {
-            throw FormatError(
-                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16
-            )
-        }
-        guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
-            throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
-        }
-        var reader = ByteReader(bytes.span.extracting(24...))
+        let (version, payload) = try Manifest.payload(bytes)
+        var reader = ByteReader(payload.span)
         databaseID = try reader.readUInt64()
         generation = try reader.readUInt64()
         nextFileNumber = try reader.readVarint()
@@ -199,6 +183,35 @@ extension Manifest {
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
+    }
+
+    /// The version and the payload of a file, once its header and checksum are right.
+    private static func payload(
+        _ bytes: [UInt8]
+    ) throws(FormatError) -> (version: UInt32, payload: [UInt8]) {
+        var header = ByteReader(bytes.span)
+        guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
+            throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
+        }
+        let version = try header.readUInt32()
+        guard (1...Manifest.version).contains(version) else {
+            throw FormatError(
+                .unsupported, "manifest version \(version), expected 1 to \(Manifest.version)",
+                at: 8)
+        }
+        let stored = try header.readUInt32()
+        let size = try header.readUInt64()
+        guard size == UInt64(header.remaining) else {
+            throw FormatError(
+                .truncated, "found a payload of \(header.remaining) bytes, expected \(size)", at: 16
+            )
+        }
+        guard checksum(bytes.span.extracting(24...), seed: version) == stored else {
+            throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
+        }
+        let payload = bytes.span.extracting(24...)
+        if version < 3 { return (version, [UInt8](copying: payload)) }
+        return (version, try decompressedBytes(payload, limit: Manifest.sizeBytesMax))
     }
 
     private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {

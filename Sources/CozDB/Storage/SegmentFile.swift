@@ -98,7 +98,8 @@ struct SegmentFile: Sendable {
                 .damaged, "the file has \(sizeBytes) bytes, expected \(info.sizeBytes)",
                 file: path, offset: sizeBytes)
         }
-        try withBytes(0, count: SegmentFormat.headerSizeBytes) { bytes throws(FormatError) in
+        let version = try withBytes(0, count: SegmentFormat.headerSizeBytes) {
+            bytes throws(FormatError) in
             try checkHeader(bytes)
         }
         let trailerOffset = sizeBytes - SegmentFormat.trailerSizeBytes
@@ -107,7 +108,11 @@ struct SegmentFile: Sendable {
             try readTrailer(bytes)
         }
         let footer = try read(place) { bytes throws(FormatError) in
-            var reader = ByteReader(bytes)
+            let plain =
+                version == SegmentFormat.oldestVersion
+                ? [UInt8](copying: bytes)
+                : try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
+            var reader = ByteReader(plain.span)
             let footer = try reader.readFooter(end: place.offset)
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
                 throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
@@ -117,17 +122,19 @@ struct SegmentFile: Sendable {
         return (footer, place.sizeBytes)
     }
 
-    private func checkHeader(_ bytes: Span<UInt8>) throws(FormatError) {
+    /// The version, which this program reads.
+    private func checkHeader(_ bytes: Span<UInt8>) throws(FormatError) -> UInt32 {
         var reader = ByteReader(bytes)
         guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
             throw FormatError(.invalid, "not the beginning of a segment", at: 0)
         }
         let version = try reader.readUInt32()
-        guard version == SegmentFormat.version else {
+        guard (SegmentFormat.oldestVersion...SegmentFormat.version).contains(version) else {
             throw FormatError(
                 .unsupported,
-                "segment version \(version), this program reads \(SegmentFormat.version); export "
-                    + "with the program that wrote it and import again", at: 8)
+                "segment version \(version), this program reads \(SegmentFormat.oldestVersion) to "
+                    + "\(SegmentFormat.version); export with the program that wrote it and import "
+                    + "again", at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {
@@ -136,6 +143,7 @@ struct SegmentFile: Sendable {
         guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
             throw FormatError(.invalid, "a segment of another database or number", at: 16)
         }
+        return version
     }
 
     private func readTrailer(_ bytes: Span<UInt8>) throws(FormatError) -> BlockPlace {

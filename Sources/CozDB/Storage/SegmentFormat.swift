@@ -13,7 +13,9 @@
 
 enum SegmentFormat {
     static let magic: [UInt8] = Array("COZSEG\r\n".utf8)
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
+    /// Segments of this version have a footer that is not compressed.
+    static let oldestVersion: UInt32 = 2
     static let headerSizeBytes = 32
     static let trailerSizeBytes = 32
     /// Most rows or values of a block.

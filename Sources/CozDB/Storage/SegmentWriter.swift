@@ -4,6 +4,8 @@
 /// Writes series one after the other in key order, each by ascending time.
 final class SegmentWriter {
     private let number: UInt64
+    /// Values of a slab from which on all cores work on it.
+    private let parallelCountMin: Int
     private var output: SegmentOutput
     private var fields: [FieldLane?] = []
     private var footer: SegmentFooter
@@ -27,8 +29,9 @@ final class SegmentWriter {
 
     init(
         _ file: any File, number: UInt64, databaseID: UInt64, schema: ExperimentSchema,
-        effort: EncodingEffort = .thorough
+        effort: EncodingEffort = .thorough, parallelCountMin: Int = FieldLane.parallelCountMin
     ) throws(FileError) {
+        self.parallelCountMin = parallelCountMin
         self.number = number
         encoders = EncoderPool(effort: effort)
         findsPartners = effort == .thorough
@@ -99,7 +102,9 @@ final class SegmentWriter {
         let lanes = slabFields.compactMap { fields[$0.column] }
         let repeated = slabFields.map { partners.partners(of: $0.column) }
         let (presence, encoders) = (presence, encoders)
-        FieldLane.run(slabFields, beside: { presence.append(slab) }) { index in
+        FieldLane.run(
+            slabFields, parallelFrom: parallelCountMin, beside: { presence.append(slab) }
+        ) { index in
             lanes[index].append(
                 slab, series: series, partners: repeated[index],
                 strings: slabFields[index].strings, with: encoders)
@@ -191,8 +196,10 @@ final class SegmentWriter {
     }
 
     private func writeFooter() throws(FileError) -> Manifest.Segment {
+        var plain = ByteWriter()
+        plain.append(footer)
         var bytes = ByteWriter()
-        bytes.append(footer)
+        bytes.append(compressing: plain.bytes)
         let place = try output.append(block: bytes.bytes)
         var trailer = ByteWriter()
         trailer.append(UInt64(place.offset))

@@ -1,5 +1,7 @@
 // What the tokenizer hands out: rows and cells as ranges of bytes, nothing copied.
 
+package import CozDB
+
 /// What separates cells, and whether quotes mean anything.
 package struct CSVDialect: Hashable, Sendable {
     /// The byte between two cells; neither a quote nor part of a line break.
@@ -94,6 +96,18 @@ package struct CSVBlock {
         let moved = unescaped.first { $0.cell == cell }
         let place = moved?.place ?? Int(cells[cell].first)
         return place - row.text.lowerBound + 1
+    }
+
+    /// Keeps a row as a reject.
+    ///
+    /// - Parameter column: byte in the line, from 1; 0 where none is to blame.
+    package func refuse(
+        _ row: CSVRow, into batch: inout WriteBatch, column: Int = 0, reason: String
+    ) {
+        batch.refuse(
+            Refusal(
+                subject: .line(bytes.copy(row.text.prefix(Refusal.lineSizeBytesMax))),
+                reason: reason, source: batch.source, line: row.line, column: column))
     }
 }
 

@@ -157,16 +157,15 @@ package struct TimedRows {
             guard addCell(cell, column, block.bytes, milliseconds, into: &batch) else {
                 batch.abandonRow()
                 let place = cell.lowerBound - row.text.lowerBound + 1
-                refuse(
-                    row, of: block, into: &batch, column: place,
+                block.refuse(
+                    row, into: &batch, column: place,
                     reason: "\"\(columns[column].name)\" is not valid UTF-8; expected UTF-8")
                 return
             }
         }
         guard batch.hasOpenRow else {
-            refuse(
-                row, of: block, into: &batch, column: 0,
-                reason: "no values beside the time; expected at least one")
+            block.refuse(
+                row, into: &batch, reason: "no values beside the time; expected at least one")
             return
         }
         if constant != nil { batch.append(column: constantColumn, bits: constantBits) }
@@ -242,39 +241,24 @@ package struct TimedRows {
         _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch
     ) {
         if let fault = block.fault(of: row) {
-            refuse(row, of: block, into: &batch, column: fault.column, reason: fault.reason)
+            block.refuse(row, into: &batch, column: fault.column, reason: fault.reason)
         } else if row.cells.count != columns.count {
             if block.isBlank(row) { return }
             let names = columns.map(\.name).joined(separator: ",")
-            refuse(
-                row, of: block, into: &batch, column: 0,
+            block.refuse(
+                row, into: &batch,
                 reason: "\(row.cells.count) cells; expected the \(columns.count) of the header: "
                     + names)
         } else {
             let cell = block.cells[row.cells.lowerBound + timeColumn].range
             let shown = cell.lowerBound..<Swift.min(cell.upperBound, cell.lowerBound + 40)
             let found = String(decoding: block.bytes.copy(shown), as: UTF8.self)
-            refuse(
-                row, of: block, into: &batch, column: cell.lowerBound - row.text.lowerBound + 1,
+            block.refuse(
+                row, into: &batch, column: cell.lowerBound - row.text.lowerBound + 1,
                 reason: "\"\(columns[timeColumn].name)\" is \"\(found)\"; expected milliseconds "
                     + "since 1970, from \(TimedRows.range.lowerBound) to "
                     + "\(TimedRows.range.upperBound)")
         }
-    }
-
-    /// Keeps a row as a reject.
-    ///
-    /// - Parameter column: byte in the line, from 1; 0 where none is to blame.
-    package func refuse(
-        _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch, column: Int,
-        reason: String
-    ) {
-        let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
-        let text = row.text.lowerBound..<(row.text.lowerBound + size)
-        batch.refuse(
-            Refusal(
-                subject: .line(block.bytes.copy(text)), reason: reason, source: batch.source,
-                line: row.line, column: column))
     }
 
     // MARK: Cells

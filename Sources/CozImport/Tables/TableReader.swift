@@ -115,7 +115,7 @@ private struct TableReading {
                     file: file.name)
             }
             if !session.hasTable { return false }
-            refuse(row, of: block, fault.reason, column: fault.column, &batch)
+            block.refuse(row, into: &batch, column: fault.column, reason: fault.reason)
             return true
         }
         switch try session.take(row, of: block) {
@@ -131,22 +131,12 @@ private struct TableReading {
         case .refused(let reason, let cell):
             let name = cell.map { "column \(columnName($0)): " } ?? ""
             let column = cell.map { block.column(of: row.cells.lowerBound + $0, in: row) } ?? 0
-            refuse(row, of: block, name + reason, column: column, &batch)
+            block.refuse(row, into: &batch, column: column, reason: name + reason)
             return true
         }
     }
 
     private func columnName(_ index: Int) -> String { "\(index + 1)" }
-
-    private func refuse(
-        _ row: CSVRow, of block: CSVBlock, _ reason: String, column: Int,
-        _ batch: inout WriteBatch
-    ) {
-        batch.refuse(
-            Refusal(
-                subject: .line(block.bytes.copy(row.text.prefix(Refusal.lineSizeBytesMax))),
-                reason: reason, source: batch.source, line: row.line, column: column))
-    }
 
     // MARK: Types
 

@@ -42,13 +42,7 @@ struct BeiweAnswers {
     mutating func add(_ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch) {
         if block.isBlank(row) { return }
         if let (reason, column) = problem(row, block) {
-            let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
-            let text = row.text.lowerBound..<(row.text.lowerBound + size)
-            batch.refuse(
-                Refusal(
-                    subject: .line(block.bytes.copy(text)), reason: reason, source: batch.source,
-                    line: row.line, column: column))
-            return
+            return block.refuse(row, into: &batch, column: column, reason: reason)
         }
         let cells = block.cells[row.cells].map {
             String(decoding: block.bytes.copy($0.range), as: UTF8.self)

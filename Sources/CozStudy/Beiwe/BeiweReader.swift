@@ -189,8 +189,8 @@ struct BeiweReader: PointReader {
         if ordinal < RowOrdinals.countMax {
             rows.addRow(next, of: block, milliseconds, ordinal: ordinal, into: &batch)
         } else {
-            rows.refuse(
-                row, of: block, into: &batch, column: 0,
+            block.refuse(
+                row, into: &batch,
                 reason: "more than \(RowOrdinals.countMax) different rows in one millisecond")
         }
         next += 1
@@ -270,14 +270,7 @@ struct BeiweReader: PointReader {
             while next < block.rows.count {
                 if batch.rowCount + batch.refusals.count >= limits.points { return false }
                 let row = block.rows[next]
-                if !block.isBlank(row) {
-                    let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
-                    let text = row.text.lowerBound..<(row.text.lowerBound + size)
-                    batch.refuse(
-                        Refusal(
-                            subject: .line(block.bytes.copy(text)), reason: reason,
-                            source: batch.source, line: row.line))
-                }
+                if !block.isBlank(row) { block.refuse(row, into: &batch, reason: reason) }
                 next += 1
             }
             _ = try nextBlock(of: file)

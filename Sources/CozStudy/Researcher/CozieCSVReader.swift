@@ -128,12 +128,7 @@ struct CozieCSVReader: PointReader {
         if block.isBlank(row) { return }
         guard let problem = readCells(row, block, into: &batch) else { return }
         batch.abandonRow()
-        let size = Swift.min(row.text.count, Refusal.lineSizeBytesMax)
-        let bytes = block.bytes.copy(row.text.lowerBound..<(row.text.lowerBound + size))
-        batch.refuse(
-            Refusal(
-                subject: .line(bytes), reason: problem.reason, source: batch.source,
-                line: row.line, column: problem.column))
+        block.refuse(row, into: &batch, column: problem.column, reason: problem.reason)
     }
 
     private struct Problem {

@@ -44,7 +44,7 @@ struct BlockDecoderTests {
     func `noise under every code never traps`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var decoder = BlockDecoder()
-        for code in UInt8(0)...13 {
+        for code in UInt8(0)...14 {
             for type in FieldType.allCases {
                 let size = Int.random(in: 0...40, using: &random)
                 let bytes = (0..<size).map { _ in
@@ -84,7 +84,7 @@ struct BlockDecoderTests {
 
     @Test
     func `an unknown encoding is of a newer version`() {
-        for code in [UInt8(0), 12, 255] {
+        for code in [UInt8(0), 13, 255] {
             let error = failure(of: [1], encoding: code, count: 1)
             #expect(error?.kind == .unsupported)
         }

@@ -67,8 +67,27 @@ struct GoldenEncodingTests {
             [0, 99999, 5, 99999, 0, 0, 5, 99999, 5, 5, 0, 99999, 99999, 0, 5, 0], .distinct,
             "03030800110a00002a0d0302020098908512"),
         GoldenBlock(
+            "readings and averages", .float, bits(mixedFloats), .mixed,
+            "0305021800000402ad0136e2cdc4fbb2fee1bd80018447a2b36b3d07000000000000d0e0d7a4"
+                + "5942e4101e89ceaef52e47b62334039e85539d528005a04478243abbd6031dd98ed00c78284e"
+                + "754a0116c05482367d432edf74643b4233e0e938d5290558005c09daf40db9bcd55a648d3341"
+                + "abe454a7146001942568d337e4f25f6b9135ce04ed94539d528005e096a04ddf90cba3ad45d6"
+                + "3813b45c4e754a0116c05d82367d432e1fb71659e34cd09639d5290558008005021701000205"
+                + "1007038eefebdc0381974e00ef61b5b535050203ce3e002a"),
+        GoldenBlock(
             "words", .float, bits([1.5, -0.0]), .words, "000000000000f83f0000000000000080"),
     ]
+
+    /// Of each three one with 17 digits, one with two decimals, one with seven.
+    private static let mixedFloats: [Double] = (0..<70).map { index in
+        switch index % 3 {
+        case 0:
+            [42.01090375839514, 26.76552723175286, 50.06345200821214][index / 3 % 3]
+                + Double(index)
+        case 1: Double(4000 + index * 7) / 100
+        default: 50 + Double(index * 7919 % 10007) / 10_000_000
+        }
+    }
 
     /// Whole groups, too long to print: their checksums.
     static let groups: [(words: [UInt64], encoding: BlockEncoding, checksum: UInt32)] = [
@@ -146,6 +165,29 @@ struct GoldenEncodingTests {
         var writer = ByteWriter()
         encodeStrings(heap: heap.span, ends: [4, 4, 9, 13], into: &writer)
         #expect(hexadecimal(writer.bytes) == "020403004409007761726d6bc3bc686c7761726d")
+    }
+
+    @Test
+    func `strings that are times have the bytes they always had`() throws {
+        let texts = [
+            "2023-03-01T07:42:24.471123456Z", "2023-03-01T07:42:25.471123456Z", "",
+            "1969-12-31T23:59:59+08:00",
+        ]
+        var (heap, ends): ([UInt8], [Int]) = ([], [])
+        for text in texts {
+            heap += Array(text.utf8)
+            ends.append(heap.count)
+        }
+        var writer = ByteWriter()
+        encodeStrings(heap: heap.span, ends: ends, into: &writer)
+        let golden =
+            "02050500de830c0202090cf21f00000007785f061800864f14bd3b48170050ea4fbd3b48177f8fffffff"
+            + "ffffff00"
+        #expect(hexadecimal(writer.bytes) == golden)
+        var (found, foundEnds): ([UInt8], [Int]) = ([], [])
+        try decodeStrings(
+            bytes(golden).span, count: 4, sizeBytesMax: 100, heap: &found, ends: &foundEnds)
+        #expect(found == heap && foundEnds == ends)
     }
 
     @Test(arguments: [

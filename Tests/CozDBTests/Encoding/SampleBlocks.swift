@@ -89,7 +89,18 @@ enum SampleBlocks {
     }
 
     static func floats(_ count: Int, using random: inout SeededRandom) -> [UInt64] {
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 7:
+            // Readings of a sensor, and averages of them.
+            let digits = [0, 2, 5].map { Int.random(in: $0...9, using: &random) }
+            return (0..<count).map { _ in
+                let value = Double.random(in: -9...60, using: &random)
+                guard let few = (digits + [99]).randomElement(using: &random), few < 99 else {
+                    return value.bitPattern
+                }
+                let power = (0..<few).reduce(1.0) { power, _ in power * 10 }
+                return ((value * power).rounded() / power).bitPattern
+            }
         case 0:
             return (0..<count).map { _ in random.next() }
         case 1:

@@ -8,18 +8,22 @@ import Testing
 @testable import CozDB
 
 struct GoldenDatabaseTests {
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Golden/v2")
+    static let versions = ["v2", "v3"]
+
+    static func folder(_ version: String) -> URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Golden/" + version)
+    }
 
     static let names = [
         "MANIFEST", "00000002.seg", "00000003.seg", "00000005.wal", "rejects/00000004.rej",
     ]
 
     /// The files as a file system that can be opened and damaged.
-    func system() throws -> FaultyFileSystem {
+    func system(_ version: String) throws -> FaultyFileSystem {
         let system = FaultyFileSystem()
         for name in Self.names {
-            let data = try Data(contentsOf: Self.folder.appendingPathComponent(name))
+            let data = try Data(contentsOf: Self.folder(version).appendingPathComponent(name))
             system.add("db/" + name, Array(data))
         }
         return system
@@ -45,15 +49,17 @@ struct GoldenDatabaseTests {
                 while bytes.last == 0 { bytes.removeLast() }
                 while bytes.count % 8 != 0 { bytes.append(0) }
             }
-            let target = Self.folder.appendingPathComponent(String(path.dropFirst(3)))
+            let newest = try #require(Self.versions.last)
+            let target = Self.folder(newest).appendingPathComponent(String(path.dropFirst(3)))
             try FileManager.default.createDirectory(
                 at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(bytes).write(to: target)
         }
     }
 
-    @Test func `the first version's files read as they were written`() throws {
-        let system = try system()
+    @Test(arguments: versions)
+    func `files of every version read as they were written`(version: String) throws {
+        let system = try system(version)
         let readOnly = try FaultWorkload().open(system, .readOnly)
         let contents = try Contents(readOnly)
         #expect(contents == (try FaultTests.prefixes.get()[4]))
@@ -83,9 +89,10 @@ struct GoldenDatabaseTests {
         try next.close()
     }
 
-    @Test func `every flipped byte of every file is an error or harmless`() throws {
+    @Test(arguments: versions)
+    func `every flipped byte of every file is an error or harmless`(version: String) throws {
         let good = try FaultTests.prefixes.get()[4]
-        let system = try system()
+        let system = try system(version)
         for name in Self.names {
             let path = "db/" + name
             let whole = system[path]

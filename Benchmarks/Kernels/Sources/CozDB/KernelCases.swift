@@ -18,9 +18,8 @@ private func numbers(_ count: Int, below bound: UInt64, seed: UInt64 = 1) -> [UI
 private func digest(_ words: [UInt64]) -> UInt64 { words[0] &+ words[words.count / 2] &* 31 }
 
 func cases() throws(FormatError) -> [KernelCase] {
-    try integerCases() + runCases() + deltaCases() + wordCases() + floatCases() + presenceCases()
-        + textCases()
-        + checksumCases()
+    try integerCases() + runCases() + deltaCases() + wordCases() + timeCases() + floatCases()
+        + presenceCases() + textCases() + checksumCases()
 }
 
 // MARK: Integers
@@ -153,7 +152,6 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
     let words = numbers(count, below: 1 << 20)
     let floats = words.map { Double($0).bitPattern }
     let times = (0..<count).map { Int64($0 * 3) }
-    let others = (0..<count).map { Int64($0 * 3 + $0 % 3) }
     let places = (0..<count).filter { words[$0] % 3 > 0 }.map { UInt32($0) }
     var output: [Int64] = []
     return [
@@ -185,6 +183,15 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
                 for place in places { output.append(times[Int(place)]) }
                 return UInt64(bitPattern: output[7])
             }),
+    ]
+}
+
+/// Loops over times of rows.
+private func timeCases() throws(FormatError) -> [KernelCase] {
+    let words = numbers(count, below: 1 << 20)
+    let times = (0..<count).map { Int64($0 * 3) }
+    let others = (0..<count).map { Int64($0 * 3 + $0 % 3) }
+    return [
         KernelCase(
             name: "end of a bucket", ratioMin: 4, unit: "G values", count: count,
             kernel: {

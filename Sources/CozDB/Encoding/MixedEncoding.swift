@@ -1,0 +1,171 @@
+// Values of a few kinds, each kind in an encoding of its own. docs/format/encodings.md, "mixed".
+//
+//     kinds         u8       2 to 4
+//     of each but the last:
+//       positions   blob     which of the values that are left, as a presence vector
+//       encoding    u8
+//       values      blob     block
+//     encoding      u8       of what is left
+//     values        block
+
+/// Plans and writes blocks of floats of which some are short decimals, some long ones, and some
+/// none: an average of a sensor's readings beside the readings. Neither kind's form suits the
+/// others. Keeps its memory from block to block.
+struct MixedEncoder {
+    /// Exact size of what `write` will append; nil where the values are of one kind.
+    private(set) var sizeBytes: Int?
+
+    /// Values of one kind.
+    private struct Kind {
+        var words: [UInt64] = []
+        /// Among the values left by the kinds before.
+        var positions: [UInt16] = []
+        private var vector = ByteWriter()
+        private var encoder = SimpleEncoder()
+
+        mutating func removeAll() {
+            words.removeAll(keepingCapacity: true)
+            positions.removeAll(keepingCapacity: true)
+        }
+
+        /// Bytes of a kind that is not the last one.
+        mutating func plan(
+            of count: Int, _ search: EncodingSearch, with presence: inout PresenceEncoder
+        ) -> Int {
+            guard !words.isEmpty else { return 0 }
+            vector.removeAll()
+            let (positions, words) = (positions, words)
+            presence.encode(positions.span, rowCount: count, into: &vector)
+            let overhead = varintSizeBytes(UInt64(vector.count)) + vector.count
+            encoder.plan(words.span, type: .float, search.beside(overhead))
+            return overhead + encoder.partSizeBytes(isLast: false)
+        }
+
+        /// Bytes of the last kind.
+        mutating func planLast(_ search: EncodingSearch) -> Int {
+            let words = words
+            encoder.plan(words.span, type: .float, search)
+            return encoder.partSizeBytes(isLast: true)
+        }
+
+        mutating func write(isLast: Bool, into writer: inout ByteWriter) {
+            guard !words.isEmpty else { return }
+            if !isLast { writer.appendBlob(vector.bytes) }
+            let words = words
+            encoder.writePart(words.span, isLast: isLast, into: &writer)
+        }
+    }
+
+    /// No decimals; those of up to the longer exponent; those of up to the shorter one. The last
+    /// has what is left.
+    private var noise = Kind()
+    private var long = Kind()
+    private var short = Kind()
+    private var presence = PresenceEncoder()
+    private var sample = DecimalSample()
+
+    private static let countMin = 64
+
+    /// Forgets a plan.
+    mutating func clear() {
+        sizeBytes = nil
+    }
+
+    /// - Parameter sizeBytes: of the smallest form so far: not planned where a sample gives no
+    ///   hope of less.
+    mutating func plan(
+        _ words: Span<UInt64>, than sizeBytes: Int, _ search: EncodingSearch
+    ) {
+        self.sizeBytes = nil
+        guard words.count >= Self.countMin, words.count <= presenceRowCountMax else { return }
+        let found = sample.exponents(words, bitsMax: sizeBytes * 8 / words.count)
+        guard let (shorter, longer) = found else { return }
+        split(words, shorter: shorter, longer: longer)
+        guard !short.words.isEmpty, short.words.count < words.count else { return }
+        let left = words.count - noise.words.count
+        var size = 1
+        size += noise.plan(of: words.count, search.beside(size), with: &presence)
+        guard size <= search.sizeBytesMax else { return }
+        size += long.plan(of: left, search.beside(size), with: &presence)
+        guard size <= search.sizeBytesMax else { return }
+        self.sizeBytes = size + short.planLast(search.beside(size))
+    }
+
+    mutating func write(into writer: inout ByteWriter) {
+        let kindCount = 1 + (noise.words.isEmpty ? 0 : 1) + (long.words.isEmpty ? 0 : 1)
+        writer.append(UInt8(kindCount))
+        noise.write(isLast: false, into: &writer)
+        long.write(isLast: false, into: &writer)
+        short.write(isLast: true, into: &writer)
+    }
+
+    private mutating func split(_ words: Span<UInt64>, shorter: Int, longer: Int) {
+        noise.removeAll()
+        long.removeAll()
+        short.removeAll()
+        for index in words.indices {
+            let word = words[index]
+            if isDecimal(word, exponent: shorter) {
+                short.words.append(word)
+            } else if longer > shorter, isDecimal(word, exponent: longer) {
+                long.positions.append(UInt16(truncatingIfNeeded: index - noise.words.count))
+                long.words.append(word)
+            } else {
+                noise.positions.append(UInt16(truncatingIfNeeded: index))
+                noise.words.append(word)
+            }
+        }
+    }
+}
+
+/// What a sample says about the lengths of decimals in a block.
+private struct DecimalSample {
+    /// How many need each exponent; the last entry counts those without.
+    private var needs: [Int] = []
+
+    private static let countMax = 64
+    /// Bits of a value that is no decimal: its mantissa, and little of its exponent.
+    private static let noiseBits = 54
+
+    /// The exponents that part the values best, or nil where the estimate is not below `bitsMax`
+    /// bits a value. Where the second one is no larger there are but two kinds.
+    mutating func exponents(
+        _ words: Span<UInt64>, bitsMax: Int
+    ) -> (shorter: Int, longer: Int)? {
+        needs = [Int](repeating: 0, count: decimalExponentMax + 2)
+        let count = min(words.count, Self.countMax)
+        var least = Double.infinity
+        var most = -Double.infinity
+        for index in 0..<count {
+            let word = words[index * words.count / count]
+            let need = decimalExponent(word)
+            needs[need ?? decimalExponentMax + 1] += 1
+            guard need != nil else { continue }
+            least = min(least, Double(bitPattern: word))
+            most = max(most, Double(bitPattern: word))
+        }
+        let used = (0...decimalExponentMax).filter { needs[$0] > 0 }
+        guard !used.isEmpty else { return nil }
+        let wholeBits = bitWidth(UInt64(max(0, min(most - least, 0x1p50))))
+        func decimalBits(_ exponent: Int) -> Int { min(64, wholeBits + exponent * 10 / 3) }
+        func sampled(_ range: ClosedRange<Int>) -> Int { needs[range].reduce(0, +) }
+        var best: (shorter: Int, longer: Int)?
+        var bestBits = bitsMax * count
+        for shorter in used {
+            for longer in used where longer >= shorter {
+                let shortCount = sampled(0...shorter)
+                let longCount = sampled(0...longer) - shortCount
+                let noiseCount = count - shortCount - longCount
+                guard noiseCount + longCount > 0 else { continue }
+                // A vector takes at most a bit for each value that the kinds before left.
+                let vectorBits =
+                    (noiseCount > 0 ? count : 0) + (longCount > 0 ? shortCount + longCount : 0)
+                let bits =
+                    vectorBits + shortCount * decimalBits(shorter)
+                    + longCount * decimalBits(longer) + noiseCount * Self.noiseBits
+                if bits < bestBits { (best, bestBits) = ((shorter, longer), bits) }
+            }
+        }
+        return best
+    }
+}

@@ -1,0 +1,70 @@
+// Parts of a large file, for threads that look through it side by side.
+
+internal import CozDB
+internal import Glibc
+
+extension InputFile {
+    /// Two parts that are the whole file, the second beginning with a line. Nil where the file is
+    /// smaller than `sizeBytesMin`, is no plain file, or has lines that long.
+    ///
+    /// - Throws: as `init`.
+    func halves(from sizeBytesMin: Int) throws(DatabaseError) -> (FilePart, FilePart)? {
+        guard isPlain, let size = sizeBytes, size >= sizeBytesMin else { return nil }
+        let file = try OpenFile(path: name)
+        var probe = FilePart(file: file, range: (size / 2)..<size)
+        var buffer = PaddedBuffer()
+        unsafe try buffer.append(upTo: 1 << 16) { (target) throws(DatabaseError) in
+            unsafe try probe.read(into: target)
+        }
+        guard let newline = buffer.bytes.firstIndex(of: 0x0A, in: 0..<buffer.count) else {
+            return nil
+        }
+        let middle = size / 2 + newline + 1
+        // What is appended meanwhile is read as well.
+        return (
+            FilePart(file: file, range: 0..<middle), FilePart(file: file, range: middle..<Int.max)
+        )
+    }
+}
+
+/// A range of a file's bytes, to be read once.
+struct FilePart: Sendable {
+    fileprivate let file: OpenFile
+    /// What is not read yet.
+    fileprivate var range: Range<Int>
+
+    /// Reads the next bytes; 0 at the end of the range or the file.
+    ///
+    /// - Throws: `io`.
+    mutating func read(
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(DatabaseError) -> Int {
+        while true {
+            let size = min(target.count, range.count)
+            // Sound: the buffer is writable for its count.
+            let count = unsafe pread(
+                file.descriptor, target.baseAddress, size, off_t(range.lowerBound))
+            if count >= 0 {
+                range = (range.lowerBound + count)..<range.upperBound
+                return count
+            }
+            if errno == EINTR { continue }
+            throw DatabaseError(
+                .io, "cannot be read: \(InputFile.message(errno))", file: file.path,
+                offset: range.lowerBound)
+        }
+    }
+}
+
+/// A descriptor of its own, closed with the last part.
+private final class OpenFile: Sendable {
+    let path: String
+    let descriptor: Int32
+
+    init(path: String) throws(DatabaseError) {
+        self.path = path
+        descriptor = try InputFile.open(path)
+    }
+
+    deinit { _ = close(descriptor) }
+}
