@@ -78,10 +78,7 @@ struct SegmentColumnReader {
     mutating func values(
         block: Int, rows: Range<Int>, withTimes: Bool = true
     ) throws(DatabaseError) -> ColumnSlice {
-        let isShared =
-            directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
-            || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
-        try load(block, isShared: isShared)
+        try load(block, isShared: isShared(block, rows))
         let taken = places(of: rows)
         var slice = ColumnSlice(type: storedType)
         slice.strings = loadedStrings
@@ -95,12 +92,16 @@ struct SegmentColumnReader {
     /// Appends all values in these rows, each with its row counted from the first of them.
     /// Asking for ascending rows reads each block once.
     ///
-    /// - Parameter findsWholeBlocks: whether to say which of them are whole blocks.
+    /// - Parameters:
+    ///   - findsWholeBlocks: whether to say which of them are whole blocks.
+    ///   - keepsShared: whether a block that other rows share is kept for who reads those, or the
+    ///     same again.
     mutating func append(
-        rows: Range<Int>, to target: inout RowValues, findsWholeBlocks: Bool = false
+        rows: Range<Int>, to target: inout RowValues, findsWholeBlocks: Bool = false,
+        keepsShared: Bool = false
     ) throws(DatabaseError) {
         for block in directory.blocks(rows: rows) {
-            try load(block)
+            try load(block, isShared: keepsShared && isShared(block, rows))
             let taken = places(of: rows)
             guard !taken.isEmpty else { continue }
             if findsWholeBlocks, taken == loadedRange, canBeCopied(block) {
@@ -169,6 +170,12 @@ struct SegmentColumnReader {
         loadedBlock = -1
         let first = directory.ordinals[block]
         try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
+    }
+
+    /// Whether a block has values of other rows too.
+    private func isShared(_ block: Int, _ rows: Range<Int>) -> Bool {
+        directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
+            || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
     }
 
     /// Where the rows of the loaded block that lie in these stand in `loadedRows`.
