@@ -52,22 +52,25 @@ final class InfluxJSONFormat: ResultFormat {
     func beginSeries(_ header: ResultHeader) {
         self.header = header
         rows = 0
-        put(series == 0 ? ",\"series\":[{" : ",{")
+        // Local: what a class stores is checked for exclusive access at every piece.
+        var bytes: [UInt8] = []
+        swap(&bytes, &self.bytes)
+        bytes.append(contentsOf: (series == 0 ? ",\"series\":[{" : ",{").utf8)
         series += 1
         if !header.name.isEmpty {
-            put("\"name\":")
-            put(string: header.name)
-            put(",")
+            bytes.append(contentsOf: "\"name\":".utf8)
+            JSONText.append(header.name, likeGo: true, to: &bytes)
+            bytes.append(UInt8(ascii: ","))
         }
         if !header.tags.isEmpty {
-            put("\"tags\":{")
+            bytes.append(contentsOf: "\"tags\":{".utf8)
             for (index, tag) in header.tags.enumerated() {
-                if index > 0 { put(",") }
-                put(string: tag.name)
-                put(":")
-                put(string: tag.value)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                JSONText.append(tag.name, likeGo: true, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                JSONText.append(tag.value, likeGo: true, to: &bytes)
             }
-            put("},")
+            bytes.append(contentsOf: "},".utf8)
         }
         if header.columns != columns || titles.isEmpty {
             columns = header.columns
@@ -79,6 +82,7 @@ final class InfluxJSONFormat: ResultFormat {
             titles.append(UInt8(ascii: "]"))
         }
         bytes.append(contentsOf: titles)
+        swap(&bytes, &self.bytes)
     }
 
     func row(_ cells: [ResultCell]) {

@@ -26,6 +26,8 @@ struct RowCursor {
     private let counts: ReadCounts?
     private let pool: ColumnPool
     private var walks: [Walk] = []
+    /// What does all of it where the series lies in one segment.
+    private var plain: SegmentRowWalk?
     private var isStarted = false
 
     /// - Parameter demands: rows that miss one of them are of no use, and need not come.
@@ -48,24 +50,35 @@ struct RowCursor {
     /// Fills the block with the next rows; false when there are none left.
     mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
         try start()
+        empty(&block)
+        if plain != nil { return try plain?.next(into: &block) ?? false }
         try refill()
         guard !walks.isEmpty else { return false }
         let times = unitedTimes()
         block.times = times
+        for index in walks.indices { take(index, times, into: &block) }
+        if descending { block.reverse() }
+        return true
+    }
+
+    private func empty(_ block: inout RowBlock) {
         if block.columns.count != columns.count {
             block.columns = columns.map { RowBlock.Column(type: view.schema.columns[$0].type) }
         }
         for index in block.columns.indices where !block.columns[index].isEmpty {
             block.columns[index] = RowBlock.Column(type: block.columns[index].type)
         }
-        for index in walks.indices { take(index, times, into: &block) }
-        if descending { block.reverse() }
-        return true
     }
 
     private mutating func start() throws(DatabaseError) {
         guard !isStarted else { return }
         isStarted = true
+        if !descending, demands.isEmpty, blockRows >= SegmentRowWalk.windowRowsMin {
+            plain = try SegmentRowWalk(
+                view, series: series, columns: columns, range: range, windowRows: blockRows,
+                counts: counts, pool: pool)
+            if plain != nil { return }
+        }
         var wanted: WantedTimes?
         var cursors: [ColumnCursor] = []
         for column in columns {

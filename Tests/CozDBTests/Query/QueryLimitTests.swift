@@ -134,7 +134,7 @@ private final class Stop: Sendable {
         ("SELECT count(v), max(v) FROM m WHERE time < 100000s GROUP BY time(1s)", 30),
         ("SELECT v FROM many", 1000), ("SELECT count(v) FROM many GROUP BY id_participant", 1000),
         ("SELECT v FROM many WHERE id_participant =~ /nobody/", 5),
-        ("SHOW TAG VALUES WITH KEY = device", 6), ("SHOW SERIES", 5), ("SHOW FIELDS", 6),
+        ("SHOW TAG VALUES WITH KEY = device", 5), ("SHOW SERIES", 5), ("SHOW FIELDS", 6),
         ("SHOW FIELDS WHERE device = 'd1'", 6),
         ("EXPLAIN SELECT count(v) FROM many", 5), ("EXPLAIN ANALYZE SELECT median(v) FROM m", 6),
     ]

@@ -188,6 +188,8 @@ struct GroupAggregation {
     private let extent: TimeRange?
     /// What fields, collectors and the points made of them take.
     let share: MemoryShare
+    /// What a condition on a text said of those seen so far, where it is one for all series.
+    var verdicts: TextVerdicts?
 
     enum Place {
         case field(Int)
@@ -299,6 +301,13 @@ struct GroupAggregation {
         }
         try add(block, source)
         endSeries()
+    }
+
+    /// Becomes what it was before anything was added, with its buffers.
+    mutating func removeAll() {
+        for index in fields.indices { fields[index].removeAll() }
+        for index in collectors.indices { collectors[index].removeAll() }
+        share.release()
     }
 
     /// Whether columns are scanned one by one: WHERE asks nothing of rows.

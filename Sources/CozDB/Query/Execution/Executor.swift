@@ -107,8 +107,11 @@ final class Executor {
             return []
         }
         let condition = plan.sources[index].condition
+        // Where it asks nothing of tags it is the same for every series.
+        let common = condition.flatMap { $0.readsTags ? nil : $0.specialized { _ in nil } }
+        if let common, common.isNever { return [] }
         var accepts: ((SeriesKey) -> Bool)?
-        if let condition {
+        if let condition, common == nil {
             let required = condition.requiredTags
             accepts = { key in
                 // Most series fail here, without a text made of them.
@@ -120,8 +123,13 @@ final class Executor {
         var inputs: [InputSeries] = []
         try view.forEachSeries(in: extended(plan), prefix: prefix, counters, where: accepts) {
             series throws(DatabaseError) in
-            let input = InputSeries(origin: .stored(view, series), source: index)
-            if let settled = settled(input, condition) { inputs.append(settled) }
+            var input = InputSeries(origin: .stored(view, series), source: index)
+            if let common {
+                input.condition = common.isAlways ? nil : common
+                inputs.append(input)
+            } else if let settled = settled(input, condition) {
+                inputs.append(settled)
+            }
             if inputs.count % 256 == 255 {
                 try seriesShare.grow(256 * Executor.seriesSizeBytes)
             }

@@ -135,6 +135,18 @@ struct FieldAccumulator {
         FieldAccumulator(type: type, range: range, buckets: buckets, needs: needs)
     }
 
+    /// Becomes what it was before anything was added, with its buffers; never one that numbers
+    /// its buckets.
+    mutating func removeAll() {
+        sums.removeAll(keepingCapacity: true)
+        details.removeAll(keepingCapacity: true)
+        strings.removeAll()
+        sortedCount = 0
+        current = 0
+        currentRange = (1, 0)
+        numbering = nil
+    }
+
     /// Adds what another gathered of other series of the same field.
     mutating func add(_ other: FieldAccumulator) {
         for place in other.orderedPlaces where other.sums[place].count > 0 {
@@ -511,7 +523,8 @@ struct FieldAccumulator {
             let value = value(aggregate, 0, age)
             list.times = [buckets != nil ? sums[0].start : time ?? value.time]
             list.values = ResultVector(
-                type: resultType, bits: [value.bits ?? 0], isPresent: [value.bits != nil])
+                type: resultType, bits: [value.bits ?? 0],
+                isPresent: value.bits == nil ? [false] : ResultVector.onePresent)
             return list
         }
         var builder = VectorBuilder(type: resultType)

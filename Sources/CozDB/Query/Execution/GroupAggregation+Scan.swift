@@ -158,7 +158,7 @@ extension GroupAggregation {
         guard case .stored = input.origin, let condition = input.condition, !hasAuxiliary,
             !hasComputed, collectors.isEmpty, let reference = fieldReferences.first,
             fieldReferences.allSatisfy({ $0 == reference }),
-            condition.referencesRead == [reference], !condition.readsTimes,
+            condition.reads(only: reference), !condition.readsTimes,
             case .column(_, isTag: false) = plan.sources[input.source].bindings[reference]
         else { return nil }
         return reference

@@ -3,15 +3,11 @@
 
 /// What a test says of the strings of one table, found out once for each that comes.
 struct TextVerdicts {
-    private enum Verdict: UInt8 {
-        case refused = 0
-        case accepted = 1
-        case unknown = 2
-    }
-
     private let test: StringTest
     private var table: StringTable?
+    /// 0 and 1 for no and yes, to be added up.
     private var verdicts: [UInt8] = []
+    private static let unknown: UInt8 = 2
 
     init(_ test: StringTest) {
         self.test = test
@@ -21,7 +17,7 @@ struct TextVerdicts {
     mutating func count(_ slice: ColumnSlice) -> Int {
         if table !== slice.strings {
             table = slice.strings
-            verdicts = Array(repeating: Verdict.unknown.rawValue, count: slice.strings.count)
+            verdicts = Array(repeating: TextVerdicts.unknown, count: slice.strings.count)
         }
         var count = 0
         let bits = slice.bits
@@ -29,8 +25,8 @@ struct TextVerdicts {
         for index in codes.indices {
             let code = codes[index]
             let isTime = ISOTime.isWord(code)
-            var verdict = isTime ? Verdict.unknown.rawValue : verdicts[Int(code)]
-            if verdict == Verdict.unknown.rawValue {
+            var verdict = isTime ? TextVerdicts.unknown : verdicts[Int(code)]
+            if verdict == TextVerdicts.unknown {
                 verdict = test.accepts(slice.strings.text(code)) ? 1 : 0
                 if !isTime { verdicts[Int(code)] = verdict }
             }
@@ -53,7 +49,9 @@ extension GroupAggregation {
             fields.allSatisfy({ $0.needs.isCount && $0.takesUntimed && $0.range == range })
         else { return false }
         let counters = executor.counters
-        var verdicts = TextVerdicts(test)
+        let isCommon = source.condition?.readsTags == false && plan.sources.count == 1
+        var verdicts = (isCommon ? self.verdicts : nil) ?? TextVerdicts(test)
+        self.verdicts = nil
         var count = 0
         try view.scan(
             column, of: series, in: range, counts: counters.reads(source.number),
@@ -64,6 +62,7 @@ extension GroupAggregation {
             count += verdicts.count(slice)
             return true
         }
+        if isCommon { self.verdicts = verdicts }
         for index in fields.indices {
             fields[index].add(count: count, at: max(series.firstTime, range.lower))
             fields[index].endSeries()

@@ -2,6 +2,8 @@
 // run side by side; their results are joined and written in the order of the groups.
 
 internal import Dispatch
+internal import Glibc
+internal import Synchronization
 
 extension Executor {
     func runAggregates(
@@ -9,16 +11,22 @@ extension Executor {
     ) throws(DatabaseError) {
         let weights = plan.sources.map { weight($0, plan) }
         var current = AggregationRound(plan, groups[...], weights, self)
-        while let round = current {
-            try counters.checkCancelled()
-            round.wait()
-            // What comes next is computed while these groups are written.
-            let next = AggregationRound(
-                plan, groups[round.groups.endIndex...], weights, self)
-            next?.start()
-            defer { next?.finish() }
-            try write(plan, round, into: output)
-            current = next
+        var next: AggregationRound?
+        do throws(DatabaseError) {
+            while let round = current {
+                try counters.checkCancelled()
+                round.wait()
+                // What comes next is computed while these groups are written.
+                next = AggregationRound(
+                    plan, groups[round.groups.endIndex...], weights, self)
+                next?.start()
+                try write(plan, round, into: output)
+                (current, next) = (next, nil)
+            }
+        } catch {
+            current?.stop()
+            next?.stop()
+            throw error
         }
     }
 
@@ -83,8 +91,11 @@ private final class AggregationRound: @unchecked Sendable {
     private let executor: Executor
     private let shareUnitCount: Int
     private let isParallel: Bool
-    private var isDone = false
+    private var isStarted = false
+    /// Shares that are left to do.
     private let work = DispatchGroup()
+    private let nextShare = Atomic(0)
+    private static let threadCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// The first of the groups; nil where there are none.
     ///
@@ -112,29 +123,48 @@ private final class AggregationRound: @unchecked Sendable {
 
     /// Begins to work, where there is enough to do for other threads.
     func start() {
+        if isStarted { return }
+        isStarted = true
+        for _ in counters { work.enter() }
         guard isParallel else { return }
-        DispatchQueue.global(qos: .userInitiated).async(group: work) { self.runSideBySide() }
-        isDone = true
+        for _ in 1..<min(counters.count, AggregationRound.threadCount) {
+            DispatchQueue.global(qos: .userInitiated).async { self.runShares() }
+        }
     }
 
-    /// Returns when nobody works on it any more.
-    func finish() { work.wait() }
+    /// Returns when nobody works on it any more; what nobody has begun is not done.
+    func stop() {
+        guard isStarted else { return }
+        while takeShare() != nil { work.leave() }
+        work.wait()
+    }
 
-    /// Returns when all is done.
+    /// Returns when all is done, some of it by the caller: no thread of others has to be there.
     func wait() {
-        if isDone { return work.wait() }
-        isDone = true
-        if isParallel { runSideBySide() } else { run(share: 0) }
+        start()
+        runShares()
+        work.wait()
     }
 
-    private func runSideBySide() {
-        DispatchQueue.concurrentPerform(iterations: counters.count) { run(share: $0) }
+    private func runShares() {
+        while let share = takeShare() {
+            run(share: share)
+            work.leave()
+        }
+    }
+
+    private func takeShare() -> Int? {
+        let share = nextShare.add(1, ordering: .relaxed).oldValue
+        return share < counters.count ? share : nil
     }
 
     private func run(share: Int) {
         let own = Executor(options: executor.options, counters: counters[share])
         let first = share * shareUnitCount
-        for unit in units[first..<min(first + shareUnitCount, units.count)] { unit.run(own) }
+        var spare: GroupAggregation?
+        for unit in units[first..<min(first + shareUnitCount, units.count)] {
+            unit.run(own, &spare)
+        }
     }
 }
 
@@ -147,6 +177,7 @@ private final class AggregationUnit: @unchecked Sendable {
     private static let inputCountMin = 8
     /// Units of one group: with more series each has more of them.
     private static let countMax = 256
+    private static let materialRowCountMin = 4096
 
     let group: Int
     /// Where other units add to it.
@@ -171,7 +202,13 @@ private final class AggregationUnit: @unchecked Sendable {
         _ plan: SelectPlan, _ group: InputGroup, number: Int
     ) -> [AggregationUnit] {
         let inputs = group.inputs
-        let size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
+        var size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
+        // Rows that are there already are not worth a second thread where they are few.
+        if case .material? = inputs.first?.origin,
+            inputs.reduce(0, { $0 + $1.rowCount }) <= materialRowCountMin
+        {
+            size = inputs.count
+        }
         return stride(from: 0, to: inputs.count, by: size).map { start in
             AggregationUnit(
                 plan, inputs[start..<min(start + size, inputs.count)], group: number,
@@ -221,8 +258,16 @@ private final class AggregationUnit: @unchecked Sendable {
         lists = try executor.lists(plan, gathered)
     }
 
-    func run(_ executor: Executor) {
-        var gathered = GroupAggregation(plan, executor, extent: extent)
+    /// - Parameter spare: of a unit before, to be filled again; what this one has no use for.
+    func run(_ executor: Executor, _ spare: inout GroupAggregation?) {
+        let extent = extent
+        var gathered: GroupAggregation
+        if extent == nil, let known = spare {
+            gathered = known
+        } else {
+            gathered = GroupAggregation(plan, executor, extent: extent)
+        }
+        spare = nil
         do throws(DatabaseError) {
             for input in inputs {
                 try executor.counters.checkCancelled()
@@ -230,6 +275,9 @@ private final class AggregationUnit: @unchecked Sendable {
             }
             if isAlone {
                 lists = try executor.lists(plan, gathered)
+                guard extent == nil else { return }
+                gathered.removeAll()
+                spare = gathered
             } else {
                 aggregation = gathered
             }

@@ -163,6 +163,33 @@ extension Evaluation {
         }
     }
 
+    /// Whether it differs from series to series.
+    var readsTags: Bool {
+        switch self {
+        case .seriesTag: true
+        case .column, .call, .constant: false
+        case .binary(_, let left, let right): left.readsTags || right.readsTags
+        case .math(_, let arguments): arguments.contains { $0.readsTags }
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
+            .delay(let inner, _):
+            inner.readsTags
+        }
+    }
+
+    /// Whether it reads no other reference than this one.
+    func reads(only reference: Int) -> Bool {
+        switch self {
+        case .column(let index): index == reference
+        case .call, .seriesTag, .constant: true
+        case .binary(_, let left, let right):
+            left.reads(only: reference) && right.reads(only: reference)
+        case .math(_, let arguments): arguments.allSatisfy { $0.reads(only: reference) }
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
+            .delay(let inner, _):
+            inner.reads(only: reference)
+        }
+    }
+
     /// Tags that a series must have for the condition to hold of any of its rows.
     var requiredTags: [SeriesKey] {
         switch self {
@@ -243,8 +270,11 @@ extension ResultVector {
     static func times(_ times: [Int64]) -> ResultVector {
         ResultVector(
             type: .integer, bits: times.map { UInt64(bitPattern: $0) },
-            isPresent: Array(repeating: true, count: times.count))
+            isPresent: times.count == 1 ? onePresent : Array(repeating: true, count: times.count))
     }
+
+    /// Of the one row that most groups without buckets have.
+    static let onePresent = [true]
 
     /// The rows for which the mask is set.
     func filtered(_ rows: [Int]) -> ResultVector {

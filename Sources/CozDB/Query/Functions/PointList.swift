@@ -51,6 +51,17 @@ struct PointCollector {
         PointCollector(type: values.type, auxiliaryTypes: auxiliary.map(\.type), range: range)
     }
 
+    /// Forgets what was collected; buffers of a usual size are kept.
+    mutating func removeAll() {
+        let areUsual = times.count < 1 << 16
+        times.removeAll(keepingCapacity: areUsual)
+        if areUsual { values.removeAll() } else { values = VectorBuilder(type: values.type) }
+        for index in auxiliary.indices {
+            auxiliary[index] = VectorBuilder(type: auxiliary[index].type)
+        }
+        isSorted = true
+    }
+
     /// Adds the rows in which the value is there.
     mutating func add(times newTimes: [Int64], _ vector: ResultVector, _ others: [ResultVector]) {
         guard let first = newTimes.first, let end = newTimes.last else { return }

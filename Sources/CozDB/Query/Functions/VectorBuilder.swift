@@ -92,11 +92,17 @@ struct VectorBuilder {
     mutating func code(_ text: String) -> UInt64 {
         // As one text must have one code here, whichever form it came in.
         if let word = ISOTime.word(of: text) { return word }
-        if let code = codes[Name(text)] { return code }
-        let code = UInt64(ends.count)
-        heap.append(contentsOf: text.utf8)
-        ends.append(heap.count)
-        codes[Name(text)] = code
+        let next = UInt64(ends.count)
+        // Looked up once, whether it is known or not.
+        func claim(_ code: inout UInt64) -> UInt64 {
+            if code == .max { code = next }
+            return code
+        }
+        let code = claim(&codes[Name(text), default: .max])
+        if code == next {
+            heap.append(contentsOf: text.utf8)
+            ends.append(heap.count)
+        }
         return code
     }
 

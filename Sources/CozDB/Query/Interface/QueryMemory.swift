@@ -50,6 +50,12 @@ final class MemoryShare {
         sizeBytes += more
     }
 
+    /// Gives everything back.
+    func release() {
+        memory.give(sizeBytes)
+        sizeBytes = 0
+    }
+
     func resize(to wanted: Int) throws(DatabaseError) {
         try grow(wanted - sizeBytes)
     }
