@@ -160,7 +160,7 @@ extension Database {
             table.columns[BlockColumn.sizeBytes].reduce(0) { $0 + Int(truncatingIfNeeded: $1) }
         }
         var values = 0
-        var directories = footer.timeDirectory.sizeBytes
+        var directories = footer.timeDirectory.sizeBytes + footer.smallDirectories.sizeBytes
         var dictionaries = 0
         for (index, field) in footer.fields.enumerated() {
             values += total(try segment.directory(index).table)

@@ -30,11 +30,10 @@ extension Engine {
         try flush()
         try onCompactionQueue { () throws(DatabaseError) in
             for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
-                let (segments, hasty) = state.withLock {
-                    ($0.manifest.segments(of: experiment), $0.hastySegments)
-                }
-                let isHasty = segments.contains { hasty.contains($0.number) }
-                if segments.count > 1 || isHasty || needsRewrite(segments) {
+                let segments = state.withLock { $0.manifest.segments(of: experiment) }
+                if segments.count > 1 || segments.contains(where: \.isHasty)
+                    || needsRewrite(segments)
+                {
                     try merge(segments)
                 }
             }
@@ -56,10 +55,8 @@ extension Engine {
     ) throws(DatabaseError) {
         for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
             while true {
-                let (segments, hasty) = state.withLock {
-                    ($0.manifest.segments(of: experiment), $0.hastySegments)
-                }
-                let firstHasty = segments.firstIndex { hasty.contains($0.number) }
+                let segments = state.withLock { $0.manifest.segments(of: experiment) }
+                let firstHasty = segments.firstIndex(where: \.isHasty)
                 guard let range = choose(segments.map(\.sizeBytes), firstHasty),
                     state.withLock({ !$0.isClosed && $0.failure == nil })
                 else { break }
@@ -104,7 +101,6 @@ extension Engine {
             manifest.counters.add(merge.counters)
         } install: { state in
             state.segments.insert(merged)
-            state.hastySegments.subtract(numbers)
             state.tagSetMerges.add(merge.merges)
             state.segments.keep(state.manifest)
         }

@@ -115,7 +115,10 @@ extension Engine {
         _ checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader? {
         var filter = try SegmentFilter(segment, source: index, of: deletion)
-        let written = try writeSegment(deletion.view.schema) { writer throws(DatabaseError) in
+        // What is copied stays as it was encoded.
+        let written = try writeSegment(
+            deletion.view.schema, effort: segment.info.isHasty ? .quick : .thorough
+        ) { writer throws(DatabaseError) in
             try filter.write(to: writer, known: { known[$0] }, checkCancelled: checkCancelled)
         }
         if written.info.rowCount > 0 { return written }

@@ -61,10 +61,7 @@ extension Engine {
             obsolete = manifest.logs.filter { $0.number != log }.map { .log($0.number) }
             manifest.logs.removeAll { $0.number != log }
         } install: { state in
-            for reader in written {
-                state.segments.insert(reader)
-                if effort == .quick { state.hastySegments.insert(reader.info.number) }
-            }
+            for reader in written { state.segments.insert(reader) }
             state.tagSetMerges.add(merges)
             change(&state)
         }

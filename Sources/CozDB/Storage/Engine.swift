@@ -35,8 +35,6 @@ final class Engine: Sendable {
         /// As of the last durable commit.
         var schemas: SchemaSet
         var segments = SegmentSet()
-        /// Segments of this session whose flush had no time to look for the smallest encodings.
-        var hastySegments: Set<UInt64> = []
         /// The lock goes with the descriptor: held until the database is closed.
         var lockFile: (any File)?
         var memtable = Memtable()

@@ -87,7 +87,7 @@ final class FieldLane: @unchecked Sendable {
 /// Encoders of one segment: as many as threads work on it, not one for each field, since an
 /// encoder keeps the memory of all it tries.
 final class EncoderPool: Sendable {
-    private let effort: EncodingEffort
+    let effort: EncodingEffort
     private let free = Mutex(Encoders())
 
     /// Unchecked: the lock hands each to one thread.

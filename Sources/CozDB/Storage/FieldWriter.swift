@@ -75,8 +75,17 @@ struct FieldWriter {
         match(slab, newPartners)
         translation.begin(strings)
         var start = 0
+        var copies = own.wholeBlocks[...]
         while start < newRows.count {
-            var end = min(newRows.count, start + SegmentFormat.blockCountMax - bits.count)
+            if let block = copies.first, block.values.lowerBound == start {
+                try flush(to: &output)
+                try append(block, newRows, of: slab, to: &output)
+                start = block.values.upperBound
+                copies.removeFirst()
+                continue
+            }
+            let limit = min(newRows.count, copies.first?.values.lowerBound ?? newRows.count)
+            var end = min(limit, start + SegmentFormat.blockCountMax - bits.count)
             let isFirst = bits.isEmpty
             switch column.type {
             case .string: end = append(words: words, start..<end, strings)
@@ -97,6 +106,29 @@ struct FieldWriter {
             }
         }
         valueCount += newRows.count
+    }
+
+    /// Copies a block; nothing is pending.
+    private mutating func append(
+        _ block: WholeBlock, _ rows: Span<UInt32>, of slab: Slab, to output: inout SegmentOutput
+    ) throws(FileError) {
+        let first = Self.place(of: rows[block.values.lowerBound], in: slab)
+        let last = Self.place(of: rows[block.values.upperBound - 1], in: slab)
+        try appendCopy(block.bytes, block.entry, rows: first.row...last.row, to: &output)
+    }
+
+    private mutating func appendCopy(
+        _ bytes: [UInt8], _ entry: [UInt64], rows: ClosedRange<UInt32>,
+        to output: inout SegmentOutput
+    ) throws(FileError) {
+        let place = try output.append(block: bytes)
+        var entry = entry
+        entry[BlockColumn.firstRow] = UInt64(rows.lowerBound)
+        entry[BlockColumn.lastRow] = UInt64(rows.upperBound)
+        entry[BlockColumn.offset] = UInt64(place.offset)
+        entry[BlockColumn.sizeBytes] = UInt64(place.sizeBytes)
+        entry[BlockColumn.checksum] = UInt64(place.checksum)
+        directory.append(entry)
     }
 
     private static func place(of row: UInt32, in slab: Slab) -> Place {
@@ -172,14 +204,7 @@ struct FieldWriter {
             }
             forgetPending()
         }
-        let place = try output.append(block: bytes)
-        var entry = entry
-        entry[BlockColumn.firstRow] = UInt64(firstRow)
-        entry[BlockColumn.lastRow] = UInt64(lastRow)
-        entry[BlockColumn.offset] = UInt64(place.offset)
-        entry[BlockColumn.sizeBytes] = UInt64(place.sizeBytes)
-        entry[BlockColumn.checksum] = UInt64(place.checksum)
-        directory.append(entry)
+        try appendCopy(bytes, entry, rows: firstRow...lastRow, to: &output)
         limitDictionary()
     }
 
@@ -205,7 +230,11 @@ struct FieldWriter {
     }
 
     /// Ends the field; the place of its directory and dictionary, its group is not known here.
-    mutating func finish(to output: inout SegmentOutput) throws(FileError) -> SegmentField {
+    ///
+    /// - Parameter small: takes the directory of a field of few blocks.
+    mutating func finish(
+        to output: inout SegmentOutput, _ small: inout SmallDirectories
+    ) throws(FileError) -> SegmentField {
         try flush(to: &output)
         var field = SegmentField(
             column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
@@ -214,7 +243,12 @@ struct FieldWriter {
             let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
             field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
         }
-        field.directory = try output.append(table: directory)
+        if directory.count <= SmallDirectories.blockCountMax {
+            field.smallBlockCount = directory.count
+            small.append(directory, type: column.type)
+        } else {
+            field.directory = try output.append(table: directory)
+        }
         return field
     }
 

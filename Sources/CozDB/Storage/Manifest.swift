@@ -21,6 +21,9 @@ struct Manifest: Sendable {
         var valueCount: Int
         var firstTime: Int64
         var lastTime: Int64
+        /// Whether it was written in haste, without looking for the smallest encodings: a merge
+        /// encodes its blocks again.
+        var isHasty = false
     }
 
     /// One write-ahead log file; commits of a lower file come before those of a higher one.
@@ -131,6 +134,7 @@ extension Manifest {
         writer.appendVarint(segment.valueCount)
         writer.appendSigned(segment.firstTime)
         writer.appendSigned(segment.lastTime)
+        writer.append(UInt8(segment.isHasty ? 1 : 0))
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {
@@ -158,6 +162,10 @@ extension Manifest {
         schemas.nextID = nextID
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             segments.append(try Manifest.readSegment(&reader))
+            // Older versions knew nothing of haste.
+            if version > 2 {
+                segments[segments.count - 1].isHasty = try reader.readUInt8() & 1 == 1
+            }
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             let number = try reader.readVarint()

@@ -30,7 +30,10 @@ final class MergeLane: @unchecked Sendable {
             for input in inputs where !input.slab.isEmpty {
                 guard var reader = readers[input.source].take() else { continue }
                 newer.removeAll()
-                try reader.append(rows: input.slab, to: &newer)
+                try reader.append(
+                    rows: input.slab, to: &newer,
+                    findsWholeBlocks: !reader.segment.info.isHasty
+                        && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
                 readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }

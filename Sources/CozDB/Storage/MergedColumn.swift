@@ -41,6 +41,11 @@ struct MergedColumn {
         }
         if first <= last { isMixed = true }
         adopt(&newer)
+        let offset = values.bits.count
+        for var block in newer.wholeBlocks {
+            block.values = (block.values.lowerBound + offset)..<(block.values.upperBound + offset)
+            values.wholeBlocks.append(block)
+        }
         values.rows.append(contentsOf: newer.rows)
         values.bits.append(contentsOf: newer.bits)
     }
@@ -48,6 +53,7 @@ struct MergedColumn {
     /// Ends the column: `values` has its rows in ascending order, each once.
     mutating func finish() {
         guard isMixed else { return }
+        values.wholeBlocks.removeAll()
         let mixed = values
         var places = RowPlaces(rowCount: rowCount)
         places.mark(mixed.rows.span)

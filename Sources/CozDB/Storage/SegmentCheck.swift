@@ -83,6 +83,7 @@ struct SegmentCheck {
     }
 
     private mutating func checkTimes() {
+        note(segment.footer.smallDirectories, lost: "fields of few blocks") { _ in }
         note(segment.footer.timeDirectory, lost: "all rows of this segment") { _ in }
         guard let table = try? segment.timeDirectory() else { return }
         for block in 0..<table.count {

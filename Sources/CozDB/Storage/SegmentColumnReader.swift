@@ -5,12 +5,27 @@ struct RowValues {
     var rows: [UInt32] = []
     var bits: [UInt64] = []
     var strings = StringTable.empty
+    /// Which of them are whole blocks that can be copied, ascending; where that was asked for.
+    var wholeBlocks: [WholeBlock] = []
 
     mutating func removeAll() {
         rows.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
         strings = .empty
+        wholeBlocks.removeAll()
     }
+}
+
+/// A block as a segment has it, which means the same in any other: it refers to nothing beside it.
+struct WholeBlock: Sendable {
+    /// Where its values are among those it came with.
+    var values: Range<Int>
+    var bytes: [UInt8]
+    /// Of the segment's directory.
+    var entry: [UInt64]
+
+    /// Smaller blocks are better encoded together with their neighbours.
+    static let countMin = SegmentFormat.blockCountMax / 2
 }
 
 /// Some values of one block.
@@ -77,15 +92,27 @@ struct SegmentColumnReader {
     /// Appends all values in these rows, each with its row counted from the first of them.
     /// Asking for ascending rows reads each block once.
     ///
-    /// - Parameter keepsShared: whether a block that other rows share is kept for who reads those,
-    ///   or the same again.
+    /// - Parameters:
+    ///   - findsWholeBlocks: whether to say which of them are whole blocks.
+    ///   - keepsShared: whether a block that other rows share is kept for who reads those, or the
+    ///     same again.
     mutating func append(
-        rows: Range<Int>, to target: inout RowValues, keepsShared: Bool = false
+        rows: Range<Int>, to target: inout RowValues, findsWholeBlocks: Bool = false,
+        keepsShared: Bool = false
     ) throws(DatabaseError) {
         for block in directory.blocks(rows: rows) {
             try load(block, isShared: keepsShared && isShared(block, rows))
             let taken = places(of: rows)
             guard !taken.isEmpty else { continue }
+            if findsWholeBlocks, taken == loadedRange, canBeCopied(block) {
+                let start = target.bits.count
+                target.wholeBlocks.append(
+                    WholeBlock(
+                        values: start..<(start + taken.count),
+                        bytes: try segment.read(SegmentReader.place(directory.table, block)) {
+                            [UInt8](copying: $0)
+                        }, entry: directory.table.entry(block)))
+            }
             var offset: UInt64 = 0
             if target.bits.isEmpty {
                 target.strings = loadedStrings
@@ -104,6 +131,16 @@ struct SegmentColumnReader {
                 target.bits.append(ISOTime.moved(loadedBits[index], by: offset))
             }
         }
+    }
+
+    /// Whether the block decoded last is worth copying, and refers neither to other blocks nor to
+    /// a dictionary.
+    private func canBeCopied(_ block: Int) -> Bool {
+        let encoding = UInt8(truncatingIfNeeded: directory.table.int(BlockColumn.encoding, block))
+        guard loadedRange.count >= WholeBlock.countMin,
+            let known = BlockEncoding(rawValue: encoding), !known.isReference
+        else { return false }
+        return storedType != .string || loadedBits.allSatisfy(ISOTime.isWord)
     }
 
     /// The values of a block that lie in these rows, with their rows and times.

@@ -113,7 +113,7 @@ struct SegmentFile: Sendable {
                 ? [UInt8](copying: bytes)
                 : try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
             var reader = ByteReader(plain.span)
-            let footer = try reader.readFooter(end: place.offset)
+            let footer = try reader.readFooter(version: version, end: place.offset)
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
                 throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
             }

@@ -358,7 +358,7 @@ extension IntegerTable {
         int(BlockColumn.firstRow, block)..<(int(BlockColumn.lastRow, block) + 1)
     }
 
-    fileprivate func entry(_ row: Int) -> [UInt64] { columns.map { $0[row] } }
+    func entry(_ row: Int) -> [UInt64] { columns.map { $0[row] } }
 }
 
 extension SegmentReader {

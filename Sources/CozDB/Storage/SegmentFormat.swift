@@ -14,7 +14,8 @@
 enum SegmentFormat {
     static let magic: [UInt8] = Array("COZSEG\r\n".utf8)
     static let version: UInt32 = 3
-    /// Segments of this version have a footer that is not compressed.
+    /// Segments of this version have a footer that is not compressed, and for each field a
+    /// directory of its own.
     static let oldestVersion: UInt32 = 2
     static let headerSizeBytes = 32
     static let trailerSizeBytes = 32
@@ -71,7 +72,10 @@ struct SegmentField: Sendable {
     /// Index of its presence vector.
     var group: Int
     var valueCount: Int
+    /// No bytes where `smallBlockCount` is not 0.
     var directory: BlockPlace
+    /// How many blocks it has in `SmallDirectories`; 0 where the directory is its own.
+    var smallBlockCount = 0
     /// Strings of the codes in its blocks; no bytes for other types.
     var dictionary: BlockPlace
     var dictionaryCount: Int
@@ -87,6 +91,7 @@ struct SegmentFooter: Sendable {
     var lastTime = Int64.min
     var timeDirectory = BlockPlace()
     var seriesDirectory = BlockPlace()
+    var smallDirectories = BlockPlace()
     /// Presence vectors.
     var groups: [BlockPlace] = []
     var fields: [SegmentField] = []
@@ -112,6 +117,7 @@ extension ByteWriter {
         appendSigned(footer.lastTime)
         append(footer.timeDirectory)
         append(footer.seriesDirectory)
+        append(footer.smallDirectories)
         appendVarint(footer.groups.count)
         for group in footer.groups { append(group) }
         appendVarint(footer.fields.count)
@@ -119,7 +125,8 @@ extension ByteWriter {
             append(SchemaChange.column(experiment: footer.experiment, field.column))
             appendVarint(field.group)
             appendVarint(field.valueCount)
-            append(field.directory)
+            appendVarint(field.smallBlockCount)
+            if field.smallBlockCount == 0 { append(field.directory) }
             append(field.dictionary)
             appendVarint(field.dictionaryCount)
         }
@@ -140,7 +147,8 @@ extension ByteReader {
     }
 
     @_lifetime(self: copy self)
-    mutating func readFooter(end: Int) throws(FormatError) -> SegmentFooter {
+    mutating func readFooter(version: UInt32, end: Int) throws(FormatError) -> SegmentFooter {
+        let hasSmall = version > SegmentFormat.oldestVersion
         var footer = SegmentFooter(
             experiment: try readCount(limit: Int(UInt32.max)),
             experimentName: try readText(limit: DatabaseOptions.nameSizeBytesMax))
@@ -150,6 +158,7 @@ extension ByteReader {
         footer.lastTime = try readSigned()
         footer.timeDirectory = try readPlace(end: end)
         footer.seriesDirectory = try readPlace(end: end)
+        if hasSmall { footer.smallDirectories = try readPlace(end: end) }
         for _ in 0..<(try readCount(limit: remaining)) {
             footer.groups.append(try readPlace(end: end))
         }
@@ -160,12 +169,17 @@ extension ByteReader {
             else {
                 throw FormatError(.invalid, "a field table without a field", at: start)
             }
-            footer.fields.append(
-                SegmentField(
-                    column: column, group: try readCount(limit: footer.groups.count - 1),
-                    valueCount: try readCount(limit: footer.rowCount),
-                    directory: try readPlace(end: end), dictionary: try readPlace(end: end),
-                    dictionaryCount: try readCount(limit: SegmentFormat.dictionaryCountMax)))
+            var field = SegmentField(
+                column: column, group: try readCount(limit: footer.groups.count - 1),
+                valueCount: try readCount(limit: footer.rowCount), directory: BlockPlace(),
+                dictionary: BlockPlace(), dictionaryCount: 0)
+            if hasSmall {
+                field.smallBlockCount = try readCount(limit: SmallDirectories.blockCountMax)
+            }
+            if field.smallBlockCount == 0 { field.directory = try readPlace(end: end) }
+            field.dictionary = try readPlace(end: end)
+            field.dictionaryCount = try readCount(limit: SegmentFormat.dictionaryCountMax)
+            footer.fields.append(field)
         }
         guard isAtEnd else { throw FormatError(.invalid, "bytes after the footer", at: offset) }
         return footer
@@ -188,15 +202,19 @@ struct IntegerTable: Sendable {
 
     func int(_ column: Int, _ row: Int) -> Int { Int(truncatingIfNeeded: columns[column][row]) }
 
-    func encode(with encoder: BlockEncoder, into writer: inout ByteWriter) {
+    /// - Parameter firstFloat: columns from this one on have bit patterns of floats.
+    func encode(
+        with encoder: BlockEncoder, firstFloat: Int = .max, into writer: inout ByteWriter
+    ) {
         writer.appendVarint(count)
         var block = ByteWriter()
-        for column in columns {
+        for (index, column) in columns.enumerated() {
+            let type = index < firstFloat ? FieldType.integer : .float
             for start in stride(from: 0, to: column.count, by: SegmentFormat.pageCount) {
                 let end = min(start + SegmentFormat.pageCount, column.count)
                 block.removeAll()
                 let encoding = encoder.encode(
-                    column.span.extracting(start..<end), type: .integer, into: &block)
+                    column.span.extracting(start..<end), type: type, into: &block)
                 writer.append(encoding.rawValue)
                 writer.appendBlob(block.bytes)
             }
@@ -205,19 +223,20 @@ struct IntegerTable: Sendable {
 
     /// - Parameter countMax: more entries than this are refused before memory is taken.
     init(
-        decoding bytes: Span<UInt8>, columnCount: Int, countMax: Int
+        decoding bytes: Span<UInt8>, columnCount: Int, firstFloat: Int = .max, countMax: Int
     ) throws(FormatError) {
         self.init(columnCount: columnCount)
         var reader = ByteReader(bytes)
         var decoder = BlockDecoder()
         let count = try reader.readCount(limit: countMax)
         for column in 0..<columnCount {
+            let type = column < firstFloat ? FieldType.integer : .float
             for start in stride(from: 0, to: count, by: SegmentFormat.pageCount) {
                 let encoding = try reader.readUInt8()
                 let block = try reader.readBlob(limit: reader.remaining)
                 try decoder.decode(
                     block, encoding: encoding, count: min(SegmentFormat.pageCount, count - start),
-                    type: .integer, appendTo: &columns[column])
+                    type: type, appendTo: &columns[column])
             }
         }
         guard reader.isAtEnd else {

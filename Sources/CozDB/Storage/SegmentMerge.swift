@@ -108,7 +108,8 @@ struct SegmentMerge {
                 lane.column.type == .string ? .table(values.strings) : .none
             try calling("writing a segment") { () throws(FileError) in
                 try writer.addValues(
-                    lane.column, rows: values.rows, bits: values.bits, strings: strings)
+                    lane.column, rows: values.rows, bits: values.bits, strings: strings,
+                    wholeBlocks: values.wholeBlocks)
             }
         }
         merges.add(meetings.found(times, key))

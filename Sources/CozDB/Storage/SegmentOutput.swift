@@ -116,6 +116,13 @@ struct SegmentOutput {
         return try append(block: block.bytes)
     }
 
+    /// Encodes directories of fields of few blocks as one block.
+    mutating func append(_ small: SmallDirectories) throws(FileError) -> BlockPlace {
+        block.removeAll()
+        small.encode(with: encoder, into: &block)
+        return try append(block: block.bytes)
+    }
+
     /// Encodes a directory with its size, and strings behind it, as one block.
     mutating func append(
         table: IntegerTable, heap: [UInt8], ends: [Int]

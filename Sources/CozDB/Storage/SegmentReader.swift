@@ -18,6 +18,7 @@ final class SegmentReader: Sendable {
     /// Decoded directories stay; what is decoded of the data is kept while there is room.
     private struct Cache {
         var fields: [Int: FieldDirectory] = [:]
+        var smallDirectories: SmallDirectories?
         var dictionaries: [Int: StringTable] = [:]
         var presence: [Int: PresenceVector] = [:]
         var timeDirectory: FieldDirectory?
@@ -86,18 +87,34 @@ final class SegmentReader: Sendable {
 
     func directory(_ field: Int) throws(DatabaseError) -> FieldDirectory {
         if let known = cache.withLock({ $0.fields[field] }) { return known }
-        let place = footer.fields[field].directory
-        let valueCount = footer.fields[field].valueCount
+        let description = footer.fields[field]
+        let isSmall = description.smallBlockCount > 0
+        let table =
+            isSmall
+            ? try smallDirectories().directory(of: field, in: footer.fields)
+            : try read(description.directory) { bytes throws(FormatError) in
+                try IntegerTable(
+                    decoding: bytes, columnCount: BlockColumn.fieldColumnCount,
+                    countMax: description.valueCount)
+            }
+        let place = isSmall ? footer.smallDirectories : description.directory
         let rowCount = footer.rowCount
-        let table = try read(place) { bytes throws(FormatError) in
-            let table = try IntegerTable(
-                decoding: bytes, columnCount: BlockColumn.fieldColumnCount, countMax: valueCount)
-            try table.checkBlocks(rowCount: rowCount, valueCount: valueCount)
-            return table
+        try namingFile(path, at: place.offset) { () throws(FormatError) in
+            try table.checkBlocks(rowCount: rowCount, valueCount: description.valueCount)
         }
         let directory = FieldDirectory(table)
         cache.withLock { $0.fields[field] = directory }
         return directory
+    }
+
+    private func smallDirectories() throws(DatabaseError) -> SmallDirectories {
+        if let known = cache.withLock({ $0.smallDirectories }) { return known }
+        let fields = footer.fields
+        let directories = try read(footer.smallDirectories) { bytes throws(FormatError) in
+            try SmallDirectories(decoding: bytes, fields: fields)
+        }
+        cache.withLock { $0.smallDirectories = directories }
+        return directories
     }
 
     func dictionary(_ field: Int) throws(DatabaseError) -> StringTable {

@@ -82,13 +82,16 @@ final class SegmentWriter {
 
     /// Values of one column for the rows of the last `addRows`; each column once.
     ///
-    /// - Parameter rows: ascending, counted from the first row of that call.
+    /// - Parameters:
+    ///   - rows: ascending, counted from the first row of that call.
+    ///   - wholeBlocks: what of them another segment has as a block that can be copied.
     func addValues(
-        _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource
+        _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource,
+        wholeBlocks: [WholeBlock] = []
     ) throws(FileError) {
         guard !rows.isEmpty else { return }
         prepare(column)
-        slab.add(column, rows: rows, bits: bits, strings)
+        slab.add(column, rows: rows, bits: bits, strings, wholeBlocks)
         if findsPartners { partners.search(column.id, in: slab.columns) }
         slabFields.append(SlabField(column: column.id, strings: strings, valueCount: rows.count))
     }
@@ -179,16 +182,18 @@ final class SegmentWriter {
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         let presence = presence.finish(rowCount: footer.rowCount)
+        var small = SmallDirectories()
         var groups = BytePool()
         var vectors: [[UInt8]] = []
         for index in fields.indices {
             // Taken out, so that each field's memory goes as soon as it is written.
             guard let lane = fields[index].take() else { continue }
-            var field = try lane.writer.finish(to: &output)
+            var field = try lane.writer.finish(to: &output, &small)
             field.group = groups.intern(presence[index])
             if field.group == vectors.count { vectors.append(presence[index]) }
             footer.fields.append(field)
         }
+        footer.smallDirectories = try output.append(small)
         // What was encoded here can be read here; if not, the vectors stand alone.
         vectors = (try? PresenceSharing.related(vectors, rowCount: footer.rowCount)) ?? vectors
         for vector in vectors { footer.groups.append(try output.append(block: vector)) }
@@ -213,7 +218,7 @@ final class SegmentWriter {
             number: number, experiment: footer.experiment, sizeBytes: output.offset,
             footerChecksum: place.checksum, rowCount: footer.rowCount,
             valueCount: footer.valueCount, firstTime: footer.firstTime,
-            lastTime: footer.lastTime)
+            lastTime: footer.lastTime, isHasty: encoders.effort == .quick)
     }
 
     private func flushTimes() throws(FileError) {

@@ -8,6 +8,8 @@ struct SlabColumn: Sendable {
     /// Words that mean the same in every field: numbers, and texts that are times. Of other texts
     /// there is what no field has.
     var words: [UInt64] = []
+    /// Values that another segment has as a block, ascending.
+    var wholeBlocks: [WholeBlock] = []
 
     /// Whether a word can be told to be equal to one of another field.
     static func isComparable(_ word: UInt64, _ type: FieldType) -> Bool {
@@ -64,10 +66,12 @@ struct Slab: Sendable {
     }
 
     mutating func add(
-        _ column: Column, rows: [UInt32], bits: [UInt64], _ strings: StringSource
+        _ column: Column, rows: [UInt32], bits: [UInt64], _ strings: StringSource,
+        _ wholeBlocks: [WholeBlock] = []
     ) {
         while columns.count <= column.id { columns.append(SlabColumn()) }
-        columns[column.id] = SlabColumn(type: column.type, rows: rows, words: bits)
+        columns[column.id] = SlabColumn(
+            type: column.type, rows: rows, words: bits, wholeBlocks: wholeBlocks)
         if column.type == .string { columns[column.id].replaceTimes(strings) }
     }
 }

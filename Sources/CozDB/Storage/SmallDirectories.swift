@@ -1,0 +1,99 @@
+// Directories of fields of few blocks, together in one block; docs/format/segment.md,
+// "Directories".
+//
+//     strings     blob     table of the first nine columns
+//     numbers     blob     table of all columns, of integers and booleans
+//     floats      blob     table of all columns; the last five are blocks of floats
+
+/// The entries of many fields, in the order of the fields. Alone, each of fourteen columns takes
+/// more bytes to say how it is encoded than what it says of one or two blocks.
+struct SmallDirectories: Sendable {
+    /// Fields with more blocks have a directory of their own, which is read alone.
+    static let blockCountMax = 16
+
+    private var tables = Kind.allCases.map { IntegerTable(columnCount: $0.columnCount) }
+
+    /// Fields whose entries are alike.
+    private enum Kind: Int, CaseIterable {
+        case strings
+        case numbers
+        case floats
+
+        init(_ type: FieldType) {
+            switch type {
+            case .string: self = .strings
+            case .integer, .boolean: self = .numbers
+            case .float: self = .floats
+            }
+        }
+
+        /// The others are 0.
+        var columnCount: Int {
+            self == .strings ? BlockColumn.timeColumnCount : BlockColumn.fieldColumnCount
+        }
+
+        /// Columns from here on are floats.
+        var firstFloat: Int { self == .floats ? BlockColumn.min : BlockColumn.fieldColumnCount }
+    }
+
+    init() {}
+
+    /// Adds the directory of a field.
+    mutating func append(_ table: IntegerTable, type: FieldType) {
+        let kind = Kind(type)
+        for column in 0..<kind.columnCount {
+            tables[kind.rawValue].columns[column] += table.columns[column]
+        }
+    }
+
+    func encode(with encoder: BlockEncoder, into writer: inout ByteWriter) {
+        for kind in Kind.allCases {
+            var block = ByteWriter()
+            tables[kind.rawValue].encode(
+                with: encoder, firstFloat: kind.firstFloat, into: &block)
+            writer.appendBlob(block.bytes)
+        }
+    }
+
+    /// - Parameter fields: of the footer; those with few blocks say how many entries there are.
+    init(decoding bytes: Span<UInt8>, fields: [SegmentField]) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        for kind in Kind.allCases {
+            let count = SmallDirectories.entryCount(before: fields.count, of: fields, kind)
+            let table = try IntegerTable(
+                decoding: reader.readBlob(limit: reader.remaining), columnCount: kind.columnCount,
+                firstFloat: kind.firstFloat, countMax: count)
+            guard table.count == count else {
+                throw FormatError(
+                    .invalid, "\(table.count) entries, expected \(count)", at: reader.offset)
+            }
+            tables[kind.rawValue] = table
+        }
+        guard reader.isAtEnd else {
+            throw FormatError(.invalid, "bytes after the directories", at: reader.offset)
+        }
+    }
+
+    /// The directory of a field of few blocks.
+    func directory(of field: Int, in fields: [SegmentField]) -> IntegerTable {
+        let kind = Kind(fields[field].column.type)
+        let start = SmallDirectories.entryCount(before: field, of: fields, kind)
+        let range = start..<(start + fields[field].smallBlockCount)
+        var table = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
+        for column in table.columns.indices {
+            table.columns[column] =
+                column < kind.columnCount
+                ? Array(tables[kind.rawValue].columns[column][range])
+                : [UInt64](repeating: 0, count: range.count)
+        }
+        return table
+    }
+
+    private static func entryCount(
+        before end: Int, of fields: [SegmentField], _ kind: Kind
+    ) -> Int {
+        fields[..<end].reduce(0) {
+            $0 + (Kind($1.column.type) == kind ? $1.smallBlockCount : 0)
+        }
+    }
+}

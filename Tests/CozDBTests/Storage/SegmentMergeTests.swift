@@ -1,0 +1,179 @@
+// Merges of segments: whole blocks that nothing newer touches are copied, everything else is
+// encoded again, and the values are the same either way.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+struct SegmentMergeTests {
+    let system = FaultyFileSystem()
+    let schema: ExperimentSchema
+
+    init() {
+        var schema = ExperimentSchema(
+            id: 0, name: "dev", identity: .allTags, typeRule: .lossless, preset: "none")
+        schema.add(name: "x", kind: .field, type: .integer)
+        schema.add(name: "y", kind: .field, type: .float)
+        schema.add(name: "sent", kind: .field, type: .string)
+        self.schema = schema
+    }
+
+    /// What one input has of the only series: rows at these times, and values by column and time.
+    struct Rows {
+        var times: [Int64]
+        var value: (ColumnID, Int64) -> UInt64?
+    }
+
+    static func word(_ column: ColumnID, _ time: Int64) -> UInt64? {
+        switch column {
+        case 0: UInt64(bitPattern: time &* 7919 % 1009)
+        case 1: (Double(time % 97) / 10).bitPattern
+        default: ISOTime.word(of: "2023-03-01T07:42:24.000000Z").map { $0 + UInt64(time * 977) }
+        }
+    }
+
+    func segment(_ number: UInt64, _ rows: Rows, isHasty: Bool = false) throws -> SegmentReader {
+        let info = try write(number) { writer in
+            try writer.beginSeries(SeriesKey(tags: []).bytes)
+            try writer.addRows(rows.times)
+            for column in schema.columns {
+                let there = rows.times.indices.filter {
+                    rows.value(column.id, rows.times[$0]) != nil
+                }
+                try writer.addValues(
+                    column, rows: there.map { UInt32($0) },
+                    bits: there.compactMap { rows.value(column.id, rows.times[$0]) },
+                    strings: column.type == .string ? .table(.empty) : .none)
+            }
+        }
+        var known = info
+        known.isHasty = isHasty
+        return try open(known)
+    }
+
+    func write(
+        _ number: UInt64, _ fill: (SegmentWriter) throws -> Void
+    ) throws -> Manifest.Segment {
+        let directory = try system.openDirectory("db", create: true, access: .ownerOnly)
+        let writer = try SegmentWriter(
+            directory.create(FileName.segment(number).text), number: number, databaseID: 9,
+            schema: schema)
+        try fill(writer)
+        return try writer.finish()
+    }
+
+    func open(_ info: Manifest.Segment) throws -> SegmentReader {
+        let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        return try SegmentReader(in: directory, info, databaseID: 9, access: .copied)
+    }
+
+    /// Merges the inputs, oldest first.
+    func merge(_ inputs: [SegmentReader]) throws -> SegmentReader {
+        let info = try write(99) { writer in
+            var merge = try SegmentMerge(inputs, schema: schema)
+            try merge.write(to: writer, isCancelled: { false })
+        }
+        return try open(info)
+    }
+
+    /// How many values each block of a column has.
+    func counts(_ segment: SegmentReader, _ column: ColumnID) throws -> [Int] {
+        let table = try segment.directory(try #require(segment.field(column))).table
+        return (0..<table.count).map { table.int(BlockColumn.count, $0) }
+    }
+
+    /// The values of a column by time.
+    func values(_ segment: SegmentReader, _ column: ColumnID) throws -> [Int64: UInt64] {
+        let field = try #require(segment.field(column))
+        var reader = SegmentColumnReader(
+            segment, field: field, directory: try segment.directory(field))
+        var found = RowValues()
+        try reader.append(rows: 0..<segment.footer.rowCount, to: &found)
+        let times = try segment.times(rows: 0..<segment.footer.rowCount)
+        let pairs = zip(found.rows.map { times[Int($0)] }, found.bits)
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    @Test func `blocks of inputs that follow each other are copied`() throws {
+        let inputs = [
+            try segment(1, Rows(times: Array(0..<5000), value: Self.word)),
+            try segment(2, Rows(times: Array(5000..<10_000), value: Self.word)),
+        ]
+        let merged = try merge(inputs)
+        for column in schema.columns.map(\.id) {
+            let before = try inputs.flatMap { try counts($0, column) }
+            #expect(before == [1024, 1024, 1024, 1024, 904, 1024, 1024, 1024, 1024, 904])
+            #expect(try counts(merged, column) == before)
+            let found = try values(merged, column)
+            #expect(found.count == 10_000)
+            #expect(found.allSatisfy { Self.word(column, $0.key) == $0.value })
+        }
+    }
+
+    @Test func `what was encoded in haste is encoded again`() throws {
+        let merged = try merge([
+            try segment(1, Rows(times: Array(0..<5000), value: Self.word), isHasty: true),
+            try segment(2, Rows(times: Array(5000..<10_000), value: Self.word), isHasty: true),
+        ])
+        #expect(try counts(merged, 0) == Array(repeating: 1024, count: 9) + [784])
+        #expect(try values(merged, 1).allSatisfy { Self.word(1, $0.key) == $0.value })
+    }
+
+    @Test func `small blocks of inputs become one`() throws {
+        let merged = try merge([
+            try segment(1, Rows(times: Array(0..<300), value: Self.word)),
+            try segment(2, Rows(times: Array(300..<600), value: Self.word)),
+        ])
+        #expect(try counts(merged, 0) == [600])
+        #expect(try values(merged, 2).count == 600)
+    }
+
+    /// A value of one column that comes late: the block it meets is encoded again, those of other
+    /// columns are copied.
+    @Test func `a newer value replaces one in a block, other columns keep theirs`() throws {
+        let late = Rows(times: [1500, 6000]) { column, time in column == 0 ? 1_000_000 : nil }
+        let merged = try merge([
+            try segment(1, Rows(times: Array(0..<5000), value: Self.word)),
+            try segment(2, late),
+        ])
+        let found = try values(merged, 0)
+        #expect(found.count == 5001)
+        #expect(found[1500] == 1_000_000 && found[6000] == 1_000_000)
+        #expect(
+            found.allSatisfy { [1500, 6000].contains($0.key) || Self.word(0, $0.key) == $0.value })
+        #expect(try counts(merged, 1) == [1024, 1024, 1024, 1024, 904])
+        #expect(try values(merged, 1).allSatisfy { Self.word(1, $0.key) == $0.value })
+    }
+
+    /// Rows of several inputs that lie among each other, some of them in more than one.
+    @Test(arguments: 0..<12) func `merges keep the newest of each cell`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var expected: [ColumnID: [Int64: UInt64]] = [:]
+        var inputs: [SegmentReader] = []
+        for number in 0..<UInt64(Int.random(in: 2...4, using: &random)) {
+            let start = Int64.random(in: 0..<6000, using: &random)
+            let count = Int64.random(in: 1...3000, using: &random)
+            let density = Int.random(in: 1...8, using: &random)
+            var cells: [ColumnID: [Int64: UInt64]] = [:]
+            for column in 0..<3 {
+                for time in start..<(start + count)
+                where Int.random(in: 0..<8, using: &random) < density {
+                    let shift = Int64(number) * 31
+                    cells[column, default: [:]][time] = Self.word(column, time + shift)
+                    expected[column, default: [:]][time] = Self.word(column, time + shift)
+                }
+            }
+            let known = cells
+            inputs.append(
+                try segment(
+                    number + 1,
+                    Rows(times: Array(start..<(start + count))) { known[$0]?[$1] },
+                    isHasty: Bool.random(using: &random)))
+        }
+        let merged = try merge(inputs)
+        for column in 0..<3 where expected[column] != nil {
+            #expect(try values(merged, column) == expected[column], "seed \(seed)")
+        }
+    }
+}
