@@ -152,6 +152,7 @@ extension Engine {
         if isOpen, failure == nil { removeRetired(all: true) }
         state.withLock { state in
             state.isClosed = true
+            state.lastSnapshot = nil
             state.lockFile = nil
         }
         if isOpen, let failure { throw failure }

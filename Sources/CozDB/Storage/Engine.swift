@@ -35,6 +35,9 @@ final class Engine: Sendable {
         /// As of the last durable commit.
         var schemas: SchemaSet
         var segments = SegmentSet()
+        /// The snapshot made last, with what queries keep beside it; nil once a manifest replaced
+        /// what it consists of.
+        var lastSnapshot: Snapshot?
         /// The lock goes with the descriptor: held until the database is closed.
         var lockFile: (any File)?
         var memtable = Memtable()
@@ -214,6 +217,7 @@ final class Engine: Sendable {
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
                 state.manifest = edited
                 state.manifest.nextFileNumber = next
+                state.lastSnapshot = nil
                 install(&state)
             }
         }
@@ -230,10 +234,15 @@ final class Engine: Sendable {
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
         try state.withLock { state throws(DatabaseError) in
             if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
+            // Nothing was committed since: what was parsed, planned and decoded for it still holds.
+            if let last = state.lastSnapshot, last.sequence == state.durableSequence {
+                return (state.manifest, last)
+            }
             let snapshot = state.segments.snapshot(
                 state.manifest, schemas: state.schemas,
                 memtables: [state.frozen, state.memtable].compactMap { $0 },
                 sequence: state.durableSequence)
+            state.lastSnapshot = snapshot
             return (state.manifest, snapshot)
         }
     }

@@ -33,6 +33,38 @@ internal import Testing
         }
     }
 
+    @Test func `a writer's snapshot is the same until something changes`() throws {
+        let directory = TemporaryDirectory()
+        try Self.write(0..<10, to: directory.path)
+        let database = try Database.open(directory.path)
+        let text = "SELECT count(x) FROM m"
+        var last = try database.takeSnapshot()
+        func changes(_ what: String, rows: Int, _ change: () throws -> Void) throws {
+            #expect(try database.takeSnapshot() === last, "before \(what)")
+            try change()
+            #expect(try database.takeSnapshot() !== last, "after \(what)")
+            #expect(try Self.rows(text, database).map { $0[1] } == [Int64(rows)], "\(what)")
+            last = try database.takeSnapshot()
+        }
+        func add(_ second: Int64) throws {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p0"],
+                time: Timestamp(nanoseconds: second * 1_000_000_000),
+                fields: ["x": .integer(second)])
+            try database.write(batch)
+        }
+        try changes("a commit", rows: 11) { try add(10) }
+        try changes("a flush", rows: 11) { try database.flush() }
+        try changes("a merge", rows: 11) { try database.compact() }
+        try changes("a deletion", rows: 10) {
+            try database.delete(
+                experiment: "m", in: TimeRange(lower: 10_000_000_000, upper: .max))
+        }
+        try database.close()
+        #expect(throws: DatabaseError.self) { try database.takeSnapshot() }
+    }
+
     @Test func `a reader's snapshot keeps what was planned until data changes`() throws {
         let directory = TemporaryDirectory()
         try Self.write(0..<10, to: directory.path)

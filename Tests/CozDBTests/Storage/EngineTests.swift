@@ -420,7 +420,7 @@ struct EngineTests {
     }
 
     /// Sizes of flushes vary; their sum is what data costs at rest.
-    @Test(arguments: [4, 16]) func `an endless stream has few segments and is rewritten rarely`(
+    @Test(arguments: [4, 8]) func `an endless stream has few segments and is rewritten rarely`(
         countMin: Int
     ) {
         var random = SeededRandom(seed: 5)
@@ -439,7 +439,7 @@ struct EngineTests {
             most = max(most, sizes.count)
         }
         #expect(most <= Compaction.segmentCountMax)
-        #expect(Double(written) / Double(flushed) < (countMin == 16 ? 5 : 9))
+        #expect(Double(written) / Double(flushed) < (countMin == 8 ? 6 : 9))
     }
 
     @Test func `a monitor wakes who waits for a change`() {
