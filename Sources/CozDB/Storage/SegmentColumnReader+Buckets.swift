@@ -1,0 +1,40 @@
+// Values of a block with the buckets they lie in, which are found once and kept beside the segment.
+
+extension SegmentColumnReader {
+    /// The values of a block that lie in these rows, bucket by bucket.
+    mutating func bucketed(
+        block: Int, rows: Range<Int>, _ buckets: EvenBuckets, withValues: Bool
+    ) throws(DatabaseError) -> BucketedSlice {
+        let runs = try self.runs(block: block, buckets)
+        let count = directory.table.int(BlockColumn.count, block)
+        let begins = directory.table.int(BlockColumn.firstRow, block) >= rows.lowerBound
+        let ends = directory.table.int(BlockColumn.lastRow, block) < rows.upperBound
+        var slice = BucketedSlice(type: storedType, places: 0..<count, runs: runs)
+        let isShared = !begins || !ends
+        if withValues {
+            try load(block, isShared: isShared)
+        } else if isShared {
+            try loadRows(ofBlock: block)
+        }
+        if isShared {
+            let taken = places(of: rows)
+            let first = loadedRange.lowerBound
+            slice.places = (taken.lowerBound - first)..<(taken.upperBound - first)
+        }
+        guard withValues else { return slice }
+        slice.bits = slice.count < loadedBits.count ? Array(loadedBits[slice.places]) : loadedBits
+        return slice
+    }
+
+    private mutating func runs(
+        block: Int, _ buckets: EvenBuckets
+    ) throws(DatabaseError) -> BucketRuns {
+        let name = SegmentReader.BucketsName(field: field, block: block, buckets: buckets)
+        if let known = segment.bucketRuns(name) { return known }
+        try loadRows(ofBlock: block)
+        let times = try times(loadedRange)
+        let runs = BucketRuns(times: times.span, buckets)
+        segment.keep(runs, name)
+        return runs
+    }
+}
