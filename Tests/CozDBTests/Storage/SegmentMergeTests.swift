@@ -129,6 +129,27 @@ struct SegmentMergeTests {
         #expect(try values(merged, 2).count == 600)
     }
 
+    /// Many inputs of one block and a little more: what is left over joins the next block, and
+    /// later merges find no crumbs.
+    @Test func `a few values between whole blocks stay no blocks of their own`() throws {
+        var inputs: [SegmentReader] = []
+        for number in 0..<6 {
+            let start = Int64(number) * 1030
+            inputs.append(
+                try segment(
+                    UInt64(number + 1),
+                    Rows(times: Array(start..<(start + 1030)), value: Self.word)))
+        }
+        #expect(try counts(inputs[0], 0) == [1024, 6])
+        let merged = try merge(inputs)
+        for column in 0..<3 {
+            #expect(try counts(merged, column).dropLast().allSatisfy { $0 >= WholeBlock.countMin })
+            let found = try values(merged, column)
+            #expect(found.count == 6180)
+            #expect(found.allSatisfy { Self.word(column, $0.key) == $0.value })
+        }
+    }
+
     /// A value of one column that comes late: the block it meets is encoded again, those of other
     /// columns are copied.
     @Test func `a newer value replaces one in a block, other columns keep theirs`() throws {

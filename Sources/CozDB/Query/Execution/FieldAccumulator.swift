@@ -130,11 +130,6 @@ struct FieldAccumulator {
             isPossible: type == .string ? needs.isCount : !needs.contains(.moments))
     }
 
-    /// The same without anything gathered yet.
-    var emptied: FieldAccumulator {
-        FieldAccumulator(type: type, range: range, buckets: buckets, needs: needs)
-    }
-
     /// Becomes what it was before anything was added, with its buffers; never one that numbers
     /// its buckets.
     mutating func removeAll() {

@@ -13,13 +13,16 @@ final class MaterialOutput: SeriesOutput {
     private var name = ""
     private var tags: [(name: String, value: String)] = []
     private var times: [Int64] = []
-    /// The first rows of a series, mostly all of them; then builders take them over.
+    /// The first rows of a series, mostly all of them; then builders take them over. Not where
+    /// there are strings: a few of them would keep a whole block's.
     private var columns: [ResultVector] = []
+    private let hasStrings: Bool
     private var builders: [VectorBuilder] = []
 
     init(_ plan: SelectPlan, _ options: QueryOptions, _ counters: CounterBox) {
         self.plan = plan
         self.counters = counters
+        hasStrings = plan.columns.contains { $0.type == .string }
         rowCountMax = options.rowCountMax
         share = MemoryShare(counters.memory)
     }
@@ -42,7 +45,7 @@ final class MaterialOutput: SeriesOutput {
                 "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
-        if times.isEmpty {
+        if times.isEmpty, !hasStrings {
             (times, self.columns) = (newTimes, columns)
         } else {
             times += newTimes
@@ -55,7 +58,7 @@ final class MaterialOutput: SeriesOutput {
     private func append(_ columns: [ResultVector]) {
         if builders.isEmpty {
             builders = plan.columns.map { VectorBuilder(type: $0.type) }
-            for index in builders.indices { builders[index].append(self.columns[index]) }
+            for (index, column) in self.columns.enumerated() { builders[index].append(column) }
             self.columns = []
         }
         for index in builders.indices { builders[index].append(columns[index]) }

@@ -30,8 +30,8 @@ final class BucketRuns: Sendable {
         self.init(starts: starts, ends: ends)
     }
 
-    /// About what it takes.
-    var sizeBytes: Int { 64 + starts.count * 12 }
+    /// About what it takes, with its place in a table of them.
+    var sizeBytes: Int { 200 + starts.count * 12 }
 }
 
 /// Some values of one block, with the buckets they lie in.
@@ -76,6 +76,7 @@ extension BucketedSlice {
             for index in values where !Double(bitPattern: bits[index]).isNaN {
                 kept.bits.append(bits[index])
             }
+            guard kept.bits.count > Int(ends.last ?? 0) else { return }
             starts.append(start)
             ends.append(Int32(truncatingIfNeeded: kept.bits.count))
         }

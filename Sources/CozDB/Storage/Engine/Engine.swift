@@ -207,6 +207,9 @@ final class Engine: Sendable {
             edit(&manifest)
             manifest.generation += 1
             let edited = manifest
+            // Dies outside of the lock, perhaps with what was read of files that are no more.
+            var lastSnapshot: Snapshot?
+            defer { withExtendedLifetime(lastSnapshot) {} }
             do throws(FileError) {
                 try edited.write(in: directory)
             } catch {
@@ -217,7 +220,7 @@ final class Engine: Sendable {
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
                 state.manifest = edited
                 state.manifest.nextFileNumber = next
-                state.lastSnapshot = nil
+                swap(&lastSnapshot, &state.lastSnapshot)
                 install(&state)
             }
         }
@@ -232,7 +235,10 @@ final class Engine: Sendable {
 
     /// The manifest and everything durable at this moment.
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
-        try state.withLock { state throws(DatabaseError) in
+        // The one before dies outside of the lock.
+        var before: Snapshot?
+        defer { withExtendedLifetime(before) {} }
+        return try state.withLock { state throws(DatabaseError) in
             if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
             // Nothing was committed since: what was parsed, planned and decoded for it still holds.
             if let last = state.lastSnapshot, last.sequence == state.durableSequence {
@@ -242,6 +248,7 @@ final class Engine: Sendable {
                 state.manifest, schemas: state.schemas,
                 memtables: [state.frozen, state.memtable].compactMap { $0 },
                 sequence: state.durableSequence)
+            before = state.lastSnapshot
             state.lastSnapshot = snapshot
             return (state.manifest, snapshot)
         }

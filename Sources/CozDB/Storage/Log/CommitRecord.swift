@@ -120,8 +120,9 @@ enum CommitRecord {
         let version = try reader.readUInt8()
         guard version == CommitRecord.version else {
             throw FormatError(
-                .unsupported, "commit record of version \(version), expected \(self.version)", at: 0
-            )
+                .unsupported,
+                "commit record of version \(version), this program reads \(self.version); open the "
+                    + "database once with the program that wrote it", at: 0)
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try receiver.receive(reader.readSchemaChange())

@@ -120,6 +120,12 @@ extension SegmentReader {
             if start < end { times.append(contentsOf: decoded[start..<end]) }
             block += 1
         }
+        guard times.count == rows.count else {
+            throw DatabaseError(
+                .damaged,
+                "blocks of times have \(times.count) of the \(rows.count) rows from "
+                    + "\(rows.lowerBound) on", file: path, offset: footer.timeDirectory.offset)
+        }
         return times
     }
 }

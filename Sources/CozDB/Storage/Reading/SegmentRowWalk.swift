@@ -75,7 +75,7 @@ struct SegmentRowWalk {
         var values = RowValues()
         if let counts {
             let directory = open.reader.directory
-            for block in directory.blocks(rows: window) {
+            for block in directory.blocks(rows: window) where !open.reader.isLoaded(block) {
                 counts.blocksDecoded += 1
                 counts.storedBytes += directory.sizeBytes(block)
             }

@@ -76,16 +76,23 @@ struct FieldWriter {
         translation.begin(strings)
         var start = 0
         var copies = own.wholeBlocks[...]
+        var countMax = SegmentFormat.blockCountMax
+        var sharedEnd = newRows.count
         while start < newRows.count {
             if let block = copies.first, block.values.lowerBound == start {
-                try flush(to: &output)
-                try append(block, newRows, of: slab, to: &output)
-                start = block.values.upperBound
                 copies.removeFirst()
-                continue
+                if bits.isEmpty || bits.count >= WholeBlock.countMin {
+                    try flush(to: &output)
+                    try append(block, newRows, of: slab, to: &output)
+                    start = block.values.upperBound
+                    continue
+                }
+                // A few pending values would stay a small block for good: they take half of this.
+                countMax = (bits.count + block.values.count + 1) / 2
+                sharedEnd = block.values.upperBound
             }
-            let limit = min(newRows.count, copies.first?.values.lowerBound ?? newRows.count)
-            var end = min(limit, start + SegmentFormat.blockCountMax - bits.count)
+            let limit = min(sharedEnd, copies.first?.values.lowerBound ?? newRows.count)
+            var end = min(limit, start + countMax - bits.count)
             let isFirst = bits.isEmpty
             switch column.type {
             case .string: end = append(words: words, start..<end, strings)
@@ -101,9 +108,9 @@ struct FieldWriter {
                 partners[index].isSame.append(contentsOf: matches[index][start..<end])
             }
             start = end
-            if bits.count == SegmentFormat.blockCountMax || hasManyBytes {
-                try flush(to: &output)
-            }
+            let endsShared = start == sharedEnd && countMax < SegmentFormat.blockCountMax
+            if bits.count == countMax || hasManyBytes || endsShared { try flush(to: &output) }
+            if endsShared { (countMax, sharedEnd) = (SegmentFormat.blockCountMax, newRows.count) }
         }
         valueCount += newRows.count
     }

@@ -50,8 +50,8 @@ struct SegmentCheck {
     ) {
         if place.sizeBytes > 0 {
             covered.append(place.offset..<(place.offset + place.sizeBytes))
+            blockCount += 1
         }
-        blockCount += 1
         do throws(DatabaseError) {
             try segment.read(place, body)
         } catch {

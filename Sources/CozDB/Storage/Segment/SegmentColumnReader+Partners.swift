@@ -15,7 +15,7 @@ extension SegmentColumnReader {
         guard depth > 0, let partner = segment.field(same.column), partner < field,
             segment.footer.fields[partner].column.type == storedType
         else {
-            throw damaged(block, "a block that repeats column \\(same.column), which it cannot")
+            throw damaged(block, "a block that repeats column \(same.column), which it cannot")
         }
         var reader: SegmentColumnReader
         if let known = partners.removeValue(forKey: partner) {

@@ -172,6 +172,9 @@ struct SegmentColumnReader {
         try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
     }
 
+    /// Whether a block is the one decoded last.
+    func isLoaded(_ block: Int) -> Bool { block == loadedBlock }
+
     /// Whether a block has values of other rows too.
     private func isShared(_ block: Int, _ rows: Range<Int>) -> Bool {
         directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
@@ -251,8 +254,18 @@ struct SegmentColumnReader {
         }
     }
 
-    /// Finds the rows that have the values with these ordinals.
+    /// Finds the rows that have the values with these ordinals: those that the directory names.
     private mutating func loadRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
+        try findRows(ordinals, block: block)
+        guard let first = loadedRows[loadedRange].first, let last = loadedRows[loadedRange].last
+        else { return }
+        let table = directory.table
+        guard Int(first) == table.int(BlockColumn.firstRow, block),
+            Int(last) == table.int(BlockColumn.lastRow, block)
+        else { throw damaged(block, "a block whose rows are not those of its entry") }
+    }
+
+    private mutating func findRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
         let vector = try loadPresence()
         var rows: [UInt32] = []
         var ordinal = ordinals.lowerBound

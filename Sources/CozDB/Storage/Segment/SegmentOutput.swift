@@ -46,6 +46,7 @@ struct SegmentOutput {
         let (databaseID, number) = (databaseID, number)
         try append(bytes)
         return { place in
+            if place.sizeBytes == 0 { return BlockPlace() }
             let range = place.offset..<(place.offset + place.sizeBytes)
             let offset = base + place.offset
             let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)

@@ -207,13 +207,18 @@ final class SegmentReader: Sendable {
                 try vector.rows(ofChunk: chunk)
             }
         }
-        keep(sizeBytes: rows.count * 4) { $0.presenceRows[name] = rows }
+        keep(sizeBytes: rows.count * 4) {
+            $0.presenceRows.updateValue(rows, forKey: name) == nil
+        }
         return rows
     }
 
     /// Keeps something decoded if there is room for it, instead of everything kept before if that
     /// makes room.
-    private func keep(sizeBytes: Int, _ change: (inout Cache) -> Void) {
+    ///
+    /// - Parameter change: puts it there, and says whether it was not there yet: two threads may
+    ///   have decoded the same.
+    private func keep(sizeBytes: Int, _ change: (inout Cache) -> Bool) {
         cache.withLock { cache in
             if !DecodedMemory.take(sizeBytes) {
                 cache.times.removeAll()
@@ -224,9 +229,11 @@ final class SegmentReader: Sendable {
                 cache.sizeBytes = 0
                 guard DecodedMemory.take(sizeBytes) else { return }
             }
-            // Two threads may have decoded the same: then it is counted twice, which does no harm.
-            cache.sizeBytes += sizeBytes
-            change(&cache)
+            if change(&cache) {
+                cache.sizeBytes += sizeBytes
+            } else {
+                DecodedMemory.give(sizeBytes)
+            }
         }
     }
 
@@ -318,7 +325,7 @@ final class SegmentReader: Sendable {
         times.append(addingCapacity: source.count) { output in
             for index in source.indices { output.append(Int64(bitPattern: source[index])) }
         }
-        keep(sizeBytes: times.count * 8) { $0.times[block] = times }
+        keep(sizeBytes: times.count * 8) { $0.times.updateValue(times, forKey: block) == nil }
         return times
     }
 
@@ -362,7 +369,8 @@ final class SegmentReader: Sendable {
 
     func keepRepeated(_ words: [UInt64], ofField field: Int, block: Int) {
         keep(sizeBytes: words.count * 8) {
-            $0.repeatedWords[BlockName(field: field, block: block)] = words
+            $0.repeatedWords.updateValue(words, forKey: BlockName(field: field, block: block))
+                == nil
         }
     }
 
@@ -372,7 +380,7 @@ final class SegmentReader: Sendable {
     }
 
     func keep(_ runs: BucketRuns, _ name: BucketsName) {
-        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns[name] = runs }
+        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns.updateValue(runs, forKey: name) == nil }
     }
 
     /// The words of times and the strings of a block that holds both.
