@@ -80,4 +80,73 @@ struct CommitRecordTests {
             "\(error)".contains("version \(CommitRecord.version + 1)")
         }
     }
+
+    @Test func `records of the first version are read`() throws {
+        let column = Column(id: 0, name: "x", kind: .field, type: .string)
+        var record = ByteWriter()
+        record.append(CommitRecord.firstVersion)
+        record.appendVarint(2)
+        record.append(
+            SchemaChange.experiment(
+                ExperimentSchema(
+                    id: 0, name: "dev", identity: .standard, typeRule: .lossless,
+                    preset: SchemaPreset.none)))
+        record.append(SchemaChange.column(experiment: 0, column))
+        record.appendVarint(0)
+        record.appendVarint(2)
+        record.appendText("a")
+        record.appendText("2023-03-01T07:42:24Z")
+        record.append([1, 0, 1])
+        record.appendBlob(SeriesKey(tags: [(name: "id_participant", value: "p")]).bytes)
+        record.append([0, 1, 0, FieldType.string.rawValue, 2, 0])
+        // Two rows: tag set 0, time in zigzag, 1 + the place of the column, the string, end.
+        record.append([0, 10, 1, 0, 0, 0, 2, 1, 1, 0])
+        let memtable = Memtable()
+        var schemas = SchemaSet()
+        try memtable.apply(record.bytes, sequence: 1, schemas: &schemas)
+        let view = MemtableView(try #require(memtable.tables[0]), strings: memtable.strings)
+        let slice = view.values(of: column, rows: 0..<2)
+        #expect(slice.times == [5, 6])
+        #expect(slice.value(0) == .string("a"))
+        #expect(slice.value(1) == .string("2023-03-01T07:42:24Z"))
+        #expect(ISOTime.isWord(slice.bits[1]))
+    }
+
+    @Test func `records of the second version are read`() throws {
+        let column = Column(id: 0, name: "x", kind: .field, type: .string)
+        var record = ByteWriter()
+        record.append(CommitRecord.columnTimesVersion)
+        record.appendVarint(2)
+        record.append(
+            SchemaChange.experiment(
+                ExperimentSchema(
+                    id: 0, name: "dev", identity: .standard, typeRule: .lossless,
+                    preset: SchemaPreset.none)))
+        record.append(SchemaChange.column(experiment: 0, column))
+        record.append([0, 1])
+        record.appendText("a")
+        record.append([1, 0, 1])
+        record.appendBlob(SeriesKey(tags: [(name: "id_participant", value: "p")]).bytes)
+        record.append([0, 1, 0, FieldType.string.rawValue, 1, 1, 0])
+        // Three rows: tag set 0, time in zigzag, layout 0, twice the string's number; or, for a
+        // time, one more than twice the zigzag of the difference to the word before it.
+        let word = try #require(ISOTime.word(of: "2023-03-01T07:42:24Z"))
+        var rows = ByteWriter()
+        rows.append([0, 10, 0, 0, 0, 2, 0])
+        rows.appendVarint((word - ISOTime.wordTag) << 2 | 1)
+        rows.append([0, 2, 0])
+        rows.appendVarint(UInt64(2_000_000 - 1) << 1 | 1)
+        record.append([3, UInt8(rows.count)])
+        record.append(rows.bytes)
+        let memtable = Memtable()
+        var schemas = SchemaSet()
+        try memtable.apply(record.bytes, sequence: 1, schemas: &schemas)
+        let view = MemtableView(try #require(memtable.tables[0]), strings: memtable.strings)
+        let slice = view.values(of: column, rows: 0..<3)
+        #expect(slice.times == [5, 6, 7])
+        #expect(
+            (0..<3).map { slice.value($0) } == [
+                .string("a"), .string("2023-03-01T07:42:24Z"), .string("2023-03-01T07:42:23Z"),
+            ])
+    }
 }
