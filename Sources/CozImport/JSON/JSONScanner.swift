@@ -123,18 +123,6 @@ package struct JSONScanner {
         return value(index)
     }
 
-    /// Passes over the rest of the value whose first token was read last. Only where `isLast`.
-    ///
-    /// - Returns: the value's last token, or `invalid`.
-    package mutating func skipValue(_ first: JSONToken) -> JSONToken {
-        guard first == .objectStart || first == .arrayStart else { return first }
-        let outerDepth = depth - 1
-        while true {
-            let token = next()
-            if depth == outerDepth || token == .invalid || token == .incomplete { return token }
-        }
-    }
-
     // MARK: Values
 
     private mutating func value(_ index: Int) -> JSONToken {

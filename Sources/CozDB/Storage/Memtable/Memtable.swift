@@ -85,11 +85,6 @@ final class Memtable {
         journal.append(entry)
         journalSizeBytes += entry.sizeBytes
     }
-
-    /// Drops the rows of an experiment that is no more.
-    func removeTable(_ experiment: Int) {
-        tables[experiment] = nil
-    }
 }
 
 /// Translates the numbers of a commit record into those of the memtable.
