@@ -51,6 +51,23 @@ func firstIndex(in times: Span<Int64>, atOrBehind time: Int64, in range: Range<I
     return low
 }
 
+/// The first index of ascending rows at a row or behind it, from a start on; their count where all
+/// are before it. Looks near the start first, as walks do.
+func firstIndex(in rows: Span<UInt32>, atOrBehind row: UInt32, from start: Int) -> Int {
+    var low = start
+    var step = 1
+    while low + step < rows.count, rows[low + step] < row {
+        low += step
+        step &<<= 1
+    }
+    var high = min(low + step + 1, rows.count)
+    while low < high {
+        let middle = (low + high) / 2
+        if rows[middle] < row { low = middle + 1 } else { high = middle }
+    }
+    return low
+}
+
 /// Appends the words at ascending places, all of them of one block. Measured: 3.0 G words/s in the
 /// first-level cache, against 0.36 with each place checked.
 ///

@@ -63,7 +63,7 @@ struct BlockDecoder {
         try decodeUncompressed(buffer.span, inner, count, type, &words)
     }
 
-    private mutating func decodeUncompressed(
+    mutating func decodeUncompressed(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ words: inout [UInt64]
     ) throws(FormatError) {
@@ -174,7 +174,7 @@ struct BlockDecoder {
         for (index, place) in left.enumerated() { words[start + Int(place)] = values[index] }
     }
 
-    private mutating func decodeValues(
+    mutating func decodeValues(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ words: inout [UInt64]
     ) throws(FormatError) {
@@ -190,7 +190,7 @@ struct BlockDecoder {
             &words, from: start, header: header, exceptions: decimalExceptions.span)
     }
 
-    private mutating func decodeIntegers(
+    mutating func decodeIntegers(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ words: inout [UInt64]
     ) throws(FormatError) {

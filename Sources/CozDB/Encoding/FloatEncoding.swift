@@ -245,6 +245,21 @@ func restoreDecimals(
     }
 }
 
+/// The least digits whose float fulfils a condition that those of all larger ones fulfil too; one
+/// more than the largest where none does.
+func leastDigits(exponent: Int, where holds: (Double) -> Bool) -> Int64 {
+    let power = powersOfTen[exponent]
+    let limit = Int64(digitsLimit)
+    var (low, high) = (1 - limit, limit)
+    while low < high {
+        let middle = (low + high) >> 1
+        // As `divideDigits` does, so that both agree in the last bit.
+        let rounded = Double(bitPattern: UInt64(bitPattern: middle) &+ rounder.bitPattern)
+        if holds((rounded - rounder) / power) { high = middle } else { low = middle + 1 }
+    }
+    return low
+}
+
 private func divideDigits(_ words: inout [UInt64], from start: Int, exponent: Int) {
     let power = powersOfTen[exponent]
     let count = words.count - start

@@ -64,7 +64,7 @@ internal import Testing
     @Test func `what only some rows must fulfil rules no block out`() throws {
         try write(0..<4000) { ["v": .integer(Int64($0))] }
         try database.flush()
-        for condition in ["v > 3900 OR v < 50", "v != 5", "NOT_THERE = 1 OR v > 10"] {
+        for condition in ["v > 3000 OR v < 1050", "v != 5", "NOT_THERE = 1 OR v > 10"] {
             var lenient = options
             lenient.influxCompatible = true
             let result = try database.query("SELECT v FROM m WHERE \(condition)", options: lenient)
@@ -122,8 +122,8 @@ internal import Testing
             let field = ["i", "f", "x"].randomElement(using: &random) ?? "i"
             let number = Double(Int.random(in: -100...9000, using: &random)) / 4
             let condition = "\(field) \(symbol) \(number)"
-            // The same, in a form that statistics say nothing of.
-            let plain = "(\(condition) OR \(condition))"
+            // The same, in a form that storage knows nothing of.
+            let plain = "\(field) + 0 \(symbol) \(number)"
             for (head, tail) in [
                 ("count(i), sum(f), count(x)", ""), ("count(i), last(f)", " AND i > 200"),
                 ("*", " ORDER BY time DESC LIMIT 5"),

@@ -19,7 +19,7 @@ private func digest(_ words: [UInt64]) -> UInt64 { words[0] &+ words[words.count
 
 func cases() throws(FormatError) -> [KernelCase] {
     try integerCases() + runCases() + deltaCases() + wordCases() + timeCases() + floatCases()
-        + presenceCases() + textCases() + checksumCases()
+        + filterCases() + presenceCases() + textCases() + checksumCases()
 }
 
 // MARK: Integers
@@ -71,6 +71,43 @@ private func integerCases() throws(FormatError) -> [KernelCase] {
                     most = Swift.max(most, value)
                 }
                 return UInt64(bitPattern: sum &+ least &+ most)
+            }),
+    ]
+}
+
+// MARK: Filters
+
+private func filterCases() -> [KernelCase] {
+    let words = numbers(count, below: 1 << 11)
+    let test = NumberTest.integers(300...900, inside: true)
+    let places = (0..<UInt32(count)).map { $0 * 3 }
+    var bits = BitVector()
+    var source = BitVector(count: count)
+    test.select(words.span, into: &source)
+    let rows = places.count * 3
+    return [
+        KernelCase(
+            name: "bits of a comparison", ratioMin: 1.5, unit: "G values", count: count,
+            kernel: {
+                bits.removeAll(count: count)
+                test.select(words.span, into: &bits)
+                return UInt64(bits.oneCount)
+            },
+            plain: {
+                let flags = words.map { (300...900).contains(Int64(bitPattern: $0)) }
+                return UInt64(flags.count { $0 })
+            }),
+        KernelCase(
+            name: "bits to their rows", ratioMin: 1.2, unit: "G values", count: count,
+            kernel: {
+                bits.removeAll(count: rows)
+                bits.formOnes(source, in: 0..<count, at: places.span, from: 0)
+                return UInt64(bits.oneCount)
+            },
+            plain: {
+                var flags = [Bool](repeating: false, count: rows)
+                for index in 0..<count where source[index] { flags[Int(places[index])] = true }
+                return UInt64(flags.count { $0 })
             }),
     ]
 }

@@ -188,8 +188,6 @@ struct GroupAggregation {
     private let extent: TimeRange?
     /// What fields, collectors and the points made of them take.
     let share: MemoryShare
-    /// What a condition on a text said of those seen so far, where it is one for all series.
-    var verdicts: TextVerdicts?
 
     enum Place {
         case field(Int)
@@ -260,6 +258,7 @@ struct GroupAggregation {
         if isScan(input), case .stored(let view, let series) = input.origin {
             return try scan(view, series, plan.sources[input.source])
         }
+        if try addFiltered(input) { return }
         if let column = filteredColumn(input), case .stored(let view, let series) = input.origin {
             return try scan(column, view, series, input)
         }
@@ -399,7 +398,7 @@ struct GroupAggregation {
     }
 
     /// About what it takes.
-    private var sizeBytes: Int {
+    var sizeBytes: Int {
         fields.reduce(0) { $0 + $1.sizeBytes } + collectors.reduce(0) { $0 + $1.sizeBytes }
     }
 

@@ -234,7 +234,6 @@ struct BlockReader {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
         }
-        let demands = self.demands(source)
         for (index, dimension) in source.dimensions.enumerated() where only == nil {
             switch dimension {
             case .column, .output: recipes.append(recipe(dimension, nil))
@@ -257,18 +256,20 @@ struct BlockReader {
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
-                blockRows: blockRows, demands: demands, counts: counts, pool: counters.columns)
+                blockRows: blockRows, test: test(source), counts: counts, pool: counters.columns)
         }
     }
 
-    /// What the condition, and the one column of which a row must have a value, ask of columns.
-    private func demands(_ source: PlannedSource) -> [ColumnDemand] {
-        guard case .experiment(let view) = source.origin else { return [] }
-        var demands = input.condition?.demands(plan, source, view.schema) ?? []
+    /// What the condition, and the one column of which a row must have a value, ask of rows.
+    private func test(_ source: PlannedSource) -> RowTest? {
+        guard case .experiment(let view) = source.origin else { return nil }
+        var tests: [RowTest] = []
+        let condition = input.condition?.storageCondition(plan, source, view.schema)
+        if let test = condition?.test { tests.append(test) }
         if driving.count == 1, case .column(let id, _) = source.bindings[driving[0]] {
-            demands.append(ColumnDemand(column: id, bounds: .any))
+            tests.append(.column(ColumnDemand(column: id, test: .isPresent)))
         }
-        return demands
+        return tests.count < 2 ? tests.first : .all(tests)
     }
 
     /// Whether each column asked for is one of those of which a row must have one: then there is

@@ -1,78 +1,125 @@
-// What a condition asks of single columns whatever else it says: storage leaves blocks alone that
-// cannot have it. Only comparisons that every accepted row must fulfil count.
+// What a condition asks of rows in words that storage understands, so that it can leave alone what
+// cannot fulfil it.
+
+/// The part of a condition that storage can test.
+struct StorageCondition {
+    /// Every row that fulfils the condition passes; nil where nothing can be said of any.
+    var test: RowTest?
+    /// Whether every row that passes fulfils the condition.
+    var isExact: Bool
+
+    fileprivate static let nothing = StorageCondition(test: nil, isExact: false)
+}
 
 extension Evaluation {
-    /// What each row that fulfils the condition must have.
-    func demands(
+    func storageCondition(
         _ plan: SelectPlan, _ source: PlannedSource, _ schema: ExperimentSchema
-    ) -> [ColumnDemand] {
-        func column(_ reference: Int) -> Column? {
+    ) -> StorageCondition {
+        func demand(
+            _ reference: Int, isExact: Bool = true, _ test: (FieldType) -> ValueTest?
+        ) -> StorageCondition {
             guard case .column(let id, _) = source.bindings[reference],
-                plan.references[reference].type == schema.columns[id].type
-            else { return nil }
-            return schema.columns[id]
+                plan.references[reference].type == schema.columns[id].type,
+                let test = test(schema.columns[id].type)
+            else { return .nothing }
+            return StorageCondition(
+                test: .column(ColumnDemand(column: id, test: test)), isExact: isExact)
         }
         switch self {
         case .binary(.and, let left, let right):
-            return left.demands(plan, source, schema) + right.demands(plan, source, schema)
+            return left.storageCondition(plan, source, schema)
+                .and(right.storageCondition(plan, source, schema))
+        case .binary(.or, let left, let right):
+            return left.storageCondition(plan, source, schema)
+                .or(right.storageCondition(plan, source, schema))
         case .binary(let symbol, .column(let reference), .constant(let value?)):
-            return column(reference).flatMap { ColumnDemand($0, symbol, value) }.map { [$0] } ?? []
+            return demand(reference) { ValueTest($0, symbol, value) }
         case .binary(let symbol, .constant(let value?), .column(let reference)):
-            return column(reference).flatMap { ColumnDemand($0, symbol.mirrored, value) }
-                .map { [$0] } ?? []
-        case .isNull(.column(let reference), negated: true),
-            .stringTest(.column(let reference), _, missing: false),
-            .contains(.column(let reference), _, negated: _):
-            return column(reference).map { [ColumnDemand(column: $0.id, bounds: .any)] } ?? []
-        default: return []
+            return demand(reference) { ValueTest($0, symbol.mirrored, value) }
+        case .isNull(.column(let reference), negated: true):
+            return demand(reference) { _ in .isPresent }
+        case .stringTest(.column(let reference), let test, missing: false):
+            return demand(reference) { $0 == .string ? .text(test) : nil }
+        case .contains(.column(let reference), _, negated: _):
+            return demand(reference, isExact: false) { _ in .isPresent }
+        default: return .nothing
         }
     }
 }
 
-extension ColumnDemand {
-    /// What a comparison of a column with a constant asks of it; nil where statistics do not tell.
-    ///
-    /// A missing number fulfils no comparison. Booleans are left out: a missing one counts as
-    /// false.
-    fileprivate init?(_ column: Column, _ symbol: Operator, _ value: FieldValue) {
-        let bounds: Bounds
-        switch (column.type, value) {
-        case (.integer, .integer(let number)): bounds = Bounds(symbol, number)
-        case (.integer, .float(let number)), (.float, .float(let number)):
-            bounds = Bounds(symbol, number)
-        case (.float, .integer(let number)): bounds = Bounds(symbol, Double(number))
+extension StorageCondition {
+    fileprivate func and(_ other: StorageCondition) -> StorageCondition {
+        let parts = [test, other.test].compactMap { $0 }
+        return StorageCondition(
+            test: parts.count == 2 ? .all(parts) : parts.first, isExact: isExact && other.isExact)
+    }
+
+    fileprivate func or(_ other: StorageCondition) -> StorageCondition {
+        guard let test, let otherTest = other.test else { return .nothing }
+        return StorageCondition(
+            test: .any([test, otherTest]), isExact: isExact && other.isExact)
+    }
+}
+
+extension ValueTest {
+    /// What a comparison of a column with a constant asks of its values; nil where a value that is
+    /// not there could fulfil it, or nothing can.
+    fileprivate init?(_ type: FieldType, _ symbol: Operator, _ value: FieldValue) {
+        switch (type, value) {
+        case (.integer, .integer(let number)): self.init(symbol, number)
+        case (.integer, .float(let number)):
+            self.init(symbol, number) { .integersAsFloats($0, inside: $1) }
+        case (.float, .float(let number)): self.init(symbol, number) { .floats($0, inside: $1) }
+        case (.float, .integer(let number)):
+            self.init(symbol, Double(number)) { .floats($0, inside: $1) }
+        case (.boolean, .boolean(true)) where symbol == .equal: self = .flag(true)
+        // A missing boolean counts as false.
+        case (.boolean, .boolean(false)) where symbol == .notEqual: self = .flag(true)
         default: return nil
         }
-        guard symbol.isCondition, symbol != .and, symbol != .or else { return nil }
-        self.init(column: column.id, bounds: bounds)
     }
-}
 
-extension ColumnDemand.Bounds {
-    fileprivate init(_ symbol: Operator, _ number: Int64) {
+    private init?(_ symbol: Operator, _ number: Int64) {
+        let bounds: ClosedRange<Int64>
         switch symbol {
-        case .equal: self = .integers(number...number)
-        case .lessOrEqual: self = .integers(.min...number)
-        case .greaterOrEqual: self = .integers(number ... .max)
-        case .less: self = number == .min ? .nothing : .integers(.min...(number - 1))
-        case .greater: self = number == .max ? .nothing : .integers((number + 1) ... .max)
-        default: self = .any
+        case .equal, .notEqual: bounds = number...number
+        case .lessOrEqual: bounds = .min...number
+        case .greaterOrEqual: bounds = number ... .max
+        case .less where number > .min: bounds = .min...(number - 1)
+        case .greater where number < .max: bounds = (number + 1) ... .max
+        case .less, .greater:
+            self = .never
+            return
+        default: return nil
         }
+        self = .number(.integers(bounds, inside: symbol != .notEqual))
     }
 
-    fileprivate init(_ symbol: Operator, _ number: Double) {
-        if number.isNaN {
+    private init?(
+        _ symbol: Operator, _ number: Double,
+        _ test: (ClosedRange<Double>, Bool) -> NumberTest
+    ) {
+        guard !number.isNaN else {
             // Only != holds of what is no number.
-            self = symbol == .notEqual ? .any : .nothing
+            switch symbol {
+            case .notEqual: self = .isPresent
+            case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual: self = .never
+            default: return nil
+            }
             return
         }
+        let bounds: ClosedRange<Double>
         switch symbol {
-        case .equal: self = .floats(number...number)
-        case .lessOrEqual: self = .floats(-.infinity...number)
-        case .greaterOrEqual: self = .floats(number ... .infinity)
-        case .less: self = .floats(-.infinity...number.nextDown)
-        case .greater: self = .floats(number.nextUp ... .infinity)
-        default: self = .any
+        case .equal, .notEqual: bounds = number...number
+        case .lessOrEqual: bounds = -.infinity...number
+        case .greaterOrEqual: bounds = number ... .infinity
+        case .less where number > -.infinity: bounds = -.infinity...number.nextDown
+        case .greater where number < .infinity: bounds = number.nextUp ... .infinity
+        case .less, .greater:
+            self = .never
+            return
+        default: return nil
         }
+        self = .number(test(bounds, symbol != .notEqual))
     }
 }

@@ -54,7 +54,7 @@ extension Evaluation {
 
 extension StringTest {
     fileprivate var text: String {
-        switch self {
+        switch rule {
         case .equals(let text, let negated):
             (negated ? "!= " : "= ") + Expression.quoted(text, with: "'")
         case .matches(let regex, let negated): (negated ? "!~ " : "=~ ") + regex.literal

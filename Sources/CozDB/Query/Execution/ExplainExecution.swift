@@ -161,8 +161,10 @@ struct ExplainExecution {
         lines.append(indent + "reads: " + list)
         if let condition = planned.condition {
             lines.append(indent + "condition: " + left(of: condition, source.inputs, plan))
-            let demands = condition.demands(plan, planned, view.schema)
-                .filter { $0.bounds != .any }.map { view.schema.columns[$0.column].name }
+            let test = condition.storageCondition(plan, planned, view.schema).test
+            let demands = (test?.demands ?? []).filter(\.isOfStatistics).map {
+                view.schema.columns[$0.column].name
+            }
             if !demands.isEmpty {
                 let names = Set(demands).sorted().map { Reference(name: $0).text }
                 lines.append(

@@ -173,7 +173,6 @@ extension GroupAggregation {
             case .column(let column, isTag: false) = source.bindings[reference],
             let type = plan.references[reference].type
         else { return }
-        if try countTexts(condition, reference, column, view, series, source) { return }
         let counters = executor.counters
         let evaluator = Evaluator(integersDivideToFloat: false)
         var vectors = plan.references.map { _ in ResultVector(type: nil) }
@@ -183,7 +182,7 @@ extension GroupAggregation {
         let range = fields.reduce(fields[0].range) { $0.union($1.range) }
         try view.scan(
             column, of: series, in: range,
-            demands: condition.demands(plan, source, view.schema),
+            demands: condition.storageCondition(plan, source, view.schema).test?.demands ?? [],
             counts: counters.reads(source.number), pool: counters.columns,
             shape: fields.allSatisfy { $0.takesUntimed && $0.range == range }
                 ? .untimed : .timed,

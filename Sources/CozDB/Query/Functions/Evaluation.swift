@@ -21,13 +21,21 @@ indirect enum Evaluation: Sendable {
 }
 
 /// A test that depends on the text alone, so that it is made once for each distinct string.
-enum StringTest: Sendable {
-    case equals(String, negated: Bool)
-    case matches(Regex, negated: Bool)
-    case isAmong([Name], negated: Bool)
+final class StringTest: TextTest {
+    enum Rule: Sendable {
+        case equals(String, negated: Bool)
+        case matches(Regex, negated: Bool)
+        case isAmong([Name], negated: Bool)
+    }
+
+    let rule: Rule
+
+    init(_ rule: Rule) {
+        self.rule = rule
+    }
 
     func accepts(_ text: String) -> Bool {
-        switch self {
+        switch rule {
         case .equals(let other, let negated): Name(text) == Name(other) ? !negated : negated
         case .matches(let regex, let negated): regex.matches(text) != negated
         case .isAmong(let names, let negated): names.contains(Name(text)) != negated
@@ -194,9 +202,12 @@ extension Evaluation {
     var requiredTags: [SeriesKey] {
         switch self {
         case .binary(.and, let left, let right): left.requiredTags + right.requiredTags
-        case .stringTest(.seriesTag(let name), .equals(let text, negated: false), _)
-        where !text.isEmpty:
-            [SeriesKey(tags: [(name, text)])]
+        case .stringTest(.seriesTag(let name), let test, _):
+            switch test.rule {
+            case .equals(let text, negated: false) where !text.isEmpty:
+                [SeriesKey(tags: [(name, text)])]
+            default: []
+            }
         default: []
         }
     }

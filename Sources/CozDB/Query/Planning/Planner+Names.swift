@@ -247,7 +247,8 @@ struct ConditionBinder {
         case .isNull(let inner, let negated):
             let bound = try bind(inner)
             if case .seriesTag = bound {
-                return .stringTest(bound, .equals("", negated: negated), missing: !negated)
+                return .stringTest(
+                    bound, StringTest(.equals("", negated: negated)), missing: !negated)
             }
             return .isNull(bound, negated: negated)
         case .contains(let inner, let list, let negated):
@@ -304,7 +305,10 @@ struct ConditionBinder {
     }
 
     /// A tag that a row does not have is the empty string; a field is nothing, whatever is asked.
-    private func test(_ side: Expression, _ test: StringTest) throws(DatabaseError) -> Evaluation {
+    private func test(
+        _ side: Expression, _ rule: StringTest.Rule
+    ) throws(DatabaseError) -> Evaluation {
+        let test = StringTest(rule)
         let bound = try bind(side)
         guard case .reference(let reference) = side.bare else {
             return .stringTest(bound, test, missing: false)

@@ -1,37 +1,78 @@
-// What a reader of rows says of one column, so that blocks can be left alone whose statistics tell
-// that no row of theirs is wanted.
+// What a reader of rows says of them in words that storage understands, so that it can leave alone
+// what is not wanted: blocks by their statistics, rows by the encoded values of other columns.
 
-/// Rows are wanted only where this column has a value, and one within these bounds.
-struct ColumnDemand: Equatable, Sendable {
-    /// Bounds of values, both included.
-    enum Bounds: Equatable, Sendable {
-        case any
-        case integers(ClosedRange<Int64>)
-        /// Integers are compared as the doubles they are nearest to.
-        case floats(ClosedRange<Double>)
-        /// No value at all can be wanted.
-        case nothing
+/// What is asked of a value; one that is not there never passes.
+enum ValueTest: Sendable {
+    case isPresent
+    case number(NumberTest)
+    /// A boolean that is the one or the other.
+    case flag(Bool)
+    case text(any TextTest)
+    case never
+
+    /// What statistics say of all values of a block; nil where they pass in part, as far as is
+    /// known.
+    func verdict(on summary: ColumnSummary) -> Bool? {
+        switch self {
+        case .isPresent: true
+        case .never: false
+        case .number(let test): test.verdict(on: summary)
+        case .flag(let flag): ValueTest.verdict(flag, on: summary)
+        case .text: nil
+        }
     }
 
+    private static func verdict(_ flag: Bool, on summary: ColumnSummary) -> Bool? {
+        guard summary.type == .boolean else { return nil }
+        // The sum counts those that are true.
+        if summary.sum == 0 { return !flag }
+        return summary.sum == UInt64(summary.count) ? flag : nil
+    }
+}
+
+/// A test that depends on a text alone. A class, so that what it says of the strings of a
+/// dictionary can be remembered.
+protocol TextTest: AnyObject, Sendable {
+    func accepts(_ text: String) -> Bool
+}
+
+/// Rows are wanted only where this column has a value, and one that passes.
+struct ColumnDemand: Sendable {
     var column: ColumnID
-    var bounds: Bounds
+    var test: ValueTest
 
     /// Whether a block with these statistics may hold a value that is wanted; false is certain.
-    func allows(_ summary: ColumnSummary) -> Bool {
-        switch (bounds, summary.type) {
-        case (.any, _): return true
-        case (.nothing, _): return false
-        case (.integers(let wanted), .integer):
-            return Int64(bitPattern: summary.min) <= wanted.upperBound
-                && Int64(bitPattern: summary.max) >= wanted.lowerBound
-        case (.floats(let wanted), .integer):
-            return Double(Int64(bitPattern: summary.min)) <= wanted.upperBound
-                && Double(Int64(bitPattern: summary.max)) >= wanted.lowerBound
-        case (.floats(let wanted), .float):
-            // A block of nothing but NaN has NaN here, and nothing that a bound is true of.
-            return Double(bitPattern: summary.min) <= wanted.upperBound
-                && Double(bitPattern: summary.max) >= wanted.lowerBound
-        default: return true
+    func allows(_ summary: ColumnSummary) -> Bool { test.verdict(on: summary) != false }
+
+    /// Whether statistics can tell blocks apart by it.
+    var isOfStatistics: Bool {
+        switch test {
+        case .isPresent, .text: false
+        case .number, .flag, .never: true
+        }
+    }
+}
+
+/// What rows must have in several columns.
+indirect enum RowTest: Sendable {
+    case column(ColumnDemand)
+    case all([RowTest])
+    case any([RowTest])
+
+    /// What each wanted row must have, whatever else is asked of it.
+    var demands: [ColumnDemand] {
+        switch self {
+        case .column(let demand): [demand]
+        case .all(let parts): parts.flatMap(\.demands)
+        case .any: []
+        }
+    }
+
+    /// The columns that are looked at.
+    var columns: [ColumnID] {
+        switch self {
+        case .column(let demand): [demand.column]
+        case .all(let parts), .any(let parts): parts.flatMap(\.columns)
         }
     }
 }

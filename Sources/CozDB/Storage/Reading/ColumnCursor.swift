@@ -128,7 +128,7 @@ struct ColumnCursor {
     }
 
     private func allows(_ demand: ColumnDemand, _ extent: Extent) -> Bool {
-        if demand.bounds == .any { return true }
+        guard demand.isOfStatistics else { return true }
         // Values of a memtable, and those stored before the type was widened, have no statistics.
         guard let open = readers[extent.part], open.reader.storedType == column.type else {
             return true

@@ -6,6 +6,8 @@ final class ColumnPool {
     /// A reader in a place of its own, so that it is never copied.
     final class OpenColumn {
         var reader: SegmentColumnReader
+        /// What the test of texts said that was made last.
+        var verdicts: TextVerdicts?
 
         init(_ reader: SegmentColumnReader) {
             self.reader = reader

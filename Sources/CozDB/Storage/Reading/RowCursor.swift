@@ -22,21 +22,22 @@ struct RowCursor {
     private let range: TimeRange
     private let descending: Bool
     private let blockRows: Int
-    private let demands: [ColumnDemand]
+    private let test: RowTest?
     private let counts: ReadCounts?
     private let pool: ColumnPool
     private var walks: [Walk] = []
     /// What does all of it where the series lies in one segment.
     private var plain: SegmentRowWalk?
+    private var filtered: FilteredRows?
     private var isStarted = false
 
-    /// - Parameter demands: rows that miss one of them are of no use, and need not come.
+    /// - Parameter test: rows that do not pass are of no use, and need not come.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        descending: Bool, blockRows: Int, demands: [ColumnDemand] = [],
+        descending: Bool, blockRows: Int, test: RowTest? = nil,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) {
-        self.demands = demands
+        self.test = test
         self.counts = counts
         self.pool = pool ?? ColumnPool()
         self.view = view
@@ -52,6 +53,7 @@ struct RowCursor {
         try start()
         empty(&block)
         if plain != nil { return try plain?.next(into: &block) ?? false }
+        if filtered != nil { return try nextFiltered(into: &block) }
         try refill()
         guard !walks.isEmpty else { return false }
         let times = unitedTimes()
@@ -73,7 +75,13 @@ struct RowCursor {
     private mutating func start() throws(DatabaseError) {
         guard !isStarted else { return }
         isStarted = true
-        if !descending, demands.isEmpty, blockRows >= SegmentRowWalk.windowRowsMin {
+        if !descending, let test {
+            filtered = try FilteredRows(
+                view, series: series, test: test, columns: columns, range: range,
+                wantsFew: blockRows < SegmentRowWalk.windowRowsMin, counts: counts, pool: pool)
+            if filtered != nil { return }
+        }
+        if !descending, test == nil, blockRows >= SegmentRowWalk.windowRowsMin {
             plain = try SegmentRowWalk(
                 view, series: series, columns: columns, range: range, windowRows: blockRows,
                 counts: counts, pool: pool)
@@ -87,7 +95,7 @@ struct RowCursor {
                     view, column: column, series: series, range: range, descending: descending,
                     counts: counts, pool: pool))
         }
-        for demand in demands {
+        for demand in test?.demands ?? [] {
             guard let index = columns.firstIndex(of: demand.column) else { continue }
             let times = cursors[index].wantedTimes(demand)
             wanted = wanted?.intersection(times) ?? times
@@ -100,6 +108,21 @@ struct RowCursor {
                     cursor: cursor, index: index, slice: ColumnSlice(), position: 0,
                     remaining: 0..<0))
         }
+    }
+
+    /// Rows with a value in at least one of the columns, of those that passed the test.
+    private mutating func nextFiltered(into block: inout RowBlock) throws(DatabaseError) -> Bool {
+        while try filtered?.next(countMax: blockRows) == true {
+            guard let times = try filtered?.times() else { return false }
+            block.times = times
+            for (place, id) in columns.enumerated() {
+                guard let found = try filtered?.values(id), !found.places.isEmpty else { continue }
+                block.columns[place] = RowBlock.Column(
+                    found, type: view.schema.columns[id].type, count: times.count)
+            }
+            if block.columns.contains(where: { !$0.isEmpty }) { return true }
+        }
+        return false
     }
 
     /// Gives every walk values; drops those that have none left.
@@ -213,6 +236,24 @@ struct RowCursor {
             }
         }
         block.columns[walk.index] = column
+    }
+}
+
+extension RowBlock.Column {
+    /// - Parameter count: rows of the block.
+    fileprivate init(_ found: ChosenValues, type: FieldType, count: Int) {
+        self.init(type: type, strings: found.strings, isEmpty: false)
+        if found.places.count == count {
+            bits = found.bits
+            isPresent = [Bool](repeating: true, count: count)
+            return
+        }
+        bits = [UInt64](repeating: 0, count: count)
+        isPresent = [Bool](repeating: false, count: count)
+        for (index, place) in found.places.enumerated() {
+            bits[Int(place)] = found.bits[index]
+            isPresent[Int(place)] = true
+        }
     }
 }
 

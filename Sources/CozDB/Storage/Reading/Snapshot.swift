@@ -139,7 +139,7 @@ final class ExperimentView: Sendable {
         shape: ColumnShape = .timed, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        let demands = demands.filter { $0.bounds != .any }
+        let demands = demands.filter(\.isOfStatistics)
         if series.parts.count == 1, demands.isEmpty, case .segment = sources[series.parts[0].source]
         {
             let walk = try PartWalk(
@@ -180,16 +180,29 @@ final class ExperimentView: Sendable {
     ///
     /// - Parameters:
     ///   - blockRows: about how many rows a block shall have.
-    ///   - demands: rows that miss one of them may be left out, or come without some of their
-    ///     values: whoever asks looks at each row all the same.
+    ///   - test: rows that do not pass may be left out, or come without some of their values:
+    ///     whoever asks looks at each row all the same.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
-        blockRows: Int = 4096, demands: [ColumnDemand] = [], counts: ReadCounts? = nil,
+        blockRows: Int = 4096, test: RowTest? = nil, counts: ReadCounts? = nil,
         pool: ColumnPool? = nil
     ) -> RowCursor {
         RowCursor(
             view: rows, series: series, columns: columns, range: range, descending: descending,
-            blockRows: blockRows, demands: demands, counts: counts, pool: pool)
+            blockRows: blockRows, test: test, counts: counts, pool: pool)
+    }
+
+    /// Rows of a series that pass a test, found by bits from encoded values; nil where rows must be
+    /// put together to tell, because several sources have rows of the series.
+    ///
+    /// - Parameter columns: whose values will be asked for.
+    func rows(
+        of series: Series, passing test: RowTest, columns: [ColumnID], in range: TimeRange,
+        counts: ReadCounts, pool: ColumnPool
+    ) throws(DatabaseError) -> FilteredRows? {
+        try FilteredRows(
+            rows, series: series, test: test, columns: columns, range: range, counts: counts,
+            pool: pool)
     }
 
     /// The number of values of a column in all rows of a series that lie in a range, found by

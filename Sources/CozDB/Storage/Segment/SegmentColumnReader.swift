@@ -51,7 +51,7 @@ struct SegmentColumnReader {
     /// may have those of other blocks too.
     private var loadedBlock = -1
     var loadedBits: [UInt64] = []
-    private var loadedStrings = StringTable.empty
+    private(set) var loadedStrings = StringTable.empty
     var loadedRows: [UInt32] = []
     var loadedRange = 0..<0
     private var dictionary: StringTable?
@@ -59,9 +59,7 @@ struct SegmentColumnReader {
     var partners: [Int: SegmentColumnReader] = [:]
     /// Blocks that may still be gone through from here.
     let depth: Int
-    private var timeBlocks: FieldDirectory?
-    private var timeRows = 0..<0
-    private var blockTimes: [Int64] = []
+    private var rowTimes: RowTimes
 
     init(
         _ segment: SegmentReader, field: Int, directory: FieldDirectory,
@@ -71,6 +69,7 @@ struct SegmentColumnReader {
         self.segment = segment
         self.field = field
         self.directory = directory
+        rowTimes = RowTimes(segment)
         storedType = segment.footer.fields[field].column.type
     }
 
@@ -298,45 +297,12 @@ struct SegmentColumnReader {
         loadedRows = rows
     }
 
-    /// The times of rows at these places, piece by piece of the blocks of times.
+    /// The times of the rows at these places.
     mutating func times(_ places: Range<Int>) throws(DatabaseError) -> [Int64] {
         var times: [Int64] = []
-        times.reserveCapacity(places.count)
-        var place = places.lowerBound
-        while place < places.upperBound {
-            try loadTimes(row: Int(loadedRows[place]))
-            var end = places.upperBound
-            if Int(loadedRows[end - 1]) >= timeRows.upperBound {
-                let limit = timeRows.upperBound
-                end = loadedRows[place..<end].partitioningIndex { Int($0) >= limit }
-            }
-            appendWords(
-                of: blockTimes.span, at: loadedRows.span.extracting(place..<end),
-                from: timeRows.lowerBound, to: &times)
-            place = end
-        }
+        let rows = loadedRows
+        try rowTimes.append(rows.span.extracting(places), to: &times)
         return times
-    }
-
-    private mutating func loadTimes(row: Int) throws(DatabaseError) {
-        guard !timeRows.contains(row) else { return }
-        let directory: FieldDirectory
-        if let timeBlocks { directory = timeBlocks } else { directory = try segment.timeBlocks() }
-        timeBlocks = directory
-        let block = directory.block(row: row)
-        let firstRow = block.map { directory.table.int(BlockColumn.firstRow, $0) } ?? .max
-        guard let block, firstRow <= row else {
-            throw DatabaseError(
-                .damaged, "no block of times has row \(row)", file: segment.path,
-                offset: segment.footer.timeDirectory.offset)
-        }
-        blockTimes = try segment.times(block: block)
-        timeRows = firstRow..<(firstRow + blockTimes.count)
-        guard timeRows.contains(row) else {
-            throw DatabaseError(
-                .damaged, "a block of times ends before row \(row)", file: segment.path,
-                offset: directory.table.int(BlockColumn.offset, block))
-        }
     }
 
     private func check(
@@ -370,7 +336,7 @@ struct SegmentColumnReader {
         return loaded
     }
 
-    private mutating func loadDictionary() throws(DatabaseError) -> StringTable {
+    mutating func loadDictionary() throws(DatabaseError) -> StringTable {
         if let dictionary { return dictionary }
         let loaded = try segment.dictionary(field)
         dictionary = loaded

@@ -81,6 +81,12 @@ final class FieldDirectory: Sendable {
         return start..<max(start, end)
     }
 
+    /// The rows from the first to the last that have a value in a block.
+    func rows(ofBlock block: Int) -> Range<Int> {
+        let first = table.int(BlockColumn.firstRow, block)
+        return first..<max(first, table.int(BlockColumn.lastRow, block) + 1)
+    }
+
     /// The first block that ends at or behind a row.
     func block(row: Int) -> Int? {
         let block = table.columns[BlockColumn.lastRow].partitioningIndex { Int($0) >= row }

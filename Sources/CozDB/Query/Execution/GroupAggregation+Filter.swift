@@ -1,0 +1,91 @@
+// Values of rows that storage itself tells by the bits of a condition: nothing else of a row is put
+// together, and only blocks are decoded that have values of such rows.
+
+extension GroupAggregation {
+    /// Adds the values of the rows that fulfil the condition; false where storage cannot tell them.
+    mutating func addFiltered(_ input: InputSeries) throws(DatabaseError) -> Bool {
+        guard case .stored(let view, let series) = input.origin, let test = filter(input, view)
+        else { return false }
+        let source = plan.sources[input.source]
+        let ranges = fields.map(\.range) + collectors.map(\.range)
+        guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),
+            var rows = try view.rows(
+                of: series, passing: test, columns: columnsRead(source), in: range,
+                counts: executor.counters.reads(source.number), pool: executor.counters.columns)
+        else { return false }
+        while try rows.next() {
+            try executor.counters.checkCancelled()
+            for index in fields.indices {
+                guard let column = column(fieldReferences[index], source) else { continue }
+                try add(&rows, column, toField: index, in: range, source, view)
+            }
+            for index in collectors.indices {
+                guard let column = column(collectorReferences[index], source) else { continue }
+                let slice = try rows.slice(column, view, withTimes: true)
+                try executor.counters.read(slice, source.number)
+                var vector = ResultVector(slice)
+                let type = plan.references[collectorReferences[index]].type
+                if let type { vector = vector.cast(to: type) }
+                collectors[index].add(times: slice.times, vector, [])
+            }
+            try share.resize(to: sizeBytes)
+        }
+        endSeries()
+        return true
+    }
+
+    /// The condition, where storage tells exactly the rows that fulfil it, and where values of
+    /// columns are all that is asked for.
+    private func filter(_ input: InputSeries, _ view: ExperimentView) -> RowTest? {
+        guard let condition = input.condition, !hasAuxiliary, !hasComputed,
+            !takesEndsOnly || filteredColumn(input) != nil
+        else { return nil }
+        let filter = condition.storageCondition(plan, plan.sources[input.source], view.schema)
+        return filter.isExact ? filter.test : nil
+    }
+
+    private func columnsRead(_ source: PlannedSource) -> [ColumnID] {
+        (fieldReferences + collectorReferences).compactMap { column($0, source) }
+    }
+
+    /// The stored column that a reference is.
+    private func column(_ reference: Int, _ source: PlannedSource) -> ColumnID? {
+        guard case .column(let column, isTag: false) = source.bindings[reference] else {
+            return nil
+        }
+        return column
+    }
+
+    private mutating func add(
+        _ rows: inout FilteredRows, _ column: ColumnID, toField index: Int, in range: TimeRange,
+        _ source: PlannedSource, _ view: ExperimentView
+    ) throws(DatabaseError) {
+        let isUntimed = fields[index].takesUntimed && fields[index].range == range
+        let isStored = view.schema.columns[column].type == fields[index].type
+        if isUntimed, isStored, fields[index].needs.isCount {
+            return fields[index].add(count: try rows.count(column), at: range.lower)
+        }
+        let slice = try rows.slice(column, view, withTimes: !isUntimed || !isStored)
+        try executor.counters.read(slice, source.number)
+        guard isStored else {
+            return fields[index].add(
+                times: slice.times, ResultVector(slice).cast(to: fields[index].type))
+        }
+        fields[index].add(slice)
+    }
+}
+
+extension FilteredRows {
+    fileprivate mutating func slice(
+        _ column: ColumnID, _ view: ExperimentView, withTimes: Bool
+    ) throws(DatabaseError) -> ColumnSlice {
+        let found = try values(column)
+        var slice = ColumnSlice(type: view.schema.columns[column].type, strings: found.strings)
+        slice.bits = found.bits
+        guard withTimes, !found.places.isEmpty else { return slice }
+        let times = try times()
+        slice.times =
+            found.places.count == times.count ? times : found.places.map { times[Int($0)] }
+        return slice
+    }
+}

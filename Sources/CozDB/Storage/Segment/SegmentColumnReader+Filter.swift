@@ -1,0 +1,171 @@
+// Values of a block chosen by what they are or by their rows, before they are decoded.
+
+/// Some rows of a segment, of a range that begins at `firstRow`.
+struct ChosenRows {
+    var firstRow = 0
+    var bits = BitVector()
+
+    var range: Range<Int> { firstRow..<(firstRow + bits.count) }
+
+    /// Whether any of these rows is chosen.
+    func hasAny(of rows: Range<Int>) -> Bool {
+        let common = rows.clamped(to: range)
+        return bits.hasOnes(in: (common.lowerBound - firstRow)..<(common.upperBound - firstRow))
+    }
+}
+
+extension SegmentColumnReader {
+    /// Chooses rows that have a value in a block which passes; the others stay as they are.
+    ///
+    /// - Parameters:
+    ///   - test: of which statistics do not tell the answer for all values.
+    ///   - isOwn: whether all rows of the block are in the range: then it may be read without
+    ///     being decoded.
+    mutating func choose(
+        block: Int, _ test: ValueTest, isOwn: Bool, verdicts: inout TextVerdicts?,
+        from chosen: inout ChosenRows
+    ) throws(DatabaseError) {
+        var passing = BitVector()
+        let type = storedType == .string ? FieldType.integer : storedType
+        switch test {
+        case .never: return
+        case .isPresent:
+            try loadRows(ofBlock: block)
+            passing.removeAll(count: loadedRange.count)
+            passing.formOnes(in: 0..<loadedRange.count)
+        case .number(var test): try select(block, type, isOwn, &test, &passing)
+        case .flag(let flag):
+            var test = NumberTest.integers(flag ? 1...1 : 0...0, inside: true)
+            try select(block, type, false, &test, &passing)
+        case .text(let test):
+            // Those of a dictionary are judged once; few blocks have strings of their own.
+            let encoding = directory.table.int(BlockColumn.encoding, block)
+            let isPlain = encoding == Int(SegmentFormat.plainStrings)
+            if isPlain { try load(block, isShared: !isOwn) }
+            let table = isPlain ? loadedStrings : try loadDictionary()
+            if verdicts?.table !== table || verdicts?.test !== test {
+                verdicts = TextVerdicts(test, table)
+            }
+            guard var own = verdicts else { return }
+            verdicts = nil
+            try select(block, type, isOwn && !isPlain, &own, &passing)
+            guard !own.isBeyondTable else {
+                throw damaged(block, "a string code beyond the dictionary of \(table.count)")
+            }
+            verdicts = own
+        }
+        let first = loadedRange.lowerBound
+        let taken = places(of: chosen.range)
+        let rows = loadedRows
+        chosen.bits.formOnes(
+            passing, in: (taken.lowerBound - first)..<(taken.upperBound - first),
+            at: rows.span.extracting(taken), from: chosen.firstRow)
+    }
+
+    /// Tests the values of a block and finds their rows.
+    private mutating func select<Test: WordTest>(
+        _ block: Int, _ type: FieldType, _ isOwn: Bool, _ test: inout Test,
+        _ passing: inout BitVector
+    ) throws(DatabaseError) {
+        let table = directory.table
+        let code = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
+        let isReference = BlockEncoding(rawValue: code)?.isReference ?? true
+        guard isOwn, !isReference, !isLoaded(block) else {
+            try load(block, isShared: !isOwn)
+            passing.removeAll(count: loadedBits.count)
+            return test.select(loadedBits.span, into: &passing)
+        }
+        try loadRows(ofBlock: block)
+        let count = loadedRange.count
+        var own = test
+        passing = try segment.read(SegmentReader.place(table, block)) {
+            bytes throws(FormatError) in
+            var filter = BlockFilter()
+            var found = BitVector()
+            try filter.select(
+                bytes, encoding: code, count: count, type: type, test: &own, into: &found)
+            return found
+        }
+        test = own
+    }
+
+    /// How many of some rows have a value in a block.
+    ///
+    /// - Parameter rows: ascending.
+    mutating func count(block: Int, at rows: Span<UInt32>) throws(DatabaseError) -> Int {
+        try loadRows(ofBlock: block)
+        var count = 0
+        meet(rows) { _, _ in count += 1 }
+        return count
+    }
+
+    /// Appends the values that some rows have in a block; it is decoded only where there are any.
+    ///
+    /// - Parameters:
+    ///   - rows: ascending.
+    ///   - isShared: whether the block is of use to others too, that read other rows of it.
+    mutating func append(
+        block: Int, at rows: Span<UInt32>, isShared: Bool, to found: inout ChosenValues
+    ) throws(DatabaseError) {
+        try loadRows(ofBlock: block)
+        let start = found.places.count
+        var sources: [Int] = []
+        let first = loadedRange.lowerBound
+        meet(rows) { place, source in
+            found.places.append(UInt32(truncatingIfNeeded: place))
+            sources.append(source - first)
+        }
+        guard found.places.count > start else { return }
+        try load(block, isShared: isShared)
+        let offset = found.adopt(loadedStrings)
+        if offset == 0, sources.count == loadedBits.count {
+            found.bits.append(contentsOf: loadedBits)
+            return
+        }
+        for source in sources {
+            let word = loadedBits[source]
+            found.bits.append(offset == 0 ? word : ISOTime.moved(word, by: offset))
+        }
+    }
+
+    /// Calls the body with each of some rows that the loaded block has too: its place among those,
+    /// and that in `loadedRows`.
+    private func meet(_ rows: Span<UInt32>, _ body: (Int, Int) -> Void) {
+        guard let last = loadedRange.last else { return }
+        let own = loadedRows.span
+        var place = firstIndex(in: rows, atOrBehind: own[loadedRange.lowerBound], from: 0)
+        let end =
+            own[last] == .max
+            ? rows.count : firstIndex(in: rows, atOrBehind: own[last] + 1, from: place)
+        var source = loadedRange.lowerBound
+        // Few among many are looked for; else both are walked.
+        let isSparse = (end - place) * 16 < loadedRange.count
+        while place < end {
+            let row = rows[place]
+            if isSparse {
+                source = firstIndex(in: own.extracting(...last), atOrBehind: row, from: source)
+            } else {
+                while own[source] < row { source += 1 }
+            }
+            if own[source] == row { body(place, source) }
+            place += 1
+        }
+    }
+}
+
+/// Values that chosen rows have of one column.
+struct ChosenValues {
+    /// Which of the rows have one, as places in their list.
+    var places: [UInt32] = []
+    var bits: [UInt64] = []
+    var strings = StringTable.empty
+
+    /// Makes the strings of a block part of this; what its codes grow by.
+    fileprivate mutating func adopt(_ other: StringTable) -> UInt64 {
+        if bits.isEmpty { strings = other }
+        guard strings !== other, other.count > 0 else { return 0 }
+        let offset = strings.count
+        strings = StringTable(strings, other)
+        return UInt64(offset)
+    }
+}
