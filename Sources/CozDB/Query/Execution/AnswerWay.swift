@@ -6,6 +6,7 @@ enum AnswerWay: String {
     case values = "from values"
     case ends = "from the ends of each series"
     case keptValues = "from values, all of them kept"
+    case filtered = "from values of the rows that pass WHERE, found by bits"
     case rows = "from rows"
     case keptRows = "from rows, all of them kept"
     case oneRow = "from the first row at its end of each series"

@@ -36,7 +36,7 @@ extension GroupAggregation {
 
     /// The condition, where storage tells exactly the rows that fulfil it, and where values of
     /// columns are all that is asked for.
-    private func filter(_ input: InputSeries, _ view: ExperimentView) -> RowTest? {
+    func filter(_ input: InputSeries, _ view: ExperimentView) -> RowTest? {
         guard let condition = input.condition, !hasAuxiliary, !hasComputed,
             !takesEndsOnly || filteredColumn(input) != nil
         else { return nil }

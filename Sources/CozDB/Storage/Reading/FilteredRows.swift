@@ -33,15 +33,8 @@ struct FilteredRows {
         _ view: RowSources, series: Series, test: RowTest, columns: [ColumnID], range: TimeRange,
         wantsFew: Bool = false, counts: ReadCounts?, pool: ColumnPool
     ) throws(DatabaseError) {
-        guard series.parts.count == 1,
-            case .segment(let segment) = view.sources[series.parts[0].source]
-        else { return nil }
+        guard let segment = FilteredRows.segment(view, series, test) else { return nil }
         let part = series.parts[0]
-        for column in test.columns {
-            guard let field = segment.field(column) else { continue }
-            let stored = segment.footer.fields[field].column.type
-            guard stored == view.schema.columns[column].type else { return nil }
-        }
         self.view = view
         self.segment = segment
         self.part = part
@@ -65,6 +58,20 @@ struct FilteredRows {
                 column, inRange: directory.blocks(rows: pending),
                 outOfRange: directory.blocks(rows: part.rows).count)
         }
+    }
+
+    /// The one segment that rows of a series are found in by bits; nil where they must be put
+    /// together to be tested.
+    static func segment(_ view: RowSources, _ series: Series, _ test: RowTest) -> SegmentReader? {
+        guard series.parts.count == 1,
+            case .segment(let segment) = view.sources[series.parts[0].source]
+        else { return nil }
+        for column in test.columns {
+            guard let field = segment.field(column) else { continue }
+            let stored = segment.footer.fields[field].column.type
+            guard stored == view.schema.columns[column].type else { return nil }
+        }
+        return segment
     }
 
     /// Goes on to the next rows that pass; false when there are none left.

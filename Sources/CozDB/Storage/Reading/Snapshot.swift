@@ -205,6 +205,11 @@ final class ExperimentView: Sendable {
             pool: pool)
     }
 
+    /// Whether the rows of a series that pass a test are found by bits.
+    func canFilter(_ series: Series, _ test: RowTest) -> Bool {
+        FilteredRows.segment(rows, series, test) != nil
+    }
+
     /// The number of values of a column in all rows of a series that lie in a range, found by
     /// looking at no values, and at times for the ends of the range alone; nil where that takes
     /// more, because several sources have rows of the series.
