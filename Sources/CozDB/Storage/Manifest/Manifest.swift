@@ -1,7 +1,8 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes: 3; 2, not compressed, and 1, without declarations, are read
+//      8  version, 4 bytes: 4; 3, without forgotten participants, 2, not compressed, and 1, without
+//         declarations, are read
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
 //     24  payload, compressible (varints, texts and the parts below, in order)
@@ -57,9 +58,11 @@ struct Manifest: Sendable {
     var logs: [Log] = []
     var rejects: [RejectsFile] = []
     var counters = WriteCounters()
+    /// Participants whose data was taken out and is not taken in again.
+    var forgotten = ForgottenList()
 
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 3
+    static let version: UInt32 = 4
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 30
 }
@@ -94,6 +97,7 @@ extension Manifest {
         payload.appendVarint(counters.replacedValues)
         payload.appendVarint(counters.identicalValues)
         payload.appendVarint(counters.mergedRows)
+        payload.append(forgotten)
 
         let plain = payload.bytes
         payload.removeAll()
@@ -188,6 +192,7 @@ extension Manifest {
         counters.replacedValues = try reader.readCount(limit: Int.max)
         counters.identicalValues = try reader.readCount(limit: Int.max)
         counters.mergedRows = try reader.readCount(limit: Int.max)
+        if version > 3 { forgotten = try reader.readForgottenList() }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
