@@ -14,6 +14,7 @@ extension Database {
         let directory = try calling("opening the database") { () throws(FileError) in
             try PosixFileSystem().openDirectory(path, create: false, access: options.fileAccess)
         }
+        try DirectoryMark.checkIsComplete(directory)
         let attempts = 100
         for attempt in 1... {
             var check = DatabaseCheck(directory)
