@@ -52,7 +52,19 @@ enum BackupSample {
         for number in 1...2 { try database.write(FaultWorkload.batch(number)) }
         try database.flush()
         try database.write(FaultWorkload.batch(4))
-        return system.survivor(.nothing)
+        return system.survivor(.everything)
+    }
+
+    /// A backup, and a log that went on after it until the writer was killed.
+    static func writerBetweenBackups() throws -> FaultyFileSystem {
+        let system = FaultyFileSystem()
+        let database = try open(on: system)
+        try database.write(FaultWorkload.batch(1))
+        try database.flush()
+        try database.write(FaultWorkload.batch(2))
+        try backup(system)
+        try database.write(FaultWorkload.batch(4))
+        return system.survivor(.everything)
     }
 
     /// What became of the writer's database later: commits and a deletion, and again an open log.
@@ -61,6 +73,6 @@ enum BackupSample {
         try database.write(FaultWorkload.batch(5))
         _ = try database.query("DROP MEASUREMENT \"öther\"")
         try database.write(FaultWorkload.batch(6))
-        return system.survivor(.nothing)
+        return system.survivor(.everything)
     }
 }
