@@ -64,6 +64,7 @@ extension Database {
 
 extension Database {
     /// The same on another file system: the seam for tests that inject faults.
+    @discardableResult
     package static func backup(
         _ path: String, to target: String, options: BackupOptions, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> BackupReport {
@@ -73,6 +74,7 @@ extension Database {
         return try backup(source, to: target, options: options, on: fileSystem)
     }
 
+    @discardableResult
     package func backup(
         to target: String, options: BackupOptions, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> BackupReport {
@@ -105,6 +107,7 @@ extension Database {
     }
 
     /// The same on another file system: the seam for tests that inject faults.
+    @discardableResult
     package static func restore(
         _ backup: String, to path: String, options: RestoreOptions,
         on fileSystem: any FileSystem

@@ -38,7 +38,9 @@ struct BackupFaultTests {
         let start = try stage.system()
         let source = stage == .restore ? "backup" : "db"
         let expected = try BackupSample.contents(source, start)
-        let earlier = stage == .further || stage == .longerLog ? try BackupSample.contents("backup", start) : nil
+        let earlier =
+            stage == .further || stage == .longerLog
+            ? try BackupSample.contents("backup", start) : nil
         let files = sourceFiles(start, source)
         let whole = start.survivor(.nothing)
         try stage.run(whole)
@@ -86,7 +88,8 @@ struct BackupFaultTests {
             try stage.run(system)
         } catch {
             // A restore that was done before refuses its directory.
-            let isDone = system.files.contains("restored/MANIFEST")
+            let isDone =
+                system.files.contains("restored/MANIFEST")
                 && !system.files.contains("restored/INCOMPLETE")
             #expect(stage == .restore && isDone, "\(what): \(error)")
         }

@@ -95,7 +95,7 @@ final class CopyTarget {
         let isOtherLine =
             earlier.generation > manifest.generation
             || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }
-            || manifest.rejects.contains { file in rejects[file.number].map { $0 != file } ?? false }
+            || manifest.rejects.contains { (rejects[$0.number] ?? $0) != $0 }
         if isOtherLine { throw otherLine() }
     }
 
@@ -197,7 +197,8 @@ extension CopyTarget {
         let isThere = isMarked
         let name = FileName.incompleteMark.text
         try calling("marking the target as unfinished") { () throws(FileError) in
-            let file = try isThere
+            let file =
+                try isThere
                 ? directory.open(name, writable: true) : directory.create(name)
             try CopyTarget.fill(file, text)
             try directory.sync()
@@ -303,6 +304,7 @@ extension CopyTarget {
         let isSame = draftedLogs.isEmpty && earlier?.encoded() == bytes
         if !isSame {
             try calling("writing the manifest of the copy") { () throws(FileError) in
+                var manifest = manifest
                 try manifest.write(in: directory)
             }
         }
@@ -321,11 +323,10 @@ extension CopyTarget {
         where draftedLogs.contains(manifest.logs[index].number) {
             manifest.logs[index].sealedSizeBytes = nil
         }
-        let opened = manifest
         let numbers = draftedLogs
         let directory = directory
         try calling("replacing a log of the backup") { () throws(FileError) in
-            try opened.write(in: directory)
+            try manifest.write(in: directory)
             for number in numbers {
                 try directory.rename(
                     FileName.logDraft(number).text, to: FileName.log(number).text)

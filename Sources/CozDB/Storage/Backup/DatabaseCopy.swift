@@ -56,7 +56,11 @@ final class DatabaseCopy {
                 // A file that is gone, or a log that was being written, under a newer manifest.
                 let isSame = try reader.manifest().generation == manifest.generation
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
-                if isSame, wasSeen { throw error }
+                if isSame, wasSeen {
+                    return try DatabaseError.ofNamedFiles { () throws(DatabaseError) in
+                        throw error
+                    }
+                }
                 problem = error
                 hasSourceFailed = false
                 target.forgetDrafts()
@@ -337,7 +341,8 @@ final class DatabaseCopy {
             throw DatabaseError(
                 .cancelled,
                 "interrupted; an earlier backup stays as it was, a new copy stays marked as "
-                    + "unfinished. Run the same command again to go on", file: target.directory.path)
+                    + "unfinished. Run the same command again to go on",
+                file: target.directory.path)
         }
     }
 
