@@ -159,10 +159,8 @@ extension CopyTarget {
         if files.contains(.backupMark) {
             // Without a manifest and without the mark only the very beginning of a backup is no
             // sign of damage.
-            let isBeginning = files.allSatisfy { $0 == .backupMark || $0 == .manifestDraft }
-            if isBeginning || files.contains(.manifest) || files.contains(.incompleteMark) {
-                return
-            }
+            let isKnown = files.contains(.manifest) || files.contains(.incompleteMark)
+            if isKnown || DirectoryMark.isBeginning(names) { return }
             throw DatabaseError(
                 .damaged,
                 "found a backup without a file \(FileName.manifest.text), expected one; nothing "

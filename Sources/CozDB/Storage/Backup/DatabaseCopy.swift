@@ -49,7 +49,11 @@ final class DatabaseCopy {
             // Reads the logs as every reader does: what it would refuse is not copied.
             let manifest = try reader.read { manifest, _, _ in manifest }
             do throws(DatabaseError) {
-                return try copyFiles(of: manifest)
+                let copied = try copyFiles(of: manifest)
+                // Who was forgotten meanwhile shall not live on in a copy that ends after that.
+                let isCurrent = try reader.manifest().forgotten == manifest.forgotten
+                if isCurrent { return copied }
+                target.forgetDrafts()
             } catch {
                 // Nothing that failed in the target is tried again: what it holds is not known.
                 guard hasSourceFailed else { throw error }

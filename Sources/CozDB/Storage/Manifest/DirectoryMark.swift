@@ -25,14 +25,20 @@ enum DirectoryMark {
     ///
     /// - Throws: `notFound` with what to do.
     static func checkIsComplete(_ directory: any Directory) throws(DatabaseError) {
-        let isMarked = try calling("opening the database") { () throws(FileError) in
-            try exists(.incompleteMark, in: directory)
+        let (isMarked, isBackup) = try calling("opening the database") {
+            () throws(FileError) -> (Bool, Bool) in
+            let isBackup = try exists(.backupMark, in: directory)
+            if try exists(.incompleteMark, in: directory) { return (true, isBackup) }
+            // A backup that ended between its first two calls.
+            guard isBackup else { return (false, false) }
+            return (isBeginning(try directory.list()), true)
         }
-        guard isMarked else { return }
-        let isBackup = try calling("opening the database") { () throws(FileError) in
-            try exists(.backupMark, in: directory)
-        }
-        throw incomplete(isBackup: isBackup, path: directory.path)
+        if isMarked { throw incomplete(isBackup: isBackup, path: directory.path) }
+    }
+
+    /// Whether nothing but the mark of a backup was made.
+    static func isBeginning(_ names: [String]) -> Bool {
+        names.allSatisfy { FileName($0) == .backupMark || FileName($0) == .manifestDraft }
     }
 
     /// Refuses to write to a directory that is a backup or not complete.
