@@ -35,7 +35,7 @@ extension Database {
         let lock = isDryRun ? nil : try Recovery.takeLock(directory)
         return try withExtendedLifetime(lock) { () throws(DatabaseError) in
             var repair = try DatabaseRepair(directory, isDryRun: isDryRun)
-            try repair.run()
+            try repair.run(lock)
             return repair.report
         }
     }

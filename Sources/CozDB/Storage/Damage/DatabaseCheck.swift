@@ -9,6 +9,8 @@ struct DatabaseCheck {
     private(set) var summary = CheckSummary()
     private let directory: any Directory
     private let decodes: Bool
+    /// Of the newest state, where there is one.
+    private var witness: Witness?
 
     /// - Parameter decodes: whether times and values are decoded, besides their checksums.
     init(_ directory: any Directory, decodes: Bool) {
@@ -77,6 +79,25 @@ struct DatabaseCheck {
 
     /// Whether the manifest, which is whole, is the newest one.
     private mutating func checkManifest(_ manifest: Manifest) {
+        do throws(DatabaseError) {
+            let check = try WitnessCheck(manifest, in: directory)
+            witness = check.found.witness
+            if case .nothing = check.found {
+            } else {
+                count(FileName.lock.text, sizeBytes(FileName.lock.text, in: directory))
+            }
+            guard let (name, error) = check.problem else { return }
+            add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
+        } catch {
+            add(FileName.lock.text, error.offset, error.message, DatabaseCheck.lost(.lock))
+        }
+    }
+
+    /// What is lost where lock and manifest do not agree.
+    static func lost(_ name: FileName) -> String {
+        name == .lock
+            ? "nothing but the proof that no file was replaced by an older one"
+            : "what was stored after this manifest, as far as no other file has it"
     }
 
     // MARK: Segments
@@ -116,7 +137,7 @@ struct DatabaseCheck {
             let name = FileName.log(log.number).text
             count(name, sizeBytes(name, in: directory))
             do throws(DatabaseError) {
-                let replay = try DatabaseCheck.read(log, of: manifest, in: directory)
+                let replay = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
                 let first = max(log.firstSequence, 1) - 1
                 summary.records += Int(replay.lastSequence - min(first, replay.lastSequence))
                 if replay.tornBytes > 0 {
@@ -136,14 +157,15 @@ struct DatabaseCheck {
 
     /// Reads a log until it is whole, or bad in the same way twice: a writer may be changing it.
     static func read(
-        _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
+        _ log: Manifest.Log, of manifest: Manifest, _ witness: Witness?,
+        in directory: any Directory
     ) throws(DatabaseError) -> LogReplay {
         var one = manifest
         one.logs = [log]
         var problem: DatabaseError?
         while true {
             do throws(DatabaseError) {
-                return try LogReplay(one, in: directory)
+                return try LogReplay(one, witness: witness, in: directory)
             } catch {
                 if problem?.message == error.message, problem?.offset == error.offset {
                     throw error

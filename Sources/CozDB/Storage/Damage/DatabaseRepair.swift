@@ -13,11 +13,12 @@ struct DatabaseRepair {
     private var manifest: Manifest
     /// The manifest that was read; nil where it was made of the files.
     private let original: Manifest?
+    /// What the lock knows of the newest state.
+    private var witness: Witness?
     /// Files that go aside.
     private var aside: [FileName] = []
     private var nextNumber: UInt64
 
-    /// - Parameter witness: of the newest state, where the lock has one.
     /// - Throws: `notFound` where there is no database; `unsupportedFormat` for a newer one.
     init(_ directory: any Directory, isDryRun: Bool) throws(DatabaseError) {
         self.directory = directory
@@ -30,15 +31,37 @@ struct DatabaseRepair {
             guard error.kind == .damaged else { throw error }
             problem = error
         }
-        self.original = original
+        var check: WitnessCheck?
+        if let read = original { check = try WitnessCheck(read, in: directory) }
+        if let check {
+            witness = check.found.witness
+        } else {
+            witness = try Witness.read(in: directory).witness
+        }
+        if let read = original, let witness, witness.databaseID != read.databaseID {
+            // Segments and logs tell which of the two is from elsewhere.
+            let voted = try? FoundFiles(in: directory, databaseID: nil).databaseID
+            if voted == witness.databaseID {
+                (original, problem) = (nil, check?.problem?.error)
+            } else {
+                self.witness = nil
+            }
+        }
         let files = try FoundFiles(in: directory, databaseID: original?.databaseID)
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
         manifest = original ?? Manifest(databaseID: files.databaseID)
         report.isDryRun = isDryRun
+        self.original = original
         if original == nil {
             addManifest(problem)
             rebuild(from: files)
         } else {
+            if let (name, error) = check?.problem {
+                add(
+                    name.text, error.offset,
+                    LossText(found: error.message, lost: DatabaseCheck.lost(name)))
+                aside.append(name)
+            }
             adoptNewer(files)
         }
     }
@@ -77,12 +100,14 @@ struct DatabaseRepair {
     // MARK: Steps
 
     /// Does all of it; what was done is in the report.
-    mutating func run() throws(DatabaseError) {
+    ///
+    /// - Parameter lock: the file that is locked; nil for a dry run.
+    mutating func run(_ lock: (any File)?) throws(DatabaseError) {
         try repairSegments()
         try repairLogs()
         try repairRejects()
-        guard !report.isEmpty, !isDryRun else { return }
-        try finish()
+        guard !report.isEmpty, let lock else { return }
+        try finish(lock)
     }
 
     private mutating func add(_ file: String, _ offset: Int?, _ text: LossText) {
@@ -124,7 +149,8 @@ struct DatabaseRepair {
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
         manifest.lastSequence = (firsts.min() ?? 1) - 1
         // Beyond what it can have been: a few manifests for each file.
-        manifest.generation = nextNumber &* 16 &+ 1000
+        let guess = nextNumber &* 16 &+ 1000
+        manifest.generation = witness.map { $0.generation } ?? guess
         for entry in files.unreadable {
             add(
                 DatabaseRepair.path(entry.name), nil,
@@ -145,8 +171,8 @@ struct DatabaseRepair {
         }
     }
 
-    /// Takes in files that are newer than the manifest, where it is shown to be an older one: what
-    /// it names is gone, as only a newer manifest lets it go.
+    /// Takes in files that are newer than the manifest, where it is shown to be an older one: the
+    /// witness knows a newer one, or what it names is gone, as only a newer one lets it go.
     private mutating func adoptNewer(_ files: FoundFiles) {
         let there = Set(files.segments.map(\.info.number))
             .union(
@@ -158,7 +184,9 @@ struct DatabaseRepair {
         let newer = files.segments.filter {
             $0.info.number >= manifest.nextFileNumber && !known.contains($0.info.number)
         }.sorted { $0.info.number < $1.info.number }
-        guard isGone, !newer.isEmpty else { return }
+        let isOlder = (witness?.generation ?? 0) > manifest.generation
+        manifest.generation = max(manifest.generation, witness?.generation ?? 0)
+        guard isGone || isOlder, !newer.isEmpty else { return }
         var schemas = RebuiltSchemas(manifest.schemas)
         schemas.add(newer, in: directory, databaseID: files.databaseID)
         manifest.schemas = schemas.schemas
@@ -170,8 +198,7 @@ struct DatabaseRepair {
         add(
             FileName.manifest.text, nil,
             LossText(
-                found: "the manifest is older than the files: it names files that are gone, and "
-                    + "\(newer.count) segments are newer than it",
+                found: "the manifest is older than the files: \(newer.count) segments are newer",
                 lost: "what only the newest manifest knew; the newer segments are taken in"))
         report.notes += schemas.assumptions
     }
@@ -245,7 +272,8 @@ struct DatabaseRepair {
             var problem: DatabaseError?
             if original != nil {
                 do throws(DatabaseError) {
-                    _ = try DatabaseCheck.read(log, of: manifest, in: directory)
+                    _ = try DatabaseCheck.read(
+                        log, of: manifest, witness, in: directory)
                 } catch {
                     if error.kind == .io { throw error }
                     problem = error
@@ -350,7 +378,7 @@ struct DatabaseRepair {
 
     // MARK: Making it true
 
-    private mutating func finish() throws(DatabaseError) {
+    private mutating func finish(_ lock: any File) throws(DatabaseError) {
         let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: Recovery.now()))
         report.folder = folder.path
         for name in aside {
@@ -367,21 +395,36 @@ struct DatabaseRepair {
         }
         try folder.finish(report.lines)
         manifest.nextFileNumber = nextNumber
-        manifest.generation += 1
-        let manifest = manifest
+        try replaceManifest(lock)
+        try removeOriginals()
+    }
+
+    private mutating func replaceManifest(_ lock: any File) throws(DatabaseError) {
+        var known =
+            witness
+            ?? Witness(
+                databaseID: manifest.databaseID, generation: 0, manifestChecksum: 0, holder: "")
+        known.databaseID = manifest.databaseID
+        manifest.generation &+= 1
+        let witnessFile = WitnessFile(lock, known)
+        var next = manifest
         try calling("replacing the manifest") { [directory] () throws(FileError) in
             // The names of new segments, and of the folder.
             try directory.sync()
-            try manifest.write(in: directory)
+            // From here on the lock may be older than the manifest.
+            try witnessFile.open(holder: "a repair")
+            try next.write(in: directory)
         }
-        try removeOriginals()
+        manifest = next
+        witnessFile.note(next)
+        if next.logs.isEmpty { witnessFile.seal() }
     }
 
     /// What no manifest names any more, and has a copy aside.
     private func removeOriginals() throws(DatabaseError) {
         let (aside, directory) = (aside, directory)
         try calling("removing what was moved aside") { () throws(FileError) in
-            for name in aside where name != .manifest {
+            for name in aside where name != .manifest && name != .lock {
                 try DatabaseRepair.folder(of: name, in: directory).remove(name.text)
             }
             for name in aside {
