@@ -294,6 +294,8 @@ extension CopyTarget {
         let folder = rejectsFolder
         let directory = directory
         try calling("syncing the target") { () throws(FileError) in
+            // A repair of the earlier backup may have left one, which knows of its manifest only.
+            try CopyTarget.remove(FileName.lock.text, from: directory)
             try folder?.sync()
             try directory.sync()
         }

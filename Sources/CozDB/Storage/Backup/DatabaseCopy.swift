@@ -60,11 +60,7 @@ final class DatabaseCopy {
                 // A file that is gone, or a log that was being written, under a newer manifest.
                 let isSame = try reader.manifest().generation == manifest.generation
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
-                if isSame, wasSeen {
-                    return try DatabaseError.ofNamedFiles { () throws(DatabaseError) in
-                        throw error
-                    }
-                }
+                if isSame, wasSeen { throw error.ofNamedFile }
                 problem = error
                 hasSourceFailed = false
                 target.forgetDrafts()
@@ -90,7 +86,7 @@ final class DatabaseCopy {
             settled.insert(.rejects(info.number))
         }
         for info in manifest.segments where !settled.contains(.segment(info.number)) {
-            try copySegment(info, databaseID: manifest.databaseID)
+            try copySegment(info, of: manifest)
             settled.insert(.segment(info.number))
         }
         return copied
@@ -109,46 +105,53 @@ final class DatabaseCopy {
     // MARK: Segments and rejects
 
     private func copySegment(
-        _ info: Manifest.Segment, databaseID: UInt64
+        _ info: Manifest.Segment, of manifest: Manifest
     ) throws(DatabaseError) {
         let name = FileName.segment(info.number)
-        if try hasSegment(info, databaseID: databaseID) {
+        if try hasSegment(info, of: manifest) {
             return note(info.sizeBytes, isCopied: false)
         }
         let source = source
         // Checks both ends of the file, so that a copy begins with what the manifest names.
-        let original = try reading { () throws(DatabaseError) in
-            try SegmentReader(in: source, info, databaseID: databaseID)
+        try reading { () throws(DatabaseError) in
+            _ = try SegmentReader(
+                in: source, info, databaseID: manifest.databaseID, access: .copied)
         }
         try copyFile(name, in: source, sizeBytes: info.sizeBytes) { () throws(DatabaseError) in
-            let copy = try SegmentReader(in: target.directory, info, databaseID: databaseID)
-            guard DatabaseCopy.damage(copy) != nil else { return }
-            if let damage = DatabaseCopy.damage(original) {
+            let folder = target.directory
+            guard try DatabaseCopy.damage(info, of: manifest, in: folder) != nil else { return }
+            let damage = try reading { () throws(DatabaseError) in
+                try DatabaseCopy.damage(info, of: manifest, in: source)
+            }
+            if let damage {
                 hasSourceFailed = true
                 throw damage
             }
-            throw wrongCopy(of: copy.path)
+            throw wrongCopy(of: folder.path + "/" + name.text)
         }
         note(info.sizeBytes, isCopied: true)
     }
 
     /// Whether the target has a segment, whole.
     private func hasSegment(
-        _ info: Manifest.Segment, databaseID: UInt64
+        _ info: Manifest.Segment, of manifest: Manifest
     ) throws(DatabaseError) -> Bool {
         let name = FileName.segment(info.number)
         guard try target.existing(name) != nil else { return false }
         let isNamed = target.earlier?.segments.contains { $0.isSameFile(as: info) } ?? false
         let directory = target.directory
-        let copy = try unlessDamaged { () throws(DatabaseError) in
-            try SegmentReader(in: directory, info, databaseID: databaseID)
+        if isNamed, !verifiesReused {
+            let copy = try unlessDamaged { () throws(DatabaseError) in
+                try SegmentReader(
+                    in: directory, info, databaseID: manifest.databaseID, access: .copied)
+            }
+            return copy != nil
         }
-        guard let copy else { return false }
-        if !isNamed || verifiesReused {
-            try checkCancelled()
-            guard DatabaseCopy.damage(copy) == nil else { return false }
-            try target.sync(name)
+        try checkCancelled()
+        guard try DatabaseCopy.damage(info, of: manifest, in: directory) == nil else {
+            return false
         }
+        try target.sync(name)
         return true
     }
 
@@ -197,14 +200,16 @@ final class DatabaseCopy {
     }
 
     /// The first problem of a segment, in the words of a check; nil where it is whole.
-    private static func damage(_ segment: SegmentReader) -> DatabaseError? {
-        var check = SegmentCheck(segment)
-        check.run()
-        guard let problem = check.problems.first else { return nil }
+    private static func damage(
+        _ info: Manifest.Segment, of manifest: Manifest, in folder: any Directory
+    ) throws(DatabaseError) -> DatabaseError? {
+        let found = try SegmentExamination(info, of: manifest, in: folder, decodes: false)
+        guard let problem = found.problems.first else { return nil }
         return DatabaseError(
             .damaged,
-            "\(problem.found); lost: \(problem.lost). Run cozdb check for all of it; an earlier "
-                + "backup stays as it was", file: segment.path, offset: problem.offset)
+            "\(problem.text.message). Run cozdb check for all of it; an earlier backup stays as "
+                + "it was", file: folder.path + "/" + FileName.segment(info.number).text,
+            offset: problem.offset)
     }
 
     private func wrongCopy(of path: String) -> DatabaseError {
