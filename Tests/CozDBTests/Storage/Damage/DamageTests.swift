@@ -8,7 +8,9 @@ import Testing
 @testable import CozDB
 
 struct DamageTests {
-    static let sound = Result { try SoundDatabase() }
+    static let sound = Result { try SoundDatabase(rowCount: 100) }
+    /// With several blocks of a field.
+    static let large = Result { try SoundDatabase(rowCount: 1500) }
 
     private func check(_ system: FaultyFileSystem) throws -> [CheckFinding] {
         var findings: [CheckFinding] = []
@@ -53,7 +55,7 @@ struct DamageTests {
     @Test func `any damage is reported, never answered wrongly, and repaired`() throws {
         let sound = try Self.sound.get()
         let variable = ProcessInfo.processInfo.environment["COZDB_DAMAGE"] ?? ""
-        let count = Int(variable) ?? 60
+        let count = Int(variable) ?? 200
         for seed in 0..<count {
             var random = SeededRandom(seed: UInt64(seed))
             let system = sound.system.survivor(.nothing)
@@ -87,7 +89,7 @@ struct DamageTests {
         #expect(wrong(contents, sound) == 0, comment)
         expectKept(contents, damage, sound, what, report)
         let database = try SoundDatabase.open(system)
-        try database.write(SoundDatabase.batch(9))
+        try database.write(SoundDatabase.batch(9, rowCount: 10))
         try database.close()
         #expect(try check(system).isEmpty, comment)
     }
@@ -115,7 +117,7 @@ struct DamageTests {
     }
 
     @Test func `flips in every part of a segment cost no more than that part`() throws {
-        let sound = try Self.sound.get()
+        let sound = try Self.large.get()
         let manifest = try Manifest(decoding: sound.system["db/MANIFEST"])
         let directory = try sound.system.openDirectory(
             SoundDatabase.path, create: false, access: .ownerOnly)
@@ -131,7 +133,10 @@ struct DamageTests {
             let found = try check(system)
             #expect(found.count == 1, "\(part): \(found)")
             #expect(found.first?.offset == place.offset, "\(part)")
-            #expect(found.first?.lost == reader.lost(at: place), "\(part)")
+            switch part {
+            case .series, .seriesDirectory: break  // Names that are damaged cannot be said.
+            default: #expect(found.first?.lost == reader.lost(at: place), "\(part)")
+            }
             #expect(found.first?.lost.contains("experiment \"dev\"") == true, "\(part)")
             let report = try repair(system)
             let contents = try Contents(SoundDatabase.open(system, .readOnly))
@@ -157,7 +162,7 @@ struct DamageTests {
     }
 
     @Test func `a query that meets damage says what check says, and others go on`() throws {
-        let sound = try Self.sound.get()
+        let sound = try Self.large.get()
         let system = sound.system.survivor(.nothing)
         let manifest = try Manifest(decoding: system["db/MANIFEST"])
         let directory = try system.openDirectory(
