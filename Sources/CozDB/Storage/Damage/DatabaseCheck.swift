@@ -185,16 +185,7 @@ struct DatabaseCheck {
                 let entries = try RejectsFile.read(
                     info, under: directory, databaseID: manifest.databaseID)
                 summary.records += entries.count
-                let size = try calling("reading the rejects journal") { () throws(FileError) in
-                    try directory.openDirectory(FileName.rejectsDirectory, create: false)
-                        .open(name, writable: false).size()
-                }
-                count(path, size)
-                if size > info.sizeBytes {
-                    add(
-                        path, info.sizeBytes,
-                        "\(size - info.sizeBytes) bytes behind the end of the file", "nothing")
-                }
+                count(path, info.sizeBytes)
             } catch {
                 count(path, 0)
                 add(path, error.offset, error.message, DatabaseCheck.lost(info))

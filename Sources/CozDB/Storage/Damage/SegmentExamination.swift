@@ -46,11 +46,6 @@ struct SegmentExamination: Sendable {
                     : "until it is repaired, which brings it back: " + manifest.lost(info))
         }
         guard let reader else { return }
-        if problems.isEmpty, sizeBytes > info.sizeBytes {
-            add(
-                info.sizeBytes, "\(sizeBytes - info.sizeBytes) bytes behind the end of the file",
-                lost: "nothing")
-        }
         var check = SegmentCheck(reader, file, databaseID: databaseID)
         try check.run(decodes: decodes)
         problems += check.problems
