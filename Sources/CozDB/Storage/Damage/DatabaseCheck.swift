@@ -147,6 +147,7 @@ struct DatabaseCheck {
                         "nothing that was acknowledged", severity: .note)
                 }
             } catch {
+                let error = error.ofNamedFile
                 add(
                     name, error.offset, error.message,
                     "commits of this log from that place on, of whatever experiments: only their "
@@ -188,6 +189,7 @@ struct DatabaseCheck {
                 count(path, info.sizeBytes)
             } catch {
                 count(path, 0)
+                let error = error.ofNamedFile
                 add(path, error.offset, error.message, DatabaseCheck.lost(info))
             }
         }
