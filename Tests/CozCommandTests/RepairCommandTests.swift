@@ -47,7 +47,7 @@ struct RepairCommandTests {
         let check = try shell("cozdb check --db d")
         #expect(check.status == 1)
         let line = try #require(check.lines.first)
-        #expect(line.hasPrefix("damage: \(name), offset 32: "))
+        #expect(line.hasPrefix("damage: \(name), offset 37: "))
         #expect(line.contains("; lost: experiment \"dev\", "))
         #expect(line.contains("1970-01-01T00:00:00"))
 
@@ -80,9 +80,9 @@ struct RepairCommandTests {
         let name = try damageSegment()
         let run = try shell("cozdb repair --db d --format json")
         #expect(run.status == 0)
-        #expect(run.output.contains("\"file\":\"\(name)\""), "\(run.output)")
-        #expect(run.output.contains("\"moved\":[\"\(name)\"]"), "\(run.output)")
-        #expect(run.output.contains("\"dry_run\":false"), "\(run.output)")
+        #expect(run.output.contains("\"file\": \"\(name)\""), "\(run.output)")
+        #expect(run.output.contains("\"moved\": [\"\(name)\"]"), "\(run.output)")
+        #expect(run.output.contains("\"dry_run\": false"), "\(run.output)")
     }
 
     @Test func `a lost manifest is made again of the files`() throws {

@@ -55,7 +55,7 @@ struct DamageTests {
     @Test func `any damage is reported, never answered wrongly, and repaired`() throws {
         let sound = try Self.sound.get()
         let variable = ProcessInfo.processInfo.environment["COZDB_DAMAGE"] ?? ""
-        let count = Int(variable) ?? 200
+        let count = Int(variable) ?? 60
         for seed in 0..<count {
             var random = SeededRandom(seed: UInt64(seed))
             let system = sound.system.survivor(.nothing)
@@ -127,7 +127,11 @@ struct DamageTests {
         for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
         let path = "db/" + FileName.segment(info.number).text
         var kinds: Set<String> = []
-        for (place, part) in parts {
+        let isThorough = ProcessInfo.processInfo.environment["COZDB_DAMAGE"] != nil
+        for (number, (place, part)) in parts.enumerated() {
+            // All kinds, and some of each; all of them where there is time.
+            let isNew = kinds.insert("\(part)".prefix { $0 != "(" }.description).inserted
+            guard isNew || isThorough || number % 8 == 0 else { continue }
             let system = sound.system.survivor(.nothing)
             system[path][place.offset + place.sizeBytes / 2] ^= 4
             let found = try check(system)
@@ -144,7 +148,6 @@ struct DamageTests {
             let lost = sound.contents.cells.keys.filter { contents.cells[$0] == nil }
             #expect(!lost.isEmpty, "\(part): \(report.lines)")
             #expect(try check(system).isEmpty, "\(part)")
-            kinds.insert("\(part)".prefix { $0 != "(" }.description)
             switch part {
             case .values(let field, _), .fieldDirectory(let field), .dictionary(let field):
                 let names = reader.dependents(of: [field], rows: 0..<info.rowCount).map {
@@ -197,8 +200,10 @@ struct DamageTests {
         let whole = broken.survivor(.nothing)
         _ = try repair(whole)
         let expected = try Contents(SoundDatabase.open(whole, .readOnly))
-        for loss in [FaultyFileSystem.Loss.nothing, .everything, .random(seed: 7)] {
-            for call in 0..<whole.callCount {
+        let losses = [FaultyFileSystem.Loss.nothing, .everything, .random(seed: 7)]
+        for (index, loss) in losses.enumerated() {
+            // Each call once: the same call with another loss is a matter of luck.
+            for call in stride(from: index, to: whole.callCount, by: losses.count) {
                 let system = broken.survivor(.nothing, faults: [.init(at: call, .crash)])
                 _ = try? repair(system)
                 let left = system.survivor(loss)
