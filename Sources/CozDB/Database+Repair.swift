@@ -4,15 +4,15 @@ extension Database {
     /// Moves what cannot be read into a folder inside the database, `damaged/` and the time, and
     /// keeps everything else. Nothing is deleted or overwritten.
     ///
-    /// Segments with damaged blocks are written again with all that can be read of them: rows lose
-    /// the cells that cannot be read, or go where their times or series cannot. Of a damaged log all
-    /// whole commits are kept, also those behind the damage. A manifest that is lost is made again
-    /// of what the files say of themselves; what they do not know is in the report. The report is
-    /// written beside the files that were moved too.
+    /// Segments with damaged blocks are written again with all that can be read of them: rows
+    /// lose the cells that cannot be read, or go where their times or series cannot. Of a damaged
+    /// log all whole commits are kept, also those behind the damage. A manifest that is lost is
+    /// made again of what the files say of themselves; what they do not know is in the report.
+    /// The report is written beside the files that were moved too.
     ///
     /// Durable on return, and true at one moment: after a crash the database is as it was, or
-    /// repaired. Run again, it finds nothing to do. Cost: reads and decodes everything, writes again
-    /// the segments that are damaged, copies what it moves.
+    /// repaired. Run again, it finds nothing to do. Cost: reads and decodes everything, writes
+    /// again the segments that are damaged, copies what it moves.
     ///
     /// - Parameter isDryRun: whether only to say what would be done; takes no lock then.
     /// - Throws: `locked` while another process writes; `notFound`; `unsupportedFormat`; `io`, with

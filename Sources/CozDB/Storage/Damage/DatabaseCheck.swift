@@ -147,6 +147,7 @@ struct DatabaseCheck {
                         "nothing that was acknowledged", severity: .note)
                 }
             } catch {
+                let error = error.ofNamedFile
                 add(
                     name, error.offset, error.message,
                     "commits of this log from that place on, of whatever experiments: only their "
@@ -185,18 +186,10 @@ struct DatabaseCheck {
                 let entries = try RejectsFile.read(
                     info, under: directory, databaseID: manifest.databaseID)
                 summary.records += entries.count
-                let size = try calling("reading the rejects journal") { () throws(FileError) in
-                    try directory.openDirectory(FileName.rejectsDirectory, create: false)
-                        .open(name, writable: false).size()
-                }
-                count(path, size)
-                if size > info.sizeBytes {
-                    add(
-                        path, info.sizeBytes,
-                        "\(size - info.sizeBytes) bytes behind the end of the file", "nothing")
-                }
+                count(path, info.sizeBytes)
             } catch {
                 count(path, 0)
+                let error = error.ofNamedFile
                 add(path, error.offset, error.message, DatabaseCheck.lost(info))
             }
         }

@@ -342,38 +342,35 @@ struct DatabaseRepair {
         for info in files {
             let name = FileName.rejects(info.number)
             do throws(DatabaseError) {
-                let entries = try RejectsFile.read(
-                    info, under: directory, databaseID: manifest.databaseID)
-                let size = try self.size(of: name)
-                if size == info.sizeBytes {
-                    manifest.rejects.append(info)
-                    continue
-                }
-                let found = "\(size - info.sizeBytes) bytes behind the end of the file"
-                add(
-                    DatabaseRepair.path(name), info.sizeBytes,
-                    LossText(found: found, lost: "nothing"))
-                aside.append(name)
-                if !isDryRun { try writeRejects(entries) }
+                _ = try RejectsFile.read(info, under: directory, databaseID: manifest.databaseID)
+                manifest.rejects.append(info)
             } catch {
                 if error.kind == .io { throw error }
                 let isThere = error.kind != .notFound
+                let whole = isThere ? try entriesBeforeEnd(of: info) : nil
                 add(
                     DatabaseRepair.path(name), error.offset,
                     LossText(
                         found: isThere ? error.message : "the file is missing",
-                        lost: DatabaseCheck.lost(info)))
+                        lost: whole == nil ? DatabaseCheck.lost(info) : "nothing"))
                 if isThere { aside.append(name) }
+                if let whole, !isDryRun { try writeRejects(whole) }
             }
         }
     }
 
-    private func size(of name: FileName) throws(DatabaseError) -> Int {
+    /// The entries of a file that has only too many bytes.
+    private func entriesBeforeEnd(
+        of info: Manifest.RejectsFile
+    ) throws(DatabaseError) -> [JournalEntry]? {
         let directory = directory
-        return try calling("reading a file") { () throws(FileError) in
-            try DatabaseRepair.folder(of: name, in: directory).open(name.text, writable: false)
-                .size()
+        let bytes = try calling("reading the rejects journal") { () throws(FileError) in
+            let name = FileName.rejects(info.number)
+            let folder = try DatabaseRepair.folder(of: name, in: directory)
+            return try folder.open(name.text, writable: false)
+                .readAll(count: info.sizeBytes, at: 0)
         }
+        return try? RejectsFile.decode(bytes, info, databaseID: manifest.databaseID)
     }
 
     // MARK: Making it true

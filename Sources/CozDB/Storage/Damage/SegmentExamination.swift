@@ -29,7 +29,8 @@ struct SegmentExamination: Sendable {
                 throw DatabaseError(error, while: "opening a segment")
             }
             isThere = false
-            add(nil, "the file is missing", lost: manifest.lost(info))
+            let missing = DatabaseError(error, while: "opening a segment").ofNamedFile
+            add(missing.offset, missing.message, lost: manifest.lost(info))
             return
         }
         do throws(DatabaseError) {
@@ -39,18 +40,10 @@ struct SegmentExamination: Sendable {
             if error.kind == .io || error.kind == .notFound { throw error }
             let found = LossText(message: error.message).found
             reader = try MendedSegment.open(info, in: directory, databaseID: databaseID)
-            add(
-                error.offset, found,
-                lost: reader == nil
-                    ? manifest.lost(info)
-                    : "until it is repaired, which brings it back: " + manifest.lost(info))
+            // To a query it is lost either way.
+            add(error.offset, found, lost: manifest.lost(info))
         }
         guard let reader else { return }
-        if problems.isEmpty, sizeBytes > info.sizeBytes {
-            add(
-                info.sizeBytes, "\(sizeBytes - info.sizeBytes) bytes behind the end of the file",
-                lost: "nothing")
-        }
         var check = SegmentCheck(reader, file, databaseID: databaseID)
         try check.run(decodes: decodes)
         problems += check.problems

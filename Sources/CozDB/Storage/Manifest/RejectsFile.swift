@@ -41,27 +41,34 @@ enum RejectsFile {
             try folder.open(name, writable: false).readAll(count: info.sizeBytes &+ 1, at: 0)
         }
         return try namingFile(folder.path + "/" + name) { () throws(FormatError) in
-            guard bytes.count == info.sizeBytes else {
-                throw FormatError(
-                    .invalid,
-                    "the file has \(bytes.count > info.sizeBytes ? "more than " : "")"
-                        + "\(min(bytes.count, info.sizeBytes)) bytes, expected \(info.sizeBytes)",
-                    at: min(bytes.count, info.sizeBytes))
-            }
-            guard
-                checksum(of: bytes, number: info.number, databaseID: databaseID) == info.checksum
-            else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
-            var reader = ByteReader(bytes.span)
-            guard try [UInt8](copying: reader.readBytes(8)) == magic,
-                try reader.readUInt32() == version
-            else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
-            var entries: [JournalEntry] = []
-            for _ in 0..<(try reader.readUInt32()) { entries.append(try reader.readJournalEntry()) }
-            guard reader.isAtEnd else {
-                throw FormatError(.invalid, "bytes after the entries", at: reader.offset)
-            }
-            return entries
+            try decode(bytes, info, databaseID: databaseID)
         }
+    }
+
+    /// The entries of a file of that many bytes.
+    static func decode(
+        _ bytes: [UInt8], _ info: Manifest.RejectsFile, databaseID: UInt64
+    ) throws(FormatError) -> [JournalEntry] {
+        guard bytes.count == info.sizeBytes else {
+            throw FormatError(
+                .invalid,
+                "the file has \(bytes.count > info.sizeBytes ? "more than " : "")"
+                    + "\(min(bytes.count, info.sizeBytes)) bytes, expected \(info.sizeBytes)",
+                at: min(bytes.count, info.sizeBytes))
+        }
+        guard
+            checksum(of: bytes, number: info.number, databaseID: databaseID) == info.checksum
+        else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
+        var reader = ByteReader(bytes.span)
+        guard try [UInt8](copying: reader.readBytes(8)) == magic,
+            try reader.readUInt32() == version
+        else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
+        var entries: [JournalEntry] = []
+        for _ in 0..<(try reader.readUInt32()) { entries.append(try reader.readJournalEntry()) }
+        guard reader.isAtEnd else {
+            throw FormatError(.invalid, "bytes after the entries", at: reader.offset)
+        }
+        return entries
     }
 
     /// The checksum that the manifest has of a file.

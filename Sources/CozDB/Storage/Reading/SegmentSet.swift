@@ -47,7 +47,9 @@ struct SegmentSet: Sendable {
             var damage: DatabaseError?
             for info in manifest.segments where info.experiment == schema.id {
                 if let reader = readers[info.number] { sources.append(.segment(reader)) }
-                if damage == nil { damage = failures[info.number]?.ofNamedFile }
+                if damage == nil, let failure = failures[info.number]?.ofNamedFile {
+                    damage = failure.kind == .io ? failure : failure.losing(manifest.lost(info))
+                }
             }
             for memtable in memtables {
                 if let table = memtable.tables[schema.id], table.rows.count > 0 {

@@ -5,6 +5,7 @@
 // verified, many blocks a read and on all cores; decoding them is asked for apart.
 
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// Which parts of a segment cannot be read.
@@ -86,9 +87,15 @@ struct SegmentCheck {
     }
 
     private mutating func cover(_ place: BlockPlace) {
-        guard place.sizeBytes > 0 else { return }
+        guard place.sizeBytes > 0, isInside(place) else { return }
         covered.append(place.offset..<(place.offset + place.sizeBytes))
         blockCount += 1
+    }
+
+    private func isInside(_ place: BlockPlace) -> Bool {
+        let size = segment.info.sizeBytes
+        return place.offset >= 0 && place.sizeBytes >= 0 && place.offset <= size
+            && place.sizeBytes <= size - place.offset
     }
 
     // MARK: What is decoded
@@ -167,6 +174,8 @@ struct SegmentCheck {
     private static let readSizeBytes = 4 << 20
 
     private mutating func checkBlocks() throws(DatabaseError) {
+        for entry in parts where !isInside(entry.place) { note(entry.part, at: entry.place) }
+        parts = parts.filter { isInside($0.place) }
         parts.sort { $0.place.offset < $1.place.offset }
         for entry in parts { cover(entry.place) }
         let (parts, groups) = (parts, readGroups())
@@ -205,30 +214,43 @@ struct SegmentCheck {
         return groups
     }
 
-    /// The indices of blocks that are not what was written.
+    /// The indices of blocks that are not what was written; they lie in the file.
     private static func damaged(
         _ places: [BlockPlace], in file: any File, databaseID: UInt64, number: UInt64
     ) throws(DatabaseError) -> [Int] {
-        guard let first = places.first, let last = places.last else { return [] }
-        let end = places.reduce(last.offset) { max($0, $1.offset + $1.sizeBytes) }
-        let base = first.offset
-        // A gap among blocks would be another file's layout: its bytes are not worth reading.
-        guard base >= 0, end - base <= 2 * SegmentFormat.blockSizeBytesMax else {
-            return Array(places.indices)
+        guard let base = places.first?.offset else { return [] }
+        let end = places.reduce(base) { max($0, $1.offset + $1.sizeBytes) }
+        var read: [UInt8] = []
+        do throws(FileError) {
+            read = try file.readAll(count: end - base, at: base)
+        } catch {
+            guard error.code == EIO else {
+                throw DatabaseError(error, while: "reading a segment")
+            }
+            // The device does not give some of it: which blocks that are shows one by one.
+            if places.count == 1 { return [0] }
+            var found: [Int] = []
+            for index in places.indices {
+                let one = try damaged(
+                    [places[index]], in: file, databaseID: databaseID, number: number)
+                if !one.isEmpty { found.append(index) }
+            }
+            return found
         }
-        let bytes = try calling("reading a segment") { () throws(FileError) in
-            try file.readAll(count: end - base, at: base)
-        }
+        var found: [Int] = []
+        let bytes = read
         let span = bytes.span
-        return places.indices.filter { index in
-            let place = places[index]
+        for (index, place) in places.enumerated() where place.sizeBytes > 0 {
             let (start, end) = (place.offset - base, place.offset - base + place.sizeBytes)
-            guard start >= 0, place.sizeBytes >= 0, end <= span.count else { return true }
             let seed = SegmentFormat.seed(
                 databaseID: databaseID, number: number, offset: place.offset)
-            return place.sizeBytes > 0
-                && checksum(span.extracting(start..<end), seed: seed) != place.checksum
+            if end > span.count
+                || checksum(span.extracting(start..<end), seed: seed) != place.checksum
+            {
+                found.append(index)
+            }
         }
+        return found
     }
 
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
@@ -242,7 +264,13 @@ struct SegmentCheck {
         default: break
         }
         // The words of a reader that meets the block.
-        attempt { [segment] () throws(DatabaseError) in try segment.read(place) { _ in } }
+        attempt { [segment] () throws(DatabaseError) in
+            do throws(DatabaseError) {
+                try segment.read(place) { _ in }
+            } catch {
+                throw error.kind == .io ? error.losing(segment.lost(part)) : error
+            }
+        }
     }
 
     // MARK: What is asked for apart

@@ -8,7 +8,9 @@ import Testing
 @testable import CozDB
 
 struct DamageTests {
-    static let sound = Result { try SoundDatabase() }
+    static let sound = Result { try SoundDatabase(rowCount: 100) }
+    /// With several blocks of a field.
+    static let large = Result { try SoundDatabase(rowCount: 1500) }
 
     private func check(_ system: FaultyFileSystem) throws -> [CheckFinding] {
         var findings: [CheckFinding] = []
@@ -87,7 +89,7 @@ struct DamageTests {
         #expect(wrong(contents, sound) == 0, comment)
         expectKept(contents, damage, sound, what, report)
         let database = try SoundDatabase.open(system)
-        try database.write(SoundDatabase.batch(9))
+        try database.write(SoundDatabase.batch(9, rowCount: 10))
         try database.close()
         #expect(try check(system).isEmpty, comment)
     }
@@ -115,7 +117,7 @@ struct DamageTests {
     }
 
     @Test func `flips in every part of a segment cost no more than that part`() throws {
-        let sound = try Self.sound.get()
+        let sound = try Self.large.get()
         let manifest = try Manifest(decoding: sound.system["db/MANIFEST"])
         let directory = try sound.system.openDirectory(
             SoundDatabase.path, create: false, access: .ownerOnly)
@@ -125,13 +127,20 @@ struct DamageTests {
         for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
         let path = "db/" + FileName.segment(info.number).text
         var kinds: Set<String> = []
-        for (place, part) in parts {
+        let isThorough = ProcessInfo.processInfo.environment["COZDB_DAMAGE"] != nil
+        for (number, (place, part)) in parts.enumerated() {
+            // All kinds, and some of each; all of them where there is time.
+            let isNew = kinds.insert("\(part)".prefix { $0 != "(" }.description).inserted
+            guard isNew || isThorough || number % 8 == 0 else { continue }
             let system = sound.system.survivor(.nothing)
             system[path][place.offset + place.sizeBytes / 2] ^= 4
             let found = try check(system)
             #expect(found.count == 1, "\(part): \(found)")
             #expect(found.first?.offset == place.offset, "\(part)")
-            #expect(found.first?.lost == reader.lost(at: place), "\(part)")
+            switch part {
+            case .series, .seriesDirectory: break  // Names that are damaged cannot be said.
+            default: #expect(found.first?.lost == reader.lost(at: place), "\(part)")
+            }
             #expect(found.first?.lost.contains("experiment \"dev\"") == true, "\(part)")
             let report = try repair(system)
             let contents = try Contents(SoundDatabase.open(system, .readOnly))
@@ -139,7 +148,6 @@ struct DamageTests {
             let lost = sound.contents.cells.keys.filter { contents.cells[$0] == nil }
             #expect(!lost.isEmpty, "\(part): \(report.lines)")
             #expect(try check(system).isEmpty, "\(part)")
-            kinds.insert("\(part)".prefix { $0 != "(" }.description)
             switch part {
             case .values(let field, _), .fieldDirectory(let field), .dictionary(let field):
                 let names = reader.dependents(of: [field], rows: 0..<info.rowCount).map {
@@ -157,7 +165,7 @@ struct DamageTests {
     }
 
     @Test func `a query that meets damage says what check says, and others go on`() throws {
-        let sound = try Self.sound.get()
+        let sound = try Self.large.get()
         let system = sound.system.survivor(.nothing)
         let manifest = try Manifest(decoding: system["db/MANIFEST"])
         let directory = try system.openDirectory(
@@ -192,8 +200,10 @@ struct DamageTests {
         let whole = broken.survivor(.nothing)
         _ = try repair(whole)
         let expected = try Contents(SoundDatabase.open(whole, .readOnly))
-        for loss in [FaultyFileSystem.Loss.nothing, .everything, .random(seed: 7)] {
-            for call in 0..<whole.callCount {
+        let losses = [FaultyFileSystem.Loss.nothing, .everything, .random(seed: 7)]
+        for (index, loss) in losses.enumerated() {
+            // Each call once: the same call with another loss is a matter of luck.
+            for call in stride(from: index, to: whole.callCount, by: losses.count) {
                 let system = broken.survivor(.nothing, faults: [.init(at: call, .crash)])
                 _ = try? repair(system)
                 let left = system.survivor(loss)

@@ -23,12 +23,13 @@ struct SoundDatabase {
         return options
     }
 
-    init() throws {
+    /// - Parameter rowCount: rows of each segment of the larger experiment, about.
+    init(rowCount: Int) throws {
         let system = FaultyFileSystem()
         var earlier: [String: [UInt8]] = [:]
         for number in 0..<SoundDatabase.segmentCount {
             let database = try SoundDatabase.open(system)
-            try database.write(SoundDatabase.batch(number))
+            try database.write(SoundDatabase.batch(number, rowCount: rowCount))
             try database.close()
             if number == 1 { earlier = SoundDatabase.bytes(of: system) }
         }
@@ -50,11 +51,11 @@ struct SoundDatabase {
 
     /// Rows of two experiments: many series with few, one with many; fields that repeat others,
     /// texts in a dictionary, texts without one, and values that are refused.
-    static func batch(_ number: Int) throws -> WriteBatch {
+    static func batch(_ number: Int, rowCount: Int) throws -> WriteBatch {
         var batch = WriteBatch()
         batch.source = "file \(number)"
-        for row in 0..<1500 {
-            let isLong = row < 1200
+        for row in 0..<rowCount {
+            let isLong = row < rowCount * 4 / 5
             let participant = isLong ? "long" : "p\(row % 7)"
             let time = Int64(number) * segmentSpan + Int64(row) * 7
             let text = Timestamp(nanoseconds: time * 1_000_000_000).description

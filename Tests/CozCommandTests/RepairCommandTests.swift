@@ -1,0 +1,99 @@
+// `cozdb check` and `cozdb repair` on a damaged database: exit codes and words.
+
+import Foundation
+import Testing
+
+struct RepairCommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let lines = (0..<2000).map { row in
+            "dev,id_participant=p\(row % 3) heart=\(row % 40).5,mood=\"m\(row % 4)\" \(row + 1)000"
+        }
+        _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "lines.txt")
+        let run = try Command.shell("cozdb import --db d lines.txt", in: folder.url)
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
+    private func shell(_ line: String) throws -> CommandRun {
+        try Command.shell(line, in: folder.url)
+    }
+
+    private func files(_ path: String = "d") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path(path)).sorted()
+    }
+
+    private func damageSegment() throws -> String {
+        let name = try #require(files().first { $0.hasSuffix(".seg") })
+        let url = folder.url.appendingPathComponent("d/" + name)
+        var bytes = try Data(contentsOf: url)
+        bytes[40] ^= 1
+        try bytes.write(to: url)
+        return name
+    }
+
+    @Test func `a sound database`() throws {
+        #expect(try shell("cozdb check --db d --decode").status == 0)
+        let run = try shell("cozdb repair --db d")
+        #expect(run.status == 0)
+        #expect(run.output == "no damage: there is nothing to repair\n")
+        #expect(try !files().contains("damaged"))
+        #expect(try shell("cozdb repair --db absent").status == 5)
+    }
+
+    @Test func `damage is found, said, repaired and gone`() throws {
+        let name = try damageSegment()
+        let check = try shell("cozdb check --db d")
+        #expect(check.status == 1)
+        let line = try #require(check.lines.first)
+        #expect(line.hasPrefix("damage: \(name), offset 37: "))
+        #expect(line.contains("; lost: experiment \"dev\", "))
+        #expect(line.contains("1970-01-01T00:00:00"))
+
+        let before = try files()
+        let dry = try shell("cozdb repair --db d --dry-run")
+        #expect(dry.status == 1)
+        #expect(dry.lines.first == line)
+        #expect(dry.output.hasSuffix("damage in 1 place; nothing was changed\n"))
+        #expect(try files() == before)
+
+        let run = try shell("cozdb repair --db d")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.lines.first == line)
+        #expect(run.output.contains("repaired: damage in 1 place; 1 file is in damaged/"))
+        let time = try #require(files("d/damaged").first)
+        #expect(try files("d/damaged/" + time) == [name, "report.txt"].sorted())
+        let report = try String(
+            contentsOf: folder.url.appendingPathComponent("d/damaged/\(time)/report.txt"),
+            encoding: .utf8)
+        #expect(report.hasPrefix(line + "\n"))
+
+        #expect(try shell("cozdb check --db d").status == 0)
+        #expect(try shell("cozdb repair --db d").output.hasPrefix("no damage"))
+        #expect(try shell("cozdb import --db d lines.txt").status == 0)
+        let count = try shell("cozdb query --db d --format csv 'SELECT count(heart) FROM dev'")
+        #expect(count.output.contains("2000"), "\(count.output)")
+    }
+
+    @Test func `json names the same`() throws {
+        let name = try damageSegment()
+        let run = try shell("cozdb repair --db d --format json")
+        #expect(run.status == 0)
+        #expect(run.output.contains("\"file\": \"\(name)\""), "\(run.output)")
+        #expect(run.output.contains("\"moved\": [\"\(name)\"]"), "\(run.output)")
+        #expect(run.output.contains("\"dry_run\": false"), "\(run.output)")
+    }
+
+    @Test func `a lost manifest is made again of the files`() throws {
+        try FileManager.default.removeItem(atPath: folder.path("d/MANIFEST"))
+        #expect(try shell("cozdb check --db d").status == 1)
+        let run = try shell("cozdb repair --db d")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("the manifest is missing"))
+        #expect(run.output.contains("identity participant (tag id_participant)"))
+        #expect(try shell("cozdb check --db d").status == 0)
+        let count = try shell("cozdb query --db d --format csv 'SELECT count(heart) FROM dev'")
+        #expect(count.output.contains("2000"), "\(count.output)")
+    }
+}
