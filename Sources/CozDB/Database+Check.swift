@@ -11,8 +11,16 @@ extension Database {
         _ path: String, options: DatabaseOptions = DatabaseOptions(),
         _ body: (CheckFinding) -> Void
     ) throws(DatabaseError) -> CheckSummary {
+        try check(path, on: PosixFileSystem(), options: options, body)
+    }
+
+    /// The same on any file system.
+    static func check(
+        _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions = DatabaseOptions(),
+        _ body: (CheckFinding) -> Void
+    ) throws(DatabaseError) -> CheckSummary {
         let directory = try calling("opening the database") { () throws(FileError) in
-            try PosixFileSystem().openDirectory(path, create: false, access: options.fileAccess)
+            try fileSystem.openDirectory(path, create: false, access: options.fileAccess)
         }
         let attempts = 100
         for attempt in 1... {
