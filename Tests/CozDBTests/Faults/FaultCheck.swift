@@ -34,10 +34,10 @@ extension FaultWorkload {
         let next = try writeNext(database, after: found)
         try database.close()
         database = try open(system)
-        guard try Contents(database) == next else {
+        try database.close()
+        guard try Contents(open(system, .readOnly)) == next else {
             throw Finding("the next change is not there after closing")
         }
-        try database.close()
         try verifyFiles(system, isThere: true)
         try verifyNames(system)
         // What was closed is durable, whatever failed before.

@@ -152,6 +152,7 @@ struct FaultWorkload {
             system.freeSpace()
             try? open?.close()
         }
+        system.freeSpace()
         return progress
     }
 

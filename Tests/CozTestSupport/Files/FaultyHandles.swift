@@ -102,11 +102,11 @@ final class FaultyDirectory: Directory, Sendable {
         try system.call(
             "fsync", path, takesSpace: true,
             remains: { tree, remains, _ in
-                // Journaling file systems either try again or end all writing; a test may ask for
-                // more. The name of the database itself nobody could save then.
-                if case .reverted = remains, number != FileTree.root {
-                    tree.directories[number]?.forget()
-                }
+                // Journaling file systems try again, or end all writing; a test may ask for more. A
+                // directory without a name nobody could save: there is nothing in it yet.
+                guard case .reverted = remains else { return }
+                let directories = Set(tree.directories.keys)
+                tree.directories[number]?.forget { directories.contains($0) }
             }
         ) { tree, _ in tree.directories[number]?.sync() }
     }

@@ -166,7 +166,11 @@ struct DirectoryState: Sendable {
     }
 
     /// What a failed sync leaves: names as programs see them, of which the disk knows nothing.
-    mutating func forget() {
-        pending.removeAll()
+    ///
+    /// - Parameter isKept: whether a new name is still to be made durable by the next sync.
+    mutating func forget(isKept: (Int) -> Bool) {
+        pending.removeAll { _, change in
+            if case .link(_, let number) = change { !isKept(number) } else { true }
+        }
     }
 }
