@@ -25,7 +25,7 @@ enum RejectsFile {
         try file.syncData()
         return Manifest.RejectsFile(
             number: number, sizeBytes: writer.count,
-            checksum: checksum(writer.bytes.span, seed: seed(databaseID, number)),
+            checksum: checksum(of: writer.bytes, number: number, databaseID: databaseID),
             entryCount: entries.count)
     }
 
@@ -37,11 +37,19 @@ enum RejectsFile {
         }
         let name = FileName.rejects(info.number).text
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
-            try folder.open(name, writable: false).readAll(count: info.sizeBytes, at: 0)
+            // One byte more shows what was appended.
+            try folder.open(name, writable: false).readAll(count: info.sizeBytes &+ 1, at: 0)
         }
         return try namingFile(folder.path + "/" + name) { () throws(FormatError) in
-            guard bytes.count == info.sizeBytes,
-                checksum(bytes.span, seed: seed(databaseID, info.number)) == info.checksum
+            guard bytes.count == info.sizeBytes else {
+                throw FormatError(
+                    .invalid,
+                    "the file has \(bytes.count > info.sizeBytes ? "more than " : "")"
+                        + "\(min(bytes.count, info.sizeBytes)) bytes, expected \(info.sizeBytes)",
+                    at: min(bytes.count, info.sizeBytes))
+            }
+            guard
+                checksum(of: bytes, number: info.number, databaseID: databaseID) == info.checksum
             else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
             var reader = ByteReader(bytes.span)
             guard try [UInt8](copying: reader.readBytes(8)) == magic,
@@ -49,8 +57,16 @@ enum RejectsFile {
             else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
             var entries: [JournalEntry] = []
             for _ in 0..<(try reader.readUInt32()) { entries.append(try reader.readJournalEntry()) }
+            guard reader.isAtEnd else {
+                throw FormatError(.invalid, "bytes after the entries", at: reader.offset)
+            }
             return entries
         }
+    }
+
+    /// The checksum that the manifest has of a file.
+    static func checksum(of bytes: [UInt8], number: UInt64, databaseID: UInt64) -> UInt32 {
+        CozDB.checksum(bytes.span, seed: seed(databaseID, number))
     }
 
     private static func seed(_ databaseID: UInt64, _ number: UInt64) -> UInt32 {

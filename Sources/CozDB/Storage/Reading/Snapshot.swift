@@ -30,11 +30,16 @@ final class ExperimentView: Sendable {
     let schema: ExperimentSchema
     /// Oldest first.
     let sources: [RowSource]
+    /// Why some of its rows cannot be reached; every reading fails with it.
+    let damage: DatabaseError?
     /// The same for cursors.
     private let rows: RowSources
 
-    init(schema: ExperimentSchema, sources: [RowSource] = []) {
+    init(
+        schema: ExperimentSchema, sources: [RowSource] = [], damage: DatabaseError? = nil
+    ) {
         self.schema = schema
+        self.damage = damage
         self.sources = sources
         rows = RowSources(schema: schema, sources: sources)
     }
@@ -60,6 +65,7 @@ final class ExperimentView: Sendable {
         where accepts: ((SeriesKey) -> Bool)? = nil,
         _ body: (Series) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
+        if let damage { throw damage }
         var cursor = try SeriesCursor(sources, range: range, prefix: prefix, where: accepts)
         while let series = try cursor.next() { try body(series) }
     }
