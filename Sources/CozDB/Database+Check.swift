@@ -25,14 +25,6 @@ extension Database {
         options: DatabaseOptions = DatabaseOptions(), decodes: Bool = false,
         _ body: (CheckFinding) -> Void
     ) throws(DatabaseError) -> CheckSummary {
-        try check(path, on: PosixFileSystem(), options: options, body)
-    }
-
-    /// The same on any file system.
-    static func check(
-        _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions = DatabaseOptions(),
-        _ body: (CheckFinding) -> Void
-    ) throws(DatabaseError) -> CheckSummary {
         let directory = try calling("opening the database") { () throws(FileError) in
             try fileSystem.openDirectory(path, create: false, access: options.fileAccess)
         }
