@@ -32,9 +32,7 @@ struct PresenceSharingTests {
             #expect(found.map(\.value) == expected.map { .integer(Int64($0)) }, "seed \(seed)")
         }
         guard case .segment(let reader) = view.sources[0] else { return }
-        var checking = SegmentCheck(reader)
-        checking.run()
-        #expect(checking.problems.isEmpty, "seed \(seed)")
+        #expect(try files.problems(of: reader).isEmpty, "seed \(seed)")
         guard rowCount > 1000 else { return }
         let vector = try reader.presence(ofField: 0)
         #expect(try vector.whole(ofChunk: 0) == reader.footer.fields[2].group)

@@ -111,9 +111,7 @@ struct SegmentPartnerTests {
         #expect(try encodings("watch").contains(Int(BlockEncoding.same.rawValue)))
         #expect(try encodings("start") == [Int(BlockEncoding.rowTime.rawValue)])
         #expect(try encodings("end") == [Int(BlockEncoding.rowTime.rawValue)])
-        var checking = SegmentCheck(reader)
-        checking.run()
-        #expect(checking.problems.isEmpty, "seed \(seed)")
+        #expect(try files.problems(of: reader).isEmpty, "seed \(seed)")
     }
 
     @Test func `texts that are times beside more texts than a dictionary takes`() throws {

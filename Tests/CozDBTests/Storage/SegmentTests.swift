@@ -53,6 +53,16 @@ struct SegmentTests {
         return try writer.finish()
     }
 
+    /// What a check finds, all values decoded.
+    func problems(of reader: SegmentReader) throws -> [SegmentCheck.Problem] {
+        let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        let file = try directory.open(
+            FileName.segment(reader.info.number).text, writable: false)
+        var check = SegmentCheck(reader, file, databaseID: 9)
+        try check.run(decodes: true)
+        return check.problems
+    }
+
     func view(_ info: Manifest.Segment, _ schema: ExperimentSchema) throws -> ExperimentView {
         let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
         let reader = try SegmentReader(in: directory, info, databaseID: 9)

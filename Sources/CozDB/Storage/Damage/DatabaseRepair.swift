@@ -412,6 +412,7 @@ struct DatabaseRepair {
             // The names of new segments, and of the folder.
             try directory.sync()
             // From here on the lock may be older than the manifest.
+            try lock.truncate(to: Witness.sizeBytes)
             try witnessFile.open(holder: "a repair")
             try next.write(in: directory)
         }

@@ -14,6 +14,8 @@ final class SegmentReader: Sendable {
     /// Index in `footer.fields` by column number; -1 where the segment lacks the column.
     private let fieldByColumn: [Int]
     private let cache = Mutex(Cache())
+    /// Whether damage is said with what is lost by it.
+    private let saysLoss: Bool
 
     /// Decoded directories stay; what is decoded of the data is kept while there is room.
     private struct Cache {
@@ -65,6 +67,7 @@ final class SegmentReader: Sendable {
         access: SegmentFile.Access = .mapped
     ) throws(DatabaseError) {
         self.info = info
+        saysLoss = true
         (file, footer, footerSizeBytes) = try SegmentFile.open(
             in: directory, info, databaseID: databaseID, access: access)
         var fieldByColumn: [Int] = []
@@ -73,6 +76,16 @@ final class SegmentReader: Sendable {
             fieldByColumn[field.column.id] = index
         }
         self.fieldByColumn = fieldByColumn
+    }
+
+    /// The same segment for who finds out what is lost, and may meet damage on the way.
+    private init(quiet other: SegmentReader) {
+        info = other.info
+        footer = other.footer
+        footerSizeBytes = other.footerSizeBytes
+        file = other.file
+        fieldByColumn = other.fieldByColumn
+        saysLoss = false
     }
 
     deinit { DecodedMemory.give(cache.withLock { $0.sizeBytes }) }
@@ -429,7 +442,8 @@ final class SegmentReader: Sendable {
         do throws(DatabaseError) {
             return try file.read(place, body)
         } catch {
-            throw error.kind == .damaged ? error.losing(lost(at: place)) : error
+            guard error.kind == .damaged, saysLoss else { throw error }
+            throw error.losing(SegmentReader(quiet: self).lost(at: place))
         }
     }
 

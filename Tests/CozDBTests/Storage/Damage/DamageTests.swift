@@ -57,7 +57,7 @@ struct DamageTests {
         for seed in 0..<count {
             var random = SeededRandom(seed: UInt64(seed))
             let system = sound.system.survivor(.nothing)
-            guard let damage = Damage.make(&random, sound, in: system) else { continue }
+            guard let damage = FileDamage.make(&random, sound, in: system) else { continue }
             let what = "seed \(seed): \(damage)"
             do {
                 try expectRepair(of: system, damage, sound, what)
@@ -68,7 +68,7 @@ struct DamageTests {
     }
 
     private func expectRepair(
-        of system: FaultyFileSystem, _ damage: Damage, _ sound: SoundDatabase, _ what: String
+        of system: FaultyFileSystem, _ damage: FileDamage, _ sound: SoundDatabase, _ what: String
     ) throws {
         let comment = Comment(rawValue: what)
         let found = try check(system)
@@ -93,7 +93,7 @@ struct DamageTests {
     }
 
     private func expectKept(
-        _ contents: Contents, _ damage: Damage, _ sound: SoundDatabase, _ what: String,
+        _ contents: Contents, _ damage: FileDamage, _ sound: SoundDatabase, _ what: String,
         _ report: RepairReport
     ) {
         let lost = sound.contents.cells.keys.filter { contents.cells[$0] == nil }

@@ -79,7 +79,7 @@ struct SoundDatabase {
 }
 
 /// One way in which a file goes bad.
-struct Damage: CustomStringConvertible {
+struct FileDamage: CustomStringConvertible {
     enum Kind: CaseIterable {
         case flip, truncate, zero, swap, older, append, remove
     }
@@ -92,7 +92,7 @@ struct Damage: CustomStringConvertible {
     /// Damages a file by chance; nil where that changed nothing.
     static func make(
         _ random: inout SeededRandom, _ sound: SoundDatabase, in system: FaultyFileSystem
-    ) -> Damage? {
+    ) -> FileDamage? {
         let paths = system.files
         let path = paths[Int.random(in: paths.indices, using: &random)]
         let kind = Kind.allCases.randomElement(using: &random) ?? .flip
@@ -122,7 +122,7 @@ struct Damage: CustomStringConvertible {
             system[path] = bytes
             if bytes == sound.files[path] { return nil }
         }
-        return Damage(
+        return FileDamage(
             kind: kind, path: path, offset: offset, description: "\(kind) \(path) at \(offset)")
     }
 }
