@@ -30,7 +30,7 @@ struct Cozdb: ParsableCommand {
             ImportCommand.self, ExportCommand.self, QueryCommand.self, WriteCommand.self,
             InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, SurveyCommand.self,
             StudyCommand.self, SummaryCommand.self, CheckCommand.self, CompactCommand.self,
-            RejectsCommand.self, InspectCommand.self, SampleCommand.self,
+            RejectsCommand.self, ForgetCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

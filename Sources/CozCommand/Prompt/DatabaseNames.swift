@@ -19,7 +19,7 @@ struct DatabaseNames: NameCatalog {
     func fields(of experiments: [String]) -> [String] {
         DatabaseNames.distinct(
             schemas(experiments).flatMap { schema in
-                schema.columns.filter { $0.kind == .field }.map(\.name)
+                schema.fields.map(\.name)
             })
     }
 

@@ -93,7 +93,7 @@ enum Recovery {
         return manifest
     }
 
-    private static func removeUnnamed(
+    static func removeUnnamed(
         _ directory: any Directory, _ manifest: Manifest
     ) throws(DatabaseError) {
         let segments = Set(manifest.segments.map(\.number))
