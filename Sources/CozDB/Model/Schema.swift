@@ -81,6 +81,12 @@ public struct Column: Hashable, Sendable {
     /// What a reader should know of the values, as declared; else empty.
     public var note: String = ""
 
+    /// Whether its values are masked, in the view of one query.
+    var isRedacted = false
+
+    /// Whether values are read as they are stored.
+    func isStored(as stored: FieldType) -> Bool { stored == type && !isRedacted }
+
     /// Whether nothing is left of it but its number.
     var isRemoved: Bool { name.isEmpty }
 }
@@ -187,6 +193,12 @@ public struct ExperimentSchema: Sendable {
         columns[id].name = ""
         columns[id].unit = ""
         columns[id].note = ""
+    }
+
+    /// Masks the values of a column, which become texts.
+    mutating func redact(_ id: ColumnID) {
+        columns[id].isRedacted = true
+        columns[id].type = .string
     }
 
     /// Changes the type a field is locked to; stored values are cast when they are read.
