@@ -20,6 +20,7 @@ package struct FileError: Error, Equatable, Sendable {
 
     package var isNotFound: Bool { code == ENOENT }
     package var isExisting: Bool { code == EEXIST }
+    package var isForbidden: Bool { code == EACCES || code == EPERM }
 }
 
 extension DatabaseError {

@@ -131,7 +131,8 @@ struct ManifestTests {
         let system = FaultyFileSystem()
         let directory = try system.openDirectory("db", create: true, access: .ownerOnly)
         _ = try directory.create(FileName.manifestDraft.text)
-        try Self.sample().write(in: directory)
+        var sample = Self.sample()
+        try sample.write(in: directory)
         #expect(try Manifest.read(in: directory)?.generation == 300)
         #expect(system.files == ["db/MANIFEST"])
     }

@@ -167,6 +167,7 @@ extension Engine {
                 try log.append(group.records, firstSequence: group.firstSequence)
                 if options.durability == .full { try log.sync() }
             }
+            if options.durability == .full { noteDurable(log) }
             try apply(group)
             isDurable = true
             if case .relaxed(let milliseconds) = options.durability { scheduleSync(milliseconds) }
@@ -186,6 +187,11 @@ extension Engine {
             }
             throw failure
         }
+    }
+
+    /// Lets the witness know what is acknowledged next: cut off, it is missed.
+    private func noteDurable(_ log: LogWriter) {
+        witness.note(log: log.identity.number, sizeBytes: log.durableSizeBytes)
     }
 
     /// Brings the commits of a group into the memtable. The lock is free between any two of them,
@@ -274,6 +280,7 @@ extension Engine {
         do throws(DatabaseError) {
             if let log {
                 try calling("syncing the log") { () throws(FileError) in try log.sync() }
+                noteDurable(log)
             }
             passLead()
         } catch {

@@ -149,11 +149,14 @@ extension Engine {
         reserveQueue.sync {}
         compactionQueue.sync {}
         let failure = state.withLock { $0.failure }
-        if isOpen, failure == nil { removeRetired(all: true) }
+        if isOpen, failure == nil {
+            removeRetired(all: true)
+            witness.seal()
+        }
+        witness.release()
         state.withLock { state in
             state.isClosed = true
             state.lastSnapshot = nil
-            state.lockFile = nil
         }
         if isOpen, let failure { throw failure }
     }

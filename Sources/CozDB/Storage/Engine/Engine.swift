@@ -11,6 +11,8 @@ final class Engine: Sendable {
     let options: DatabaseOptions
     let databaseID: UInt64
     let state: Monitor<State>
+    /// What the lock file says of the newest state; the lock is held as long as it is open.
+    let witness: WitnessFile
     /// Only one thread deletes, or writes again what was refused before.
     private let changeTurn = Monitor(())
     /// Only one thread replaces the manifest.
@@ -38,8 +40,6 @@ final class Engine: Sendable {
         /// The snapshot made last, with what queries keep beside it; nil once a manifest replaced
         /// what it consists of.
         var lastSnapshot: Snapshot?
-        /// The lock goes with the descriptor: held until the database is closed.
-        var lockFile: (any File)?
         var memtable = Memtable()
         /// The memtable that is being written to segments, and its log.
         var frozen: Memtable?
@@ -73,16 +73,17 @@ final class Engine: Sendable {
     }
 
     init(
-        directory: any Directory, lockFile: any File, manifest: Manifest, segments: SegmentSet,
+        directory: any Directory, witness: WitnessFile, manifest: Manifest, segments: SegmentSet,
         options: DatabaseOptions
     ) {
         self.directory = directory
+        self.witness = witness
         self.options = options
         databaseID = manifest.databaseID
         state = Monitor(
             State(
                 manifest: manifest, stagedSchemas: manifest.schemas, schemas: manifest.schemas,
-                segments: segments, lockFile: lockFile, queuedSequence: manifest.lastSequence,
+                segments: segments, queuedSequence: manifest.lastSequence,
                 durableSequence: manifest.lastSequence))
     }
 
@@ -206,16 +207,17 @@ final class Engine: Sendable {
             }
             edit(&manifest)
             manifest.generation += 1
-            let edited = manifest
             // Dies outside of the lock, perhaps with what was read of files that are no more.
             var lastSnapshot: Snapshot?
             defer { withExtendedLifetime(lastSnapshot) {} }
             do throws(FileError) {
-                try edited.write(in: directory)
+                try manifest.write(in: directory)
             } catch {
                 // Which manifest the disk has is not known any more.
                 throw fail(DatabaseError(error, while: "replacing the manifest"))
             }
+            let edited = manifest
+            witness.note(edited)
             state.withLock { state in
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
                 state.manifest = edited

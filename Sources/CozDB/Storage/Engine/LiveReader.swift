@@ -63,9 +63,12 @@ final class LiveReader: Sendable {
         for _ in 0..<LiveReader.attemptCountMax {
             let manifest = try manifest()
             do throws(DatabaseError) {
+                // After the manifest: where it is newer, so is the manifest by now.
+                let found = try Witness.read(in: directory)
+                try found.check(manifest, in: directory)
                 var open = segments.withLock { $0 }
                 try open.follow(manifest, in: directory)
-                let replay = try LogReplay(manifest, in: directory)
+                let replay = try LogReplay(manifest, witness: found.witness, in: directory)
                 // Segments never change: only with logs several files must be of one moment.
                 if !manifest.logs.isEmpty {
                     guard try self.manifest().generation == manifest.generation else { continue }
@@ -76,7 +79,11 @@ final class LiveReader: Sendable {
                 // A file that is gone, or a log that was being written, under a newer manifest.
                 let isSame = try self.manifest().generation == manifest.generation
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
-                if isSame, wasSeen { throw error }
+                if isSame, wasSeen {
+                    return try DatabaseError.ofNamedFiles { () throws(DatabaseError) in
+                        throw error
+                    }
+                }
                 problem = error
             }
         }

@@ -9,9 +9,12 @@ struct LogReplay {
     /// Bytes of a frame that was being written when the writer ended, if any.
     private(set) var tornBytes = 0
 
+    /// - Parameter witness: how much of the open log was acknowledged, where that is known.
     /// - Throws: `damaged` for a log that cannot be what was written; `notFound` where a log is
     ///   gone, which tells a reader to take the newer manifest.
-    init(_ manifest: Manifest, in directory: any Directory) throws(DatabaseError) {
+    init(
+        _ manifest: Manifest, witness: Witness? = nil, in directory: any Directory
+    ) throws(DatabaseError) {
         schemas = manifest.schemas
         lastSequence = manifest.lastSequence
         for log in manifest.logs {
@@ -30,6 +33,7 @@ struct LogReplay {
                 }
             }
             if case .torn(let bytes) = reader.end { tornBytes = bytes }
+            if let witness, witness.logNumber == log.number { try reader.checkReach(witness) }
         }
     }
 

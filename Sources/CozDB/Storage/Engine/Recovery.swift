@@ -5,10 +5,11 @@ internal import Glibc
 enum Recovery {
     /// Opens a database for writing, or makes one in an absent or empty directory.
     ///
-    /// 1. Open (make) the directory, take the lock.
-    /// 2. Read the manifest; without one, write the first.
-    /// 3. Remove files that no manifest names: left by a crash between making and naming them.
-    /// 4. Open the segments, replay the logs.
+    /// 1. Open (make) the directory, take the lock, read the witness in it.
+    /// 2. Read the manifest; without one, write the first. It must agree with the witness.
+    /// 3. Open the segments, replay the logs: all that is named must be there as it was written.
+    /// 4. Only then remove files that no manifest names: left by a crash between making and naming
+    ///    them.
     /// 5. Write what the logs held to segments, so that no log is ever appended to again.
     ///
     /// - Throws: `locked` with the holder, `notFound` where the directory holds something else,
@@ -24,16 +25,58 @@ enum Recovery {
             try directory.list()
         }
         try checkIsDatabase(names, path: path, createsDatabase: options.createsDatabase)
+        let hadLock = names.contains(FileName.lock.text)
         let lock = try takeLock(directory)
-        let manifest = try readOrMakeManifest(directory)
-        try removeUnnamed(directory, manifest)
+        let found = hadLock ? try Witness.read(lock) : .nothing
+        var manifest = try Manifest.read(in: directory)
+        if let manifest { try found.check(manifest, in: directory) }
         var segments = SegmentSet()
-        try segments.follow(manifest, in: directory)
+        var replay: LogReplay?
+        if let manifest {
+            try DatabaseError.ofNamedFiles { () throws(DatabaseError) in
+                try segments.follow(manifest, in: directory)
+                replay = try LogReplay(manifest, witness: found.witness, in: directory)
+            }
+        }
+        let witness = try begin(lock, found.witness, &manifest, in: directory)
+        guard let manifest else { preconditionFailure("made where there was none") }
+        try removeUnnamed(directory, manifest)
         let engine = Engine(
-            directory: directory, lockFile: lock, manifest: manifest, segments: segments,
+            directory: directory, witness: witness, manifest: manifest, segments: segments,
             options: options)
-        if !manifest.logs.isEmpty { try engine.recover(manifest) }
+        if let replay, !manifest.logs.isEmpty { try engine.recover(manifest, replay) }
         return engine
+    }
+
+    /// Takes the witness over, durably; then makes the first manifest where there is none.
+    private static func begin(
+        _ lock: any File, _ found: Witness?, _ manifest: inout Manifest?,
+        in directory: any Directory
+    ) throws(DatabaseError) -> WitnessFile {
+        let started = Timestamp(nanoseconds: now()).description
+        let holder = "process \(getpid()), since \(started)"
+        let databaseID = manifest?.databaseID ?? UInt64.random(in: 1...UInt64.max)
+        var known =
+            found
+            ?? Witness(databaseID: databaseID, generation: 0, manifestChecksum: 0, holder: holder)
+        known.databaseID = databaseID
+        known.generation = manifest?.generation ?? 0
+        known.manifestChecksum = manifest?.fileChecksum ?? 0
+        let witness = WitnessFile(lock, known)
+        try calling("writing the lock") { () throws(FileError) in
+            try witness.open(holder: holder)
+        }
+        guard manifest == nil else { return witness }
+        var first = Manifest(databaseID: databaseID)
+        first.generation = 1
+        let made = try calling("making the database") { () throws(FileError) in
+            var first = first
+            try first.write(in: directory)
+            return first
+        }
+        manifest = made
+        witness.note(made)
+        return witness
     }
 
     /// An empty directory will do, or one in which an earlier attempt to make a database ended.
@@ -59,38 +102,29 @@ enum Recovery {
             try directory.lock(name)
         }
         guard let lock else {
-            let holder = try? directory.open(name, writable: false).readAll(count: 200, at: 0)
-            let text = String(decoding: holder ?? [], as: UTF8.self)
             throw DatabaseError(
                 .locked,
-                "another process writes to this database (\(text.isEmpty ? "unknown" : text)); "
+                "another process writes to this database (\(holder(of: directory))); "
                     + "wait until it ends, or open read-only", file: directory.path)
         }
-        let started = Timestamp(nanoseconds: now()).description
-        let holder = Array("process \(getpid()), since \(started)".utf8)
-        // Only a help for others: a full disk must not keep the owner out.
-        try? lock.truncate(to: 0)
-        try? lock.writeAll(holder.span, at: 0)
         return lock
+    }
+
+    /// Who says to hold the lock.
+    private static func holder(of directory: any Directory) -> String {
+        let file = try? directory.open(FileName.lock.text, writable: false)
+        guard let bytes = try? file?.readAll(count: Witness.sizeBytes, at: 0) else {
+            return "unknown"
+        }
+        // Before there were witnesses it was text alone.
+        let text = Witness(bytes)?.holder ?? Witness.text(Array(bytes.prefix(100)))
+        return text.isEmpty ? "unknown" : text
     }
 
     static func now() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
-    private static func readOrMakeManifest(
-        _ directory: any Directory
-    ) throws(DatabaseError) -> Manifest {
-        if let manifest = try Manifest.read(in: directory) { return manifest }
-        var manifest = Manifest(databaseID: UInt64.random(in: 1...UInt64.max))
-        manifest.generation = 1
-        let first = manifest
-        try calling("making the database") { () throws(FileError) in
-            try first.write(in: directory)
-        }
-        return manifest
     }
 
     static func removeUnnamed(
@@ -101,31 +135,39 @@ enum Recovery {
         let rejects = Set(manifest.rejects.map(\.number))
         try calling("removing files of an interrupted write") { () throws(FileError) in
             var names = try directory.list()
+            var isChanged = false
             for name in names {
                 switch FileName(name) {
                 case .segment(let number) where !segments.contains(number),
                     .log(let number) where !logs.contains(number):
                     try directory.remove(name)
-                case .manifestDraft: try directory.remove(name)
+                    isChanged = true
+                case .manifestDraft:
+                    try directory.remove(name)
+                    isChanged = true
                 default: break
                 }
             }
+            // They may hold what was deleted: gone is gone, also after a power loss.
+            if isChanged { try directory.sync() }
             guard names.contains(FileName.rejectsDirectory) else { return }
             let folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
             names = try folder.list()
+            isChanged = false
             for name in names {
                 if case .rejects(let number) = FileName(name), !rejects.contains(number) {
                     try folder.remove(name)
+                    isChanged = true
                 }
             }
+            if isChanged { try folder.sync() }
         }
     }
 }
 
 extension Engine {
     /// Replays the logs of the last session and writes what they held to segments.
-    func recover(_ manifest: Manifest) throws(DatabaseError) {
-        let replay = try LogReplay(manifest, in: directory)
+    func recover(_ manifest: Manifest, _ replay: LogReplay) throws(DatabaseError) {
         state.withLock { state in
             // Numbers that the crashed session gave to files no manifest names may be given again.
             state.schemas = replay.schemas
@@ -133,10 +175,28 @@ extension Engine {
             state.durableSequence = replay.lastSequence
             state.queuedSequence = replay.lastSequence
         }
-        let commits = replay.lastSequence - manifest.lastSequence
+        let commits = replay.lastSequence &- manifest.lastSequence
         options.log?(
             "recovered \(commits) commits from the log"
                 + (replay.tornBytes > 0 ? "; an unfinished one was cut off" : ""))
         try install(replay.memtable, schemas: replay.schemas, keeping: nil) { _ in }
+    }
+}
+
+extension DatabaseError {
+    /// Runs what opens files that a manifest names: one that is not there is damage.
+    static func ofNamedFiles<Result>(
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            throw DatabaseError(
+                .damaged,
+                "this file is missing: the manifest names it, and what it holds is lost without "
+                    + "it; put it back, or see what is left: cozdb repair", file: error.file,
+                offset: 0)
+        }
     }
 }

@@ -74,8 +74,20 @@ struct LogReader {
             return nil
         }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
-        nextSequence += UInt64(frame.header.commitCount)
+        nextSequence &+= UInt64(frame.header.commitCount)
         return (frame.header.firstSequence, commits)
+    }
+
+    /// Whether what was acknowledged of the log is there; after the last frame.
+    ///
+    /// - Throws: `damaged` where the log ends before.
+    func checkReach(_ witness: Witness) throws(DatabaseError) {
+        guard UInt64(validSizeBytes) < witness.logSizeBytes else { return }
+        throw DatabaseError(
+            .damaged,
+            "the log ends here, but \(witness.logSizeBytes) bytes of it were acknowledged; commits "
+                + "from sequence \(nextSequence) on are lost", file: file.path,
+            offset: validSizeBytes)
     }
 
     /// Decides what a place without a good frame means.

@@ -61,6 +61,12 @@ struct Manifest: Sendable {
     /// Participants whose data was taken out and is not taken in again.
     var forgotten = ForgottenList()
 
+    /// Version of the file that this was read from or written to, and the checksum of its payload.
+    private(set) var fileVersion: UInt32 = Manifest.version
+    private(set) var fileChecksum: UInt32 = 0
+
+    /// From this version on there is a witness beside it.
+    static let versionWithWitness: UInt32 = 4
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
     static let version: UInt32 = 4
     static let headerSizeBytes = 24
@@ -142,7 +148,8 @@ extension Manifest {
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {
-        let (version, payload) = try Manifest.payload(bytes)
+        let (version, sum, payload) = try Manifest.payload(bytes)
+        (fileVersion, fileChecksum) = (version, sum)
         var reader = ByteReader(payload.span)
         databaseID = try reader.readUInt64()
         generation = try reader.readUInt64()
@@ -198,10 +205,10 @@ extension Manifest {
         }
     }
 
-    /// The version and the payload of a file, once its header and checksum are right.
+    /// The version, the checksum and the payload of a file, once header and checksum are right.
     private static func payload(
         _ bytes: [UInt8]
-    ) throws(FormatError) -> (version: UInt32, payload: [UInt8]) {
+    ) throws(FormatError) -> (version: UInt32, checksum: UInt32, payload: [UInt8]) {
         var header = ByteReader(bytes.span)
         guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
             throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
@@ -223,8 +230,8 @@ extension Manifest {
             throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
         }
         let payload = bytes.span.extracting(24...)
-        if version < 3 { return (version, [UInt8](copying: payload)) }
-        return (version, try decompressedBytes(payload, limit: Manifest.sizeBytesMax))
+        if version < 3 { return (version, stored, [UInt8](copying: payload)) }
+        return (version, stored, try decompressedBytes(payload, limit: Manifest.sizeBytesMax))
     }
 
     private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {
@@ -274,7 +281,7 @@ extension Manifest {
     }
 
     /// Replaces the manifest; durable on return.
-    func write(in directory: any Directory) throws(FileError) {
+    mutating func write(in directory: any Directory) throws(FileError) {
         let draft = FileName.manifestDraft.text
         do throws(FileError) {
             try directory.remove(draft)
@@ -283,6 +290,9 @@ extension Manifest {
         }
         let file = try directory.create(draft)
         let bytes = encoded()
+        fileVersion = Manifest.version
+        fileChecksum = checksum(
+            bytes.span.extracting(Manifest.headerSizeBytes...), seed: Manifest.version)
         try file.writeAll(bytes.span, at: 0)
         try file.syncData()
         try directory.rename(draft, to: FileName.manifest.text)

@@ -1,0 +1,162 @@
+// Files replaced by older versions of themselves, and logs that were cut: what the lock file
+// remembers tells.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+@Suite struct WitnessTests {
+    private static func open(
+        _ system: FaultyFileSystem, _ access: DatabaseAccess = .readWrite
+    ) throws -> Database {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        return try Database.open("db", access: access, options: options, on: system)
+    }
+
+    private static func write(_ database: Database, _ rows: Range<Int>) throws {
+        for row in rows {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: Int64(row)), fields: ["v": .integer(Int64(row))])
+            try database.write(batch)
+        }
+    }
+
+    private static func rows(_ system: FaultyFileSystem) throws -> Int? {
+        let database = try open(system, .readOnly)
+        let series = try database.query("SELECT count(v) FROM m").series
+        guard case .integer(let count)?? = series.first?.columns.last?.value(0) else { return 0 }
+        return Int(count)
+    }
+
+    /// Closed after each session, with the manifests of all of them.
+    private static func closed(
+        sessions: Int
+    ) throws -> (system: FaultyFileSystem, manifests: [[UInt8]], locks: [[UInt8]]) {
+        let system = FaultyFileSystem()
+        var manifests: [[UInt8]] = []
+        var locks: [[UInt8]] = []
+        for session in 0..<sessions {
+            let database = try open(system)
+            try write(database, (session * 10)..<(session * 10 + 10))
+            try database.close()
+            manifests.append(system["db/MANIFEST"])
+            locks.append(system["db/LOCK"])
+        }
+        return (system, manifests, locks)
+    }
+
+    private static func failure(_ body: () throws -> some Any) -> DatabaseError? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return error as? DatabaseError
+        }
+    }
+
+    @Test func `an older manifest is neither answered from nor followed`() throws {
+        let (system, manifests, _) = try Self.closed(sessions: 3)
+        for old in manifests.dropLast() {
+            let copy = system.survivor(.nothing)
+            copy["db/MANIFEST"] = old
+            let files = copy.files
+            let read = Self.failure { try Self.rows(copy) }
+            #expect(read?.kind == .damaged && read?.file?.hasSuffix("MANIFEST") == true)
+            let written = Self.failure { try Self.open(copy) }
+            #expect(written?.kind == .damaged && written?.message.contains("older") == true)
+            #expect(copy.files == files, "nothing was removed")
+            copy["db/MANIFEST"] = manifests[2]
+            #expect(try Self.rows(copy) == 30)
+        }
+    }
+
+    @Test func `a manifest of another database is refused`() throws {
+        let (system, _, _) = try Self.closed(sessions: 1)
+        let (_, others, _) = try Self.closed(sessions: 1)
+        system["db/MANIFEST"] = others[0]
+        let error = Self.failure { try Self.rows(system) }
+        #expect(error?.kind == .damaged && error?.message.contains("another database") == true)
+        #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
+    }
+
+    @Test func `an older lock, a cut one and none`() throws {
+        let (system, _, locks) = try Self.closed(sessions: 2)
+        system["db/LOCK"] = locks[0]
+        #expect(
+            Self.failure { try Self.rows(system) }?.message.contains("LOCK was replaced") == true)
+        for bytes in [[], Array(locks[1].prefix(300)), [UInt8](repeating: 0, count: 1024)] {
+            system["db/LOCK"] = bytes
+            #expect(
+                Self.failure { try Self.rows(system) }?.kind == .damaged, "\(bytes.count) bytes")
+            #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
+        }
+        // One of the two records is enough.
+        var half = locks[1]
+        half.replaceSubrange(512..<600, with: [UInt8](repeating: 7, count: 88))
+        system["db/LOCK"] = half
+        #expect(try Self.rows(system) == 20)
+        let copy = FaultyFileSystem()
+        for path in system.files where !path.hasSuffix("LOCK") { copy.add(path, system[path]) }
+        #expect(try Self.rows(copy) == 20, "a copy without its lock")
+        try Self.open(copy).close()
+        #expect(copy["db/LOCK"].count == Witness.sizeBytes)
+    }
+
+    @Test func `of a log that was not closed nothing acknowledged can be cut off`() throws {
+        let system = FaultyFileSystem()
+        let database = try Self.open(system)
+        try Self.write(database, 0..<20)
+        let path = try #require(system.files.first { $0.hasSuffix(".wal") })
+        // As after kill -9: everything that was written is there.
+        let killed = system.survivor(.nothing)
+        #expect(try Self.rows(killed.survivor(.nothing)) == 20)
+        let log = killed[path]
+        let end = try #require(log.lastIndex { $0 != 0 })
+        for cut in [0, 20, 40, 400, end / 2, end - 1] {
+            for isZeroed in [false, true] {
+                let copy = killed.survivor(.nothing)
+                let rest = [UInt8](repeating: 0, count: isZeroed ? log.count - cut : 0)
+                copy[path] = Array(log.prefix(cut)) + rest
+                let error = Self.failure { try Self.rows(copy) }
+                #expect(error?.kind == .damaged, "cut at \(cut), zeros \(isZeroed)")
+                #expect(Self.failure { try Self.open(copy) }?.kind == .damaged)
+            }
+        }
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func `files that no manifest names stay until all others could be opened`() throws {
+        let (system, _, _) = try Self.closed(sessions: 1)
+        system.add("db/00000099.seg", [1, 2, 3])
+        let segment = try #require(system.files.first { $0.hasSuffix(".seg") })
+        let bytes = system[segment]
+        system[segment] = Array(bytes.dropLast(5))
+        #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
+        #expect(system.files.contains("db/00000099.seg"))
+        system[segment] = bytes
+        try Self.open(system).close()
+        #expect(!system.files.contains("db/00000099.seg"))
+    }
+
+    @Test func `records come back as they were written, and no others`() {
+        var witness = Witness(
+            serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, isClosed: true,
+            logNumber: 4, logSizeBytes: 1 << 40, holder: "process 17, since ever")
+        let older = witness.record(at: 0)
+        witness.serial = 8
+        let newer = witness.record(at: 512)
+        #expect(Witness(older + newer) == witness)
+        #expect(Witness(older)?.serial == 7)
+        #expect(Witness(newer) == nil, "a record at the other one's place")
+        for index in older.indices {
+            var damaged = older
+            damaged[index] ^= 1 << UInt8(index % 8)
+            #expect(Witness(damaged) == nil, "byte \(index)")
+        }
+        #expect(Witness([UInt8]("process 17, since ever".utf8)) == nil)
+    }
+}
