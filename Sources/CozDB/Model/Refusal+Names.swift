@@ -40,8 +40,9 @@ enum NamedWords {
     /// Adds the words of a text: as cells of a table, and with three notions of what parts words.
     static func collect(_ text: [UInt8], _ words: inout Set<Name>) {
         collectCells(text, &words)
-        for separators in [Array(" \t\r\n,;=\"'(){}[]".utf8), Array(" \t\r\n,;:=\"'/\\(){}[]".utf8)]
-        {
+        for separators in [
+            Array(" \t\r\n,;=\"'(){}[]".utf8), Array(" \t\r\n,;:=\"'/\\(){}[]".utf8),
+        ] {
             for word in text.split(whereSeparator: { separators.contains($0) }) {
                 insert(word, &words)
             }

@@ -171,8 +171,9 @@ struct ForgetTests {
             #expect(again.forgottenPoints == 32 + 4)
             #expect(again.examples.first?.reason.contains("was forgotten") == true)
         }
-        #expect(try StoredBytes(PlantedDatabase.path, on: system)
-            .places(of: PlantedDatabase.markers) == [])
+        #expect(
+            try StoredBytes(PlantedDatabase.path, on: system)
+                .places(of: PlantedDatabase.markers) == [])
         try database.close()
         let reopened = try planted.open(on: system)
         #expect(try Contents(reopened) == contents)
@@ -213,8 +214,9 @@ struct ForgetTests {
             try database.flush()
         }
         _ = try database.forget([PlantedDatabase.him])
-        #expect(try StoredBytes(PlantedDatabase.path, on: system)
-            .places(of: ["name": Array(PlantedDatabase.him.utf8)]) == [])
+        #expect(
+            try StoredBytes(PlantedDatabase.path, on: system)
+                .places(of: ["name": Array(PlantedDatabase.him.utf8)]) == [])
         #expect(try Contents(database).cells.count == 3)
         try database.close()
     }

@@ -13,7 +13,8 @@ enum RedactionChecks {
             if let measurement = show.measurement { try check(measurement) }
         case .delete, .dropSeries, .dropMeasurement, .alter:
             throw DatabaseError(
-                .usage, "a statement that changes data cannot run while secrets are masked; leave "
+                .usage,
+                "a statement that changes data cannot run while secrets are masked; leave "
                     + "out --redact")
         case .administration: break
         }

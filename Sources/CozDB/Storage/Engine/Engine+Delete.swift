@@ -140,7 +140,8 @@ extension Engine {
     }
 
     private func rewriteRejects(
-        _ isGone: (Refusal) throws(DatabaseError) -> Bool, _ rewriting: inout Rewriting, _ report: inout DeletionReport
+        _ isGone: (Refusal) throws(DatabaseError) -> Bool, _ rewriting: inout Rewriting,
+        _ report: inout DeletionReport
     ) throws(DatabaseError) {
         let files = state.withLock { $0.manifest.rejects }
         var gone: Set<UInt64> = []
