@@ -20,8 +20,8 @@ extension Database {
         }
     }
 
-    /// The same with nothing secret in it: refused lines, which may be of any form, are masked whole,
-    /// values and tags as `QueryOptions.redactsSecrets` masks them.
+    /// The same with nothing secret in it: refused lines, which may be of any form, are masked
+    /// whole, values and tags as `QueryOptions.redactsSecrets` masks them.
     public func redactedRejects(
         _ body: (RejectEntry) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {

@@ -27,11 +27,11 @@ struct SHA256Tests {
         #expect(hex(sha256(Array(text.utf8))) == digest)
     }
 
-    @Test func `a million letters`() {
-        let message = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
+    @Test func `many blocks`() {
+        let message = [UInt8](repeating: UInt8(ascii: "a"), count: 10_000)
         #expect(
             hex(sha256(message))
-                == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
+                == "27dd1f61b867b6a0f6e9d8a41c43231de52107e53ae424de8f847b821db4b711")
     }
 
     /// Digests of `count` letters "a" around the lengths at which padding takes another block.

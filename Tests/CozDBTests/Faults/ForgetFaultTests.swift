@@ -12,7 +12,7 @@ struct ForgetFaultTests {
     func `trouble at any call of a forget leaves all or nothing of somebody`(
         trouble: FaultTests.Trouble
     ) throws {
-        let planted = PlantedDatabase(identity: .standard)
+        let planted = PlantedDatabase(identity: .standard, rowCount: 4)
         let made = FaultyFileSystem()
         try planted.make(on: made)
         let before = try contents(planted, made.survivor(.nothing))

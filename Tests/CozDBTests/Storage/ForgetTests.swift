@@ -1,5 +1,5 @@
-// Forgetting a participant: planted texts and numbers are in every kind of place before, and in none
-// after; others keep all they have; what comes later is refused and not kept.
+// Forgetting a participant: planted texts and numbers are in every kind of place before, and in
+// none after; others keep all they have; what comes later is refused and not kept.
 
 import CozImport
 import CozTestSupport
@@ -43,6 +43,7 @@ struct PlantedDatabase {
     static func marker(_ name: String) -> String { texts[name] ?? "" }
 
     let identity: Identity
+    var rowCount = 30
 
     /// One of several batches: he and two others, in the ways that the identity allows.
     func batch(_ round: Int) throws -> WriteBatch {
@@ -54,7 +55,7 @@ struct PlantedDatabase {
             var tags = ["id_participant": name, "host": "h\(index)"]
             if isHis { tags["device"] = Self.marker("attribute") }
             if isHis { tags[Self.marker("tag")] = "x" }
-            for row in 0..<30 {
+            for row in 0..<rowCount {
                 var fields: [String: FieldValue] = [
                     "heart": .integer(Int64(60 + row)), "load": .float(Double(row) / 8),
                     "mood": .string("mood \(row % 3)"), "note": .string("\(name) \(round) \(row)"),
@@ -87,10 +88,11 @@ struct PlantedDatabase {
 
     /// Lines of several formats that no importer could read.
     private func refuse(_ name: String, _ isHis: Bool, _ batch: inout WriteBatch) {
+        let json = isHis ? Self.marker("json") : ""
         let lines = [
             "dev,id_participant=\(name) v=\(isHis ? Self.marker("line") : "x")",
             "2030-01-01,\"\(name)\",\(isHis ? Self.marker("csv") : "x")",
-            "{\"tags\":{\"id_participant\":\"\(name)\"},\"x\":\"\(isHis ? Self.marker("json") : "")",
+            "{\"tags\":{\"id_participant\":\"\(name)\"},\"x\":\"\(json)",
         ]
         for (index, line) in lines.enumerated() {
             batch.refuse(
@@ -165,7 +167,7 @@ struct ForgetTests {
             #expect(after.places(of: PlantedDatabase.markers) == [])
             #expect(after.unnamed == [])
             #expect(try Contents(database) == contents)
-            #expect(!contents.cells.isEmpty && contents.refusals.count == 10)
+            #expect(!contents.cells.isEmpty && contents.refusals.count >= 10)
             // What comes again is refused, and nowhere kept.
             let again = try database.write(try planted.batch(3))
             #expect(again.forgottenPoints == 32 + 4)

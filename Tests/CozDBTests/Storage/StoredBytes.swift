@@ -1,5 +1,5 @@
-// Everything that the files of a database hold, decoded by all means there are: raw bytes, payloads,
-// frames, entries, keys, dictionaries, blocks, statistics, names. What is not in here is nowhere.
+// Everything that the files of a database hold, decoded by all means there are: raw bytes,
+// payloads, frames, entries, keys, dictionaries, blocks, statistics, names. What is not in here is nowhere.
 
 import CozTestSupport
 import Testing
@@ -20,11 +20,12 @@ struct StoredBytes {
                 try addRejects(directory, manifest)
                 continue
             }
-            add(name, try StoredBytes.bytes(name, in: directory))
+            let bytes = try StoredBytes.bytes(name, in: directory)
+            add(name, bytes)
             switch FileName(name) {
             case .manifest:
-                let payload = try #require(files[name])[Manifest.headerSizeBytes...]
-                add(name, try decompressedBytes(Array(payload).span, limit: 1 << 30))
+                let payload = Array(bytes[Manifest.headerSizeBytes...])
+                add(name, try decompressedBytes(payload.span, limit: 1 << 30))
             case .log: try addLog(name, directory)
             case .segment(let number):
                 guard let info = manifest.segments.first(where: { $0.number == number }) else {

@@ -1,5 +1,5 @@
-// Which rows belong to some participants, by a tag of the identity or by an attribute, and who is in
-// the data at all.
+// Which rows belong to some participants, by a tag of the identity or by an attribute, and who is
+// in the data at all.
 
 /// Finds the rows of participants.
 struct ParticipantRows {
