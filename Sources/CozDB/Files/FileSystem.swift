@@ -2,6 +2,7 @@
 // Loops over short writes and interrupted calls stand here, above the seam, where tests reach.
 
 internal import Glibc
+internal import Synchronization
 
 /// A system call that failed. Becomes a `DatabaseError` where the purpose is known.
 package struct FileError: Error, Equatable, Sendable {
@@ -18,15 +19,30 @@ package struct FileError: Error, Equatable, Sendable {
         self.code = code
     }
 
+    /// In place of errno: a directory, a pipe or a device where a file should be.
+    package static let notRegular: Int32 = -1
+
     package var isNotFound: Bool { code == ENOENT }
     package var isExisting: Bool { code == EEXIST }
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 }
 
 extension DatabaseError {
+    /// The same of opening a file that a manifest names: one that is not there, or is no file, is
+    /// damage.
+    var ofNamedFile: DatabaseError {
+        guard kind == .notFound else { return self }
+        return DatabaseError(
+            .damaged,
+            "this file is missing: the manifest names it, and what it holds is lost without it; "
+                + "put it back, or see what is left: cozdb repair", file: file, offset: 0)
+    }
+
     /// What a failed call means to the caller, with what was being done.
     init(_ error: FileError, while purpose: String) {
-        let reason = unsafe String(cString: strerror(error.code))
+        let reason =
+            error.code == FileError.notRegular
+            ? "found no regular file" : unsafe String(cString: strerror(error.code))
         let advice: String
         switch error.code {
         case ENOENT: advice = "check the path"
@@ -35,6 +51,8 @@ extension DatabaseError {
         case ENOSPC, EDQUOT, EFBIG: advice = "free space or raise the limit, then open again"
         case EMFILE, ENFILE: advice = "raise the limit of open files (ulimit -n)"
         case ELOOP: advice = "symbolic links are not followed inside a database"
+        case FileError.notRegular, EISDIR, ENXIO:
+            advice = "files of a database are regular files; put the file back that belongs here"
         default: advice = "see the system's log for the device"
         }
         self.init(
@@ -99,6 +117,11 @@ package protocol File: AnyObject, Sendable {
     // Unchecked: the bytes are never written after init.
     package let bytes: UnsafeRawBufferPointer
     private let release: @Sendable (UnsafeRawBufferPointer) -> Void
+    /// For each chunk whether its pages were read once without trouble.
+    private let isRead: UnsafeMutablePointer<Atomic<Bool>>
+    private let chunkCount: Int
+    /// Read at a time: about what the system reads ahead.
+    private static let chunkSizeBytes = 128 << 10
 
     package init(
         _ bytes: UnsafeRawBufferPointer,
@@ -106,9 +129,38 @@ package protocol File: AnyObject, Sendable {
     ) {
         unsafe self.bytes = bytes
         unsafe self.release = release
+        let size = FileMapping.chunkSizeBytes
+        chunkCount = (bytes.count + size - 1) / size
+        unsafe isRead = .allocate(capacity: chunkCount)
+        for chunk in 0..<chunkCount { unsafe (isRead + chunk).initialize(to: Atomic(false)) }
     }
 
-    deinit { unsafe release(bytes) }
+    deinit {
+        unsafe isRead.deinitialize(count: chunkCount)
+        unsafe isRead.deallocate()
+        unsafe release(bytes)
+    }
+
+    /// Whether pages can be read. The first look at each chunk has the system read it: where the
+    /// file was made shorter, or its device fails, that is an error here and not a signal that ends
+    /// the process. What happens to the file after that look is not seen.
+    package func isReadable(_ range: Range<Int>) -> Bool {
+        guard let last = range.last else { return true }
+        let size = FileMapping.chunkSizeBytes
+        for chunk in (range.lowerBound / size)...(last / size) {
+            if unsafe isRead[chunk].load(ordering: .relaxed) { continue }
+            let start = chunk * size
+            let count = min(size, self.count - start)
+            let address = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress! + start)
+            let failed = unsafe madvise(address, count, FileMapping.populateRead) != 0
+            if failed, errno == EFAULT || errno == EIO { return false }
+            unsafe isRead[chunk].store(true, ordering: .relaxed)
+        }
+        return true
+    }
+
+    /// MADV_POPULATE_READ; systems before Linux 5.14 refuse it, which is ignored.
+    private static let populateRead: Int32 = 22
 
     package var count: Int { unsafe bytes.count }
 }

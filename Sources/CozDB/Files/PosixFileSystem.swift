@@ -11,7 +11,7 @@ package struct PosixFileSystem: FileSystem {
     ) throws(FileError) -> any Directory {
         let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
         if create {
-            if unsafe mkdir(path, mode) == 0 {
+            if uninterrupted({ unsafe mkdir(path, mode) }) == 0 {
                 try PosixFileSystem.setMode(path, mode)
             } else if errno != EEXIST {
                 throw FileError(call: "mkdir", path: path, code: errno)
@@ -19,9 +19,22 @@ package struct PosixFileSystem: FileSystem {
             // Also where it was there: whoever made it may have ended before this.
             try PosixFileSystem.syncParent(of: path)
         }
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = uninterrupted {
+            unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
         guard descriptor >= 0 else { throw FileError(call: "open", path: path, code: errno) }
-        return PosixDirectory(Descriptor(descriptor, path: path), access: access)
+        let directory = Descriptor(descriptor, path: path)
+        return PosixDirectory(directory, access: PosixFileSystem.access(of: directory, access))
+    }
+
+    /// What a service let its group read stays readable for it, whoever writes to it next.
+    private static func access(
+        of directory: Descriptor, _ access: DatabaseOptions.FileAccess
+    ) -> DatabaseOptions.FileAccess {
+        var status = stat()
+        let result = unsafe fstatat(
+            directory.number, FileName.manifest.text, &status, AT_SYMLINK_NOFOLLOW)
+        return result == 0 && status.st_mode & S_IRGRP != 0 ? .groupReadable : access
     }
 
     /// The umask may have taken bits away from a mode that was asked for.
@@ -40,11 +53,21 @@ package struct PosixFileSystem: FileSystem {
         } else {
             parent = "."
         }
-        let descriptor = unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = uninterrupted {
+            unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
         if descriptor < 0, errno == EACCES { return }
         guard descriptor >= 0 else { throw FileError(call: "open", path: parent, code: errno) }
         let directory = Descriptor(descriptor, path: parent)
         try directory.check("fsync", fsync(directory.number))
+    }
+}
+
+/// Runs a call that gives -1 where it fails until no signal interrupts it.
+private func uninterrupted(_ call: () -> Int32) -> Int32 {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
     }
 }
 
@@ -83,7 +106,9 @@ private final class PosixDirectory: Directory {
 
     func list() throws(FileError) -> [String] {
         // fdopendir takes the descriptor over, so it gets one of its own.
-        let copy = unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let copy = uninterrupted {
+            unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
         guard copy >= 0, let stream = unsafe fdopendir(copy) else {
             throw FileError(call: "opendir", path: path, code: errno)
         }
@@ -103,7 +128,7 @@ private final class PosixDirectory: Directory {
     func create(_ name: String) throws(FileError) -> any File {
         let mode: mode_t = access == .ownerOnly ? 0o600 : 0o640
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let number = unsafe openat(descriptor.number, name, flags, mode)
+        let number = uninterrupted { unsafe openat(descriptor.number, name, flags, mode) }
         guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
         let file = Descriptor(number, path: path(of: name))
         try file.check("fchmod", fchmod(number, mode))
@@ -113,13 +138,13 @@ private final class PosixDirectory: Directory {
     func open(_ name: String, writable: Bool) throws(FileError) -> any File {
         // O_NONBLOCK: a FIFO in place of a file must not block the open.
         let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        let number = unsafe openat(descriptor.number, name, flags)
+        let number = uninterrupted { unsafe openat(descriptor.number, name, flags) }
         guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
         let file = Descriptor(number, path: path(of: name))
         var status = stat()
         try file.check("fstat", unsafe fstat(number, &status))
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw FileError(call: "open", path: file.path, code: EINVAL)
+            throw FileError(call: "open", path: file.path, code: FileError.notRegular)
         }
         return PosixFile(file, FileIdentity(status))
     }
@@ -135,7 +160,7 @@ private final class PosixDirectory: Directory {
     func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory {
         if create {
             let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
-            if unsafe mkdirat(descriptor.number, name, mode) == 0 {
+            if uninterrupted({ unsafe mkdirat(descriptor.number, name, mode) }) == 0 {
                 guard unsafe fchmodat(descriptor.number, name, mode, 0) == 0 else {
                     throw FileError(call: "fchmodat", path: path(of: name), code: errno)
                 }
@@ -145,20 +170,22 @@ private final class PosixDirectory: Directory {
             }
         }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-        let number = unsafe openat(descriptor.number, name, flags)
+        let number = uninterrupted { unsafe openat(descriptor.number, name, flags) }
         guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
         return PosixDirectory(Descriptor(number, path: path(of: name)), access: access)
     }
 
     func rename(_ source: String, to target: String) throws(FileError) {
-        let result = unsafe renameat(descriptor.number, source, descriptor.number, target)
+        let result = uninterrupted {
+            unsafe renameat(descriptor.number, source, descriptor.number, target)
+        }
         guard result == 0 else {
             throw FileError(call: "rename", path: path(of: source), code: errno)
         }
     }
 
     func remove(_ name: String) throws(FileError) {
-        guard unsafe unlinkat(descriptor.number, name, 0) == 0 else {
+        guard uninterrupted({ unsafe unlinkat(descriptor.number, name, 0) }) == 0 else {
             throw FileError(call: "unlink", path: path(of: name), code: errno)
         }
     }
@@ -174,8 +201,12 @@ private final class PosixDirectory: Directory {
         } catch {
             guard error.isExisting else { throw error }
         }
-        guard let file = try open(name, writable: true) as? PosixFile else { return nil }
-        return try file.lock() ? file : nil
+        while true {
+            guard let file = try open(name, writable: true) as? PosixFile else { return nil }
+            guard try file.lock() else { return nil }
+            // Where the name stands for another file by now, that one's lock is what counts.
+            if try file.isNamed(name, in: descriptor) { return file }
+        }
     }
 }
 
@@ -219,7 +250,9 @@ private final class PosixFile: File {
     }
 
     func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(FileError) -> Int {
-        let put = unsafe pwrite(descriptor.number, buffer.baseAddress, buffer.count, offset)
+        let put = withFileSizeSignalBlocked {
+            unsafe pwrite(descriptor.number, buffer.baseAddress, buffer.count, offset)
+        }
         // A write of no bytes would loop for ever above; no file system should do it.
         guard put > 0 else {
             throw FileError(call: "pwrite", path: path, code: put == 0 ? ENOSPC : errno)
@@ -237,7 +270,10 @@ private final class PosixFile: File {
     }
 
     func truncate(to size: Int) throws(FileError) {
-        try descriptor.check("ftruncate", ftruncate(descriptor.number, size))
+        let result = withFileSizeSignalBlocked {
+            Int(uninterrupted { ftruncate(descriptor.number, size) })
+        }
+        guard result == 0 else { throw FileError(call: "ftruncate", path: path, code: errno) }
     }
 
     func syncData() throws(FileError) {
@@ -257,11 +293,38 @@ private final class PosixFile: File {
         }
     }
 
+    func isNamed(_ name: String, in directory: Descriptor) throws(FileError) -> Bool {
+        var (own, named) = (stat(), stat())
+        try descriptor.check("fstat", unsafe fstat(descriptor.number, &own))
+        let result = unsafe fstatat(directory.number, name, &named, AT_SYMLINK_NOFOLLOW)
+        return result == 0 && own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    }
+
     func lock() throws(FileError) -> Bool {
-        if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 { return true }
+        if uninterrupted({ flock(descriptor.number, LOCK_EX | LOCK_NB) }) == 0 { return true }
         guard errno == EWOULDBLOCK else {
             throw FileError(call: "flock", path: path, code: errno)
         }
         return false
     }
+}
+
+/// Runs a write while this thread is not to be ended for making a file larger than the process may:
+/// the write then fails, and says so. The host's own handling of the signal is not touched.
+private func withFileSizeSignalBlocked(_ write: () -> Int) -> Int {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGXFSZ)
+    var before = sigset_t()
+    guard unsafe pthread_sigmask(SIG_BLOCK, &signals, &before) == 0 else { return write() }
+    let result = write()
+    let code = errno
+    if result < 0, code == EFBIG {
+        // It was sent to this thread, and must not wait for the mask to open.
+        var patience = timespec()
+        _ = unsafe sigtimedwait(&signals, nil, &patience)
+    }
+    _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    errno = code
+    return result
 }

@@ -2,6 +2,7 @@
 // remembers tells.
 
 import CozTestSupport
+import Foundation
 import Testing
 
 @testable import CozDB
@@ -158,5 +159,75 @@ import Testing
             #expect(Witness(damaged) == nil, "byte \(index)")
         }
         #expect(Witness([UInt8]("process 17, since ever".utf8)) == nil)
+    }
+}
+
+/// What one file that cannot be read keeps others from.
+@Suite struct DamageScopeTests {
+    private let directory = TemporaryDirectory()
+
+    private func make() throws -> [String] {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(directory.path, options: options)
+        for name in ["a", "b"] {
+            var batch = WriteBatch()
+            for row in 0..<100 {
+                try batch.add(
+                    experiment: name, tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: Int64(row)), fields: ["v": .integer(Int64(row))])
+            }
+            try database.write(batch)
+            try database.flush()
+        }
+        try database.close()
+        return try files().filter { $0.hasSuffix(".seg") }
+    }
+
+    private func files() throws -> [String] {
+        try PosixFileSystem().openDirectory(directory.path, create: false, access: .ownerOnly)
+            .list()
+    }
+
+    private func failure(_ text: String) -> DatabaseError? {
+        do {
+            let database = try Database.open(directory.path, access: .readOnly)
+            let series = try database.query(text).series
+            #expect(series.first?.column("count")?.integers == [100])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: ["gone", "shorter", "longer", "link", "folder", "pipe"])
+    func `a bad segment keeps nobody from other experiments`(kind: String) throws {
+        let segments = try make()
+        #expect(segments.count == 2)
+        let path = directory.path + "/" + segments[0]
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        try FileManager.default.removeItem(atPath: path)
+        switch kind {
+        case "shorter": try bytes.dropLast(3).write(to: URL(fileURLWithPath: path))
+        case "longer": try (bytes + [0]).write(to: URL(fileURLWithPath: path))
+        case "link":
+            try FileManager.default.createSymbolicLink(
+                atPath: path, withDestinationPath: segments[1])
+        case "folder":
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: false)
+        case "pipe": #expect(unsafe mkfifo(path, 0o600) == 0)
+        default: break
+        }
+        let error = failure("SELECT count(v) FROM a")
+        #expect(error?.file?.hasSuffix(segments[0]) == true, "\(String(describing: error))")
+        #expect(error?.kind == (["link", "folder", "pipe"].contains(kind) ? .io : .damaged))
+        #expect(failure("SELECT count(v) FROM b") == nil)
+        let before = try files()
+        #expect(throws: DatabaseError.self) { try Database.open(directory.path) }
+        #expect(try files() == before, "opening for writing removed nothing")
+        _ = try? FileManager.default.removeItem(atPath: path)
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(failure("SELECT count(v) FROM a") == nil)
     }
 }

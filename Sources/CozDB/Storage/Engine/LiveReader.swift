@@ -67,7 +67,13 @@ final class LiveReader: Sendable {
                 let found = try Witness.read(in: directory)
                 try found.check(manifest, in: directory)
                 var open = segments.withLock { $0 }
-                try open.follow(manifest, in: directory)
+                open.follow(manifest, in: directory)
+                // First it may mean that there is a newer manifest; then it is what it says.
+                if let failure = open.failures.min(by: { $0.key < $1.key })?.value,
+                    problem?.message != failure.message
+                {
+                    throw failure
+                }
                 let replay = try LogReplay(manifest, witness: found.witness, in: directory)
                 // Segments never change: only with logs several files must be of one moment.
                 if !manifest.logs.isEmpty {
@@ -79,11 +85,7 @@ final class LiveReader: Sendable {
                 // A file that is gone, or a log that was being written, under a newer manifest.
                 let isSame = try self.manifest().generation == manifest.generation
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
-                if isSame, wasSeen {
-                    return try DatabaseError.ofNamedFiles { () throws(DatabaseError) in
-                        throw error
-                    }
-                }
+                if isSame, wasSeen { throw error.ofNamedFile }
                 problem = error
             }
         }

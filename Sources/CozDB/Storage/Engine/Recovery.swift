@@ -33,9 +33,14 @@ enum Recovery {
         var segments = SegmentSet()
         var replay: LogReplay?
         if let manifest {
-            try DatabaseError.ofNamedFiles { () throws(DatabaseError) in
-                try segments.follow(manifest, in: directory)
+            segments.follow(manifest, in: directory)
+            if let failure = segments.failures.min(by: { $0.key < $1.key }) {
+                throw failure.value.ofNamedFile
+            }
+            do throws(DatabaseError) {
                 replay = try LogReplay(manifest, witness: found.witness, in: directory)
+            } catch {
+                throw error.ofNamedFile
             }
         }
         let witness = try begin(lock, found.witness, &manifest, in: directory)
@@ -48,7 +53,8 @@ enum Recovery {
         return engine
     }
 
-    /// Takes the witness over, durably; then makes the first manifest where there is none.
+    /// Takes the witness over, durably; then writes a manifest where there is none, or none that
+    /// is known to be durable.
     private static func begin(
         _ lock: any File, _ found: Witness?, _ manifest: inout Manifest?,
         in directory: any Directory
@@ -66,16 +72,20 @@ enum Recovery {
         try calling("writing the lock") { () throws(FileError) in
             try witness.open(holder: holder)
         }
-        guard manifest == nil else { return witness }
-        var first = Manifest(databaseID: databaseID)
-        first.generation = 1
-        let made = try calling("making the database") { () throws(FileError) in
-            var first = first
-            try first.write(in: directory)
-            return first
+        // Where the database was not closed, its manifest was read but may not be durable: the end
+        // may have come between renaming it and syncing its name, or that sync failed. What it does
+        // not name must not go before it is.
+        if manifest != nil, found?.isClosed == true { return witness }
+        var next = manifest ?? Manifest(databaseID: databaseID)
+        next.generation += 1
+        let purpose = manifest == nil ? "making the database" : "replacing the manifest"
+        let written = try calling(purpose) { () throws(FileError) in
+            var next = next
+            try next.write(in: directory)
+            return next
         }
-        manifest = made
-        witness.note(made)
+        manifest = written
+        witness.note(written)
         return witness
     }
 
@@ -180,23 +190,5 @@ extension Engine {
             "recovered \(commits) commits from the log"
                 + (replay.tornBytes > 0 ? "; an unfinished one was cut off" : ""))
         try install(replay.memtable, schemas: replay.schemas, keeping: nil) { _ in }
-    }
-}
-
-extension DatabaseError {
-    /// Runs what opens files that a manifest names: one that is not there is damage.
-    static func ofNamedFiles<Result>(
-        _ body: () throws(DatabaseError) -> Result
-    ) throws(DatabaseError) -> Result {
-        do throws(DatabaseError) {
-            return try body()
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            throw DatabaseError(
-                .damaged,
-                "this file is missing: the manifest names it, and what it holds is lost without "
-                    + "it; put it back, or see what is left: cozdb repair", file: error.file,
-                offset: 0)
-        }
     }
 }

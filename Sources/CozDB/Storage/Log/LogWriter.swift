@@ -21,15 +21,22 @@ final class LogWriter {
         background: @escaping LogReserve.Background
     ) throws(FileError) {
         self.identity = identity
-        file = try directory.create(FileName.log(identity.number).text)
+        let name = FileName.log(identity.number).text
+        file = try directory.create(name)
         var start = ByteWriter(capacity: LogReserve.firstSizeBytes)
         start.append(identity.header())
         sizeBytes = start.count
         durableSizeBytes = start.count
         start.appendZeros(LogReserve.firstSizeBytes - start.count)
-        try file.writeAll(start.bytes.span, at: 0)
-        try file.syncData()
-        try directory.sync()
+        do throws(FileError) {
+            try file.writeAll(start.bytes.span, at: 0)
+            try file.syncData()
+            try directory.sync()
+        } catch {
+            // Nothing names it; it only takes space, which may be what is missing.
+            try? directory.remove(name)
+            throw error
+        }
         reserve = LogReserve(file, background: background)
     }
 

@@ -24,10 +24,16 @@ func namingFile<Result>(
 
 extension FileMapping {
     /// Some of the bytes, valid during the call. The caller has checked that they are there.
+    ///
+    /// - Throws: `truncated` where the device or the file does not give them any more.
     func withBytes<Result>(
         _ offset: Int, count: Int, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(FormatError) -> Result {
         precondition(offset >= 0 && count >= 0 && offset + count <= self.count)
+        guard isReadable(offset..<(offset + count)) else {
+            throw FormatError(
+                .truncated, "the file was made shorter, or its device cannot be read", at: 0)
+        }
         // Sound: the range is inside the mapping, which lives as long as self.
         let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
         return try unsafe body(Span(_unsafeBytes: part))

@@ -37,10 +37,18 @@ enum RejectsFile {
         }
         let name = FileName.rejects(info.number).text
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
-            try folder.open(name, writable: false).readAll(count: info.sizeBytes, at: 0)
+            // One byte more shows what was appended.
+            try folder.open(name, writable: false).readAll(count: info.sizeBytes &+ 1, at: 0)
         }
         return try namingFile(folder.path + "/" + name) { () throws(FormatError) in
-            guard bytes.count == info.sizeBytes,
+            guard bytes.count == info.sizeBytes else {
+                throw FormatError(
+                    .invalid,
+                    "the file has \(bytes.count > info.sizeBytes ? "more than " : "")"
+                        + "\(min(bytes.count, info.sizeBytes)) bytes, expected \(info.sizeBytes)",
+                    at: min(bytes.count, info.sizeBytes))
+            }
+            guard
                 checksum(bytes.span, seed: seed(databaseID, info.number)) == info.checksum
             else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
             var reader = ByteReader(bytes.span)

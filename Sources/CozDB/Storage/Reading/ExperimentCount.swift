@@ -4,6 +4,7 @@
 extension ExperimentView {
     /// Distinct rows of all series.
     func rowCount() throws(DatabaseError) -> Int {
+        if let damage { throw damage }
         if sources.count == 1, case .segment(let segment) = sources[0] {
             return segment.footer.rowCount
         }
@@ -67,6 +68,7 @@ extension ExperimentView {
 
     /// Values of all fields of all series, each cell once.
     func fieldValueCount() throws(DatabaseError) -> Int {
+        if let damage { throw damage }
         if sources.count == 1, case .segment(let segment) = sources[0] {
             return segment.footer.valueCount
         }

@@ -3,6 +3,8 @@
 /// Open segments by file number.
 struct SegmentSet: Sendable {
     private var readers: [UInt64: SegmentReader] = [:]
+    /// Why those could not be opened that the last manifest names and that are missing here.
+    private(set) var failures: [UInt64: DatabaseError] = [:]
 
     subscript(number: UInt64) -> SegmentReader? { readers[number] }
 
@@ -10,17 +12,21 @@ struct SegmentSet: Sendable {
         readers[reader.info.number] = reader
     }
 
-    /// Opens what a manifest names and is not open yet; closes what it does not name.
-    mutating func follow(
-        _ manifest: Manifest, in directory: any Directory
-    ) throws(DatabaseError) {
+    /// Opens what a manifest names and is not open yet; closes what it does not name. One that
+    /// cannot be opened is among `failures`, and questions of its experiment fail with that.
+    mutating func follow(_ manifest: Manifest, in directory: any Directory) {
         var kept: [UInt64: SegmentReader] = [:]
+        failures = [:]
         for info in manifest.segments {
             if let known = readers[info.number] {
                 kept[info.number] = known
-            } else {
+                continue
+            }
+            do throws(DatabaseError) {
                 kept[info.number] = try SegmentReader(
                     in: directory, info, databaseID: manifest.databaseID)
+            } catch {
+                failures[info.number] = error
             }
         }
         readers = kept
@@ -38,15 +44,17 @@ struct SegmentSet: Sendable {
     ) -> Snapshot {
         let experiments = schemas.all.map { schema in
             var sources: [RowSource] = []
+            var damage: DatabaseError?
             for info in manifest.segments where info.experiment == schema.id {
                 if let reader = readers[info.number] { sources.append(.segment(reader)) }
+                if damage == nil { damage = failures[info.number]?.ofNamedFile }
             }
             for memtable in memtables {
                 if let table = memtable.tables[schema.id], table.rows.count > 0 {
                     sources.append(.memtable(MemtableView(table, strings: memtable.strings)))
                 }
             }
-            return ExperimentView(schema: schema, sources: sources)
+            return ExperimentView(schema: schema, sources: sources, damage: damage)
         }
         return Snapshot(experiments: experiments, sequence: sequence)
     }

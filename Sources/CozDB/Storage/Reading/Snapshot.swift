@@ -36,20 +36,27 @@ final class ExperimentView: Sendable {
     let schema: ExperimentSchema
     /// Oldest first.
     let sources: [RowSource]
+    /// Why some of its rows cannot be reached; every reading fails with it.
+    let damage: DatabaseError?
     /// The same for cursors.
     private let rows: RowSources
     /// Whether keys come with secret tags masked.
     private let masksKeys: Bool
 
-    init(schema: ExperimentSchema, sources: [RowSource] = [], masksKeys: Bool = false) {
+    init(
+        schema: ExperimentSchema, sources: [RowSource] = [], damage: DatabaseError? = nil,
+        masksKeys: Bool = false
+    ) {
         self.schema = schema
+        self.damage = damage
         self.sources = sources
         self.masksKeys = masksKeys
         rows = RowSources(schema: schema, sources: sources)
     }
 
     fileprivate var redacted: ExperimentView {
-        ExperimentView(schema: schema.redacted, sources: sources, masksKeys: true)
+        ExperimentView(
+            schema: schema.redacted, sources: sources, damage: damage, masksKeys: true)
     }
 
     /// The series whose key the predicate accepts, in key order; nil accepts all.
@@ -73,6 +80,7 @@ final class ExperimentView: Sendable {
         where accepts: ((SeriesKey) -> Bool)? = nil,
         _ body: (Series) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
+        if let damage { throw damage }
         var cursor = try SeriesCursor(sources, range: range, prefix: prefix, where: accepts)
         while let series = try cursor.next() {
             try body(

@@ -33,7 +33,7 @@ struct SegmentFile: Sendable {
         let (bytes, sizeBytes) = try calling("opening a segment") { () throws(FileError) in
             let file = try directory.open(
                 FileName.segment(info.number).text, writable: false)
-            return (file, min(try file.size(), info.sizeBytes))
+            return (file, try file.size())
         }
         var file = SegmentFile(
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
