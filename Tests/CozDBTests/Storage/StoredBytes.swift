@@ -1,7 +1,9 @@
 // Everything that the files of a database hold, decoded by all means there are: raw bytes,
-// payloads, frames, entries, keys, dictionaries, blocks, statistics, names. What is not in here is nowhere.
+// payloads, frames, entries, keys, dictionaries, blocks, statistics, names. What is not in here is
+// nowhere.
 
 import CozTestSupport
+import Foundation
 import Testing
 
 @testable import CozDB
@@ -120,20 +122,13 @@ struct StoredBytes {
 
     /// Which of some markers are in which files.
     func places(of markers: [String: [UInt8]]) -> [String] {
-        markers.flatMap { marker, bytes in
-            files.filter { StoredBytes.contains(bytes, in: $0.value) }
-                .map { "\(marker) in \($0.key)" }
-        }.sorted()
-    }
-
-    private static func contains(_ part: [UInt8], in bytes: [UInt8]) -> Bool {
-        guard let first = part.first, bytes.count >= part.count else { return false }
-        var start = 0
-        let end = bytes.count - part.count
-        while start <= end, let next = bytes[start...end].firstIndex(of: first) {
-            if bytes[next..<(next + part.count)].elementsEqual(part) { return true }
-            start = next + 1
+        var places: [String] = []
+        for (name, bytes) in files {
+            let data = Data(bytes)
+            for (marker, part) in markers where data.range(of: Data(part)) != nil {
+                places.append("\(marker) in \(name)")
+            }
         }
-        return false
+        return places.sorted()
     }
 }
