@@ -29,8 +29,9 @@ struct Cozdb: ParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, QueryCommand.self, WriteCommand.self,
             InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, SurveyCommand.self,
-            StudyCommand.self, SummaryCommand.self, CheckCommand.self, CompactCommand.self,
-            RejectsCommand.self, ForgetCommand.self, InspectCommand.self, SampleCommand.self,
+            StudyCommand.self, SummaryCommand.self, CheckCommand.self, RepairCommand.self,
+            CompactCommand.self, RejectsCommand.self, ForgetCommand.self, InspectCommand.self,
+            SampleCommand.self,
         ])
 
     static func main() {

@@ -171,8 +171,8 @@ extension Database {
             directories += field.directory.sizeBytes
             dictionaries += field.dictionary.sizeBytes
         }
-        let series = try segment.seriesPlaces().reduce(footer.seriesDirectory.sizeBytes) {
-            $0 + $1.sizeBytes
+        let series = try segment.seriesParts().reduce(footer.seriesDirectory.sizeBytes) {
+            $0 + $1.place.sizeBytes
         }
         return """
             bytes: \(values) values, \(total(try segment.timeDirectory())) times, \

@@ -12,6 +12,10 @@ enum FileName: Hashable {
     case rejects(UInt64)
 
     static let rejectsDirectory = "rejects"
+    /// What a repair moved aside; no part of the database.
+    static let damagedDirectory = "damaged"
+    /// Folders that a database may have.
+    static let directories: Set<String> = [rejectsDirectory, damagedDirectory]
 
     var text: String {
         switch self {

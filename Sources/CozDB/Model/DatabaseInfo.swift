@@ -142,6 +142,31 @@ public struct CheckSummary: Sendable {
     public var damaged = 0
 }
 
+/// What `Database.repair` found and did.
+public struct RepairReport: Sendable {
+    /// What could not be read, and what is lost by it, as `Database.check` says it.
+    public var findings: [CheckFinding] = []
+    /// What else is lost or not known any more, and what was kept.
+    public var notes: [String] = []
+    /// Files that were moved aside, by their paths inside the database directory.
+    public var moved: [String] = []
+    /// Where they are now, inside the database directory; nil where nothing was to be repaired.
+    public var folder: String?
+    /// Whether nothing was changed.
+    public var isDryRun = false
+
+    /// Whether there was nothing to repair.
+    public var isEmpty: Bool { findings.isEmpty }
+
+    /// The same as lines of text.
+    public var lines: [String] {
+        findings.map { finding in
+            let place = finding.offset.map { ", offset \($0)" } ?? ""
+            return "damage: \(finding.file)\(place): \(finding.found); lost: \(finding.lost)"
+        } + notes.map { "note: \($0)" }
+    }
+}
+
 /// One entry of the rejects journal.
 public struct RejectEntry: Sendable {
     /// What has become of a refused value or line.

@@ -106,7 +106,7 @@ enum Recovery {
         }
     }
 
-    private static func takeLock(_ directory: any Directory) throws(DatabaseError) -> any File {
+    static func takeLock(_ directory: any Directory) throws(DatabaseError) -> any File {
         let name = FileName.lock.text
         let lock = try calling("locking the database") { () throws(FileError) in
             try directory.lock(name)

@@ -153,7 +153,7 @@ struct LogReader {
     }
 
     /// The payload as it was before compression; nil where that is not what a writer makes.
-    private static func expanded(_ payload: [UInt8], _ header: FrameHeader) -> [UInt8]? {
+    static func expanded(_ payload: [UInt8], _ header: FrameHeader) -> [UInt8]? {
         guard header.isCompressed else { return payload }
         var reader = ByteReader(payload.span)
         var bytes: [UInt8] = []
@@ -166,7 +166,7 @@ struct LogReader {
         return bytes
     }
 
-    private static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {
+    static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {
         var reader = ByteReader(payload.span)
         var commits: [[UInt8]] = []
         while !reader.isAtEnd {

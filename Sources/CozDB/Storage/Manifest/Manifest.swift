@@ -155,6 +155,10 @@ extension Manifest {
         generation = try reader.readUInt64()
         nextFileNumber = try reader.readVarint()
         lastSequence = try reader.readVarint()
+        // Counters that only ever go up by one: nobody gets there, and nobody overflows.
+        guard max(generation, nextFileNumber, lastSequence) < 1 << 62 else {
+            throw FormatError(.invalid, "a counter beyond all that can be reached", at: 24)
+        }
         let nextID = try reader.readCount(limit: Int(UInt32.max))
         // Presets; experiments, each with its columns and its declarations. Version 1 had no
         // declarations of either kind.

@@ -25,7 +25,7 @@ enum RejectsFile {
         try file.syncData()
         return Manifest.RejectsFile(
             number: number, sizeBytes: writer.count,
-            checksum: checksum(writer.bytes.span, seed: seed(databaseID, number)),
+            checksum: checksum(of: writer.bytes, number: number, databaseID: databaseID),
             entryCount: entries.count)
     }
 
@@ -49,7 +49,7 @@ enum RejectsFile {
                     at: min(bytes.count, info.sizeBytes))
             }
             guard
-                checksum(bytes.span, seed: seed(databaseID, info.number)) == info.checksum
+                checksum(of: bytes, number: info.number, databaseID: databaseID) == info.checksum
             else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
             var reader = ByteReader(bytes.span)
             guard try [UInt8](copying: reader.readBytes(8)) == magic,
@@ -57,8 +57,16 @@ enum RejectsFile {
             else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
             var entries: [JournalEntry] = []
             for _ in 0..<(try reader.readUInt32()) { entries.append(try reader.readJournalEntry()) }
+            guard reader.isAtEnd else {
+                throw FormatError(.invalid, "bytes after the entries", at: reader.offset)
+            }
             return entries
         }
+    }
+
+    /// The checksum that the manifest has of a file.
+    static func checksum(of bytes: [UInt8], number: UInt64, databaseID: UInt64) -> UInt32 {
+        CozDB.checksum(bytes.span, seed: seed(databaseID, number))
     }
 
     private static func seed(_ databaseID: UInt64, _ number: UInt64) -> UInt32 {

@@ -1,156 +1,290 @@
-// Reads every byte of one segment and says what cannot be read: `cozdb check` and `inspect`.
+// Reads every byte of one segment once and says what cannot be read: `cozdb check`, and the first
+// step of `cozdb repair`.
+//
+// Directories, series, presence and dictionaries are decoded. Of times and values the checksums are
+// verified, many blocks a read and on all cores; decoding them is asked for apart.
+
+internal import Dispatch
+internal import Synchronization
+
+/// Which parts of a segment cannot be read.
+struct SegmentDamage: Sendable {
+    struct Block: Hashable, Sendable {
+        var field: Int
+        var block: Int
+    }
+
+    /// Rows that are lost whole: their times or their series cannot be read.
+    var rows: [Range<Int>] = []
+    /// Fields that are lost whole.
+    var fields: Set<Int> = []
+    /// Fields that lose the blocks that refer to their dictionary.
+    var dictionaries: Set<Int> = []
+    var blocks: Set<Block> = []
+
+    var isEmpty: Bool {
+        rows.isEmpty && fields.isEmpty && dictionaries.isEmpty && blocks.isEmpty
+    }
+}
 
 /// Walks all blocks of a segment.
 struct SegmentCheck {
     /// What is wrong at one place, and which data that costs.
-    struct Problem {
+    struct Problem: Sendable {
         var offset: Int?
-        var found: String
-        var lost: String
+        var text: LossText
     }
 
     private(set) var blockCount = 0
     private(set) var problems: [Problem] = []
+    private(set) var damage = SegmentDamage()
     private let segment: SegmentReader
+    private let file: any File
+    private let databaseID: UInt64
     /// Places that some block covers, to find bytes that none does.
     private var covered: [Range<Int>] = []
+    /// Blocks of times and values.
+    private var parts: [(place: BlockPlace, part: SegmentPart)] = []
+    private var knownOffsets: Set<Int> = []
 
-    init(_ segment: SegmentReader) {
+    /// - Parameter file: the file of the segment.
+    init(_ segment: SegmentReader, _ file: any File, databaseID: UInt64) {
         self.segment = segment
+        self.file = file
+        self.databaseID = databaseID
     }
 
-    mutating func run() {
-        let size = segment.info.sizeBytes
-        covered = [0..<SegmentFormat.headerSizeBytes]
+    /// - Parameter decodes: whether times and values are decoded too.
+    mutating func run(decodes: Bool) throws(DatabaseError) {
         checkSeries()
         checkTimes()
+        checkPresence()
         for field in segment.footer.fields.indices { checkField(field) }
-        for (index, group) in segment.footer.groups.enumerated() {
-            let users = segment.footer.fields.filter { $0.group == index }.map(\.column.name)
-            let lost = "fields \(users.joined(separator: ", "))"
-            note(group, lost: "\(lost) of all series") { _ in }
-            let segment = segment
-            check(lost) { () throws(DatabaseError) in
-                try segment.checkPresence(ofGroup: index)
-            }
-        }
-        covered.append(segment.footerRange)
-        covered.append((size - SegmentFormat.trailerSizeBytes)..<size)
-        checkCoverage()
+        try checkBlocks()
+        if problems.isEmpty { checkCoverage() }
+        if decodes { decodeBlocks() }
     }
 
-    private var experiment: String { "experiment \"\(segment.footer.experimentName)\"" }
-
-    private func span(_ first: Int64, _ last: Int64) -> String {
-        "\(Timestamp(nanoseconds: first)) to \(Timestamp(nanoseconds: last))"
-    }
-
-    private mutating func note(
-        _ place: BlockPlace, lost: String, _ body: (Span<UInt8>) throws(FormatError) -> Void
-    ) {
-        if place.sizeBytes > 0 {
-            covered.append(place.offset..<(place.offset + place.sizeBytes))
-            blockCount += 1
-        }
+    /// Runs something that reads one part; whether that could be done.
+    @discardableResult
+    private mutating func attempt(_ body: () throws(DatabaseError) -> Void) -> Bool {
         do throws(DatabaseError) {
-            try segment.read(place, body)
+            try body()
+            return true
         } catch {
-            problems.append(
-                Problem(offset: error.offset, found: error.message, lost: "\(experiment), \(lost)"))
+            add(error)
+            return false
         }
     }
+
+    /// One finding for each place, however often it is met.
+    private mutating func add(_ error: DatabaseError) {
+        guard knownOffsets.insert(error.offset ?? -1).inserted else { return }
+        var text = LossText(message: error.message)
+        if text.lost.isEmpty { text.lost = segment.lostOfAll }
+        problems.append(Problem(offset: error.offset, text: text))
+    }
+
+    private mutating func cover(_ place: BlockPlace) {
+        guard place.sizeBytes > 0 else { return }
+        covered.append(place.offset..<(place.offset + place.sizeBytes))
+        blockCount += 1
+    }
+
+    // MARK: What is decoded
 
     private mutating func checkSeries() {
-        note(segment.footer.seriesDirectory, lost: "all series of this segment") { _ in }
-        do throws(DatabaseError) {
-            for place in try segment.seriesPlaces() {
-                note(place, lost: "up to \(SegmentFormat.seriesBlockCount) series") { _ in }
+        let segment = segment
+        let footer = segment.footer
+        cover(footer.seriesDirectory)
+        guard footer.seriesCount > 0 else { return }
+        var places: [(place: BlockPlace, part: SegmentPart)] = []
+        guard attempt({ () throws(DatabaseError) in places = try segment.seriesParts() }) else {
+            return damage.rows.append(0..<footer.rowCount)
+        }
+        var rowCount = 0
+        for (block, entry) in places.enumerated() {
+            cover(entry.place)
+            let isGood = attempt { () throws(DatabaseError) in
+                let directory = try segment.seriesDirectory()
+                try segment.forEachSeries(directory, block: block) { _, rows, _, _ in
+                    rowCount += rows.count
+                }
             }
-            var rows = 0
-            try segment.forEachSeries { _, range, _, _ in rows += range.count }
-            if rows != segment.footer.rowCount {
-                problems.append(
-                    Problem(
-                        offset: segment.footer.seriesDirectory.offset,
-                        found: "the series have \(rows) rows, expected \(segment.footer.rowCount)",
-                        lost: "\(experiment), unknown series"))
-            }
-        } catch {
-            problems.append(
-                Problem(
-                    offset: error.offset, found: error.message, lost: "\(experiment), its series"))
+            guard !isGood else { continue }
+            damage.rows.append(segment.rows(ofSeriesBlock: block))
+            rowCount += segment.rows(ofSeriesBlock: block).count
+        }
+        if rowCount != footer.rowCount {
+            add(
+                DatabaseError(
+                    .damaged, "the series have \(rowCount) rows, expected \(footer.rowCount)",
+                    offset: footer.seriesDirectory.offset))
         }
     }
 
     private mutating func checkTimes() {
-        note(segment.footer.smallDirectories, lost: "fields of few blocks") { _ in }
-        note(segment.footer.timeDirectory, lost: "all rows of this segment") { _ in }
-        guard let table = try? segment.timeDirectory() else { return }
-        for block in 0..<table.count {
-            let first = Int64(bitPattern: table.columns[BlockColumn.firstTime][block])
-            let last = Int64(bitPattern: table.columns[BlockColumn.lastTime][block])
-            note(
-                SegmentReader.place(table, block),
-                lost:
-                    "all fields, \(table.int(BlockColumn.count, block)) rows, \(span(first, last))"
-            ) { _ in }
-            let segment = segment
-            check("times") { () throws(DatabaseError) in
-                _ = try segment.words(table, block: block, type: .integer)
+        let segment = segment
+        cover(segment.footer.timeDirectory)
+        var places: [(place: BlockPlace, part: SegmentPart)] = []
+        let isGood = attempt { () throws(DatabaseError) in places = try segment.timeParts() }
+        if !isGood { damage.rows.append(0..<segment.footer.rowCount) }
+        parts += places
+    }
+
+    private mutating func checkPresence() {
+        let segment = segment
+        for (index, group) in segment.footer.groups.enumerated() {
+            cover(group)
+            let isGood = attempt { () throws(DatabaseError) in
+                try segment.checkPresence(ofGroup: index)
             }
+            if !isGood { damage.fields.formUnion(segment.fields(ofGroup: index)) }
         }
     }
 
     private mutating func checkField(_ index: Int) {
+        let segment = segment
         let field = segment.footer.fields[index]
-        let name = "field \"\(field.column.name)\""
-        note(field.directory, lost: "\(name) of all series") { _ in }
-        note(field.dictionary, lost: "\(name) of all series") { _ in }
-        guard let directory = try? segment.directory(index) else { return }
-        if (try? segment.dictionary(index)) == nil {
-            problems.append(
-                Problem(
-                    offset: field.dictionary.offset, found: "the dictionary cannot be decoded",
-                    lost: "\(experiment), \(name) of all series"))
+        if index == 0 { cover(segment.footer.smallDirectories) }
+        cover(field.directory)
+        cover(field.dictionary)
+        var places: [(place: BlockPlace, part: SegmentPart)] = []
+        let isGood = attempt { () throws(DatabaseError) in
+            places = try segment.valueParts(ofField: index)
         }
-        var reader = SegmentColumnReader(segment, field: index, directory: directory)
-        for block in 0..<directory.table.count {
-            let summary = directory.summary(block, type: field.column.type)
-            note(
-                SegmentReader.place(directory.table, block),
-                lost: "\(name), \(summary.count) values, "
-                    + "rows \(directory.table.int(BlockColumn.firstRow, block)) to "
-                    + "\(directory.table.int(BlockColumn.lastRow, block)), "
-                    + span(summary.firstTime, summary.lastTime)
-            ) { _ in }
-            check(name) { () throws(DatabaseError) in try reader.check(block: block) }
+        if !isGood { damage.fields.insert(index) }
+        parts += places
+        let hasDictionary = attempt { () throws(DatabaseError) in
+            _ = try segment.dictionary(index)
+        }
+        if !hasDictionary { damage.dictionaries.insert(index) }
+    }
+
+    // MARK: What is read only
+
+    /// Bytes of blocks that are read together.
+    private static let readSizeBytes = 4 << 20
+
+    private mutating func checkBlocks() throws(DatabaseError) {
+        parts.sort { $0.place.offset < $1.place.offset }
+        for entry in parts { cover(entry.place) }
+        let (parts, groups) = (parts, readGroups())
+        let bad = Mutex<(parts: [Int], failure: DatabaseError?)>(([], nil))
+        let (file, segment, databaseID) = (file, segment, databaseID)
+        DispatchQueue.concurrentPerform(iterations: groups.count) { index in
+            do throws(DatabaseError) {
+                let found = try SegmentCheck.damaged(
+                    parts[groups[index]].map(\.place), in: file, databaseID: databaseID,
+                    number: segment.info.number)
+                if found.isEmpty { return }
+                bad.withLock { bad in
+                    bad.parts += found.map { groups[index].lowerBound + $0 }
+                }
+            } catch {
+                bad.withLock { $0.failure = error }
+            }
+        }
+        let (found, failure) = bad.withLock { ($0.parts.sorted(), $0.failure) }
+        if let failure { throw failure }
+        for index in found { note(parts[index].part, at: parts[index].place) }
+    }
+
+    /// Blocks that lie one behind the other, as many as are read at once.
+    private func readGroups() -> [Range<Int>] {
+        var groups: [Range<Int>] = []
+        var start = 0
+        for index in parts.indices {
+            let end = parts[index].place.offset + parts[index].place.sizeBytes
+            if end - parts[start].place.offset > SegmentCheck.readSizeBytes, index > start {
+                groups.append(start..<index)
+                start = index
+            }
+        }
+        if start < parts.count { groups.append(start..<parts.count) }
+        return groups
+    }
+
+    /// The indices of blocks that are not what was written.
+    private static func damaged(
+        _ places: [BlockPlace], in file: any File, databaseID: UInt64, number: UInt64
+    ) throws(DatabaseError) -> [Int] {
+        guard let first = places.first, let last = places.last else { return [] }
+        let end = places.reduce(last.offset) { max($0, $1.offset + $1.sizeBytes) }
+        let base = first.offset
+        // A gap among blocks would be another file's layout: its bytes are not worth reading.
+        guard base >= 0, end - base <= 2 * SegmentFormat.blockSizeBytesMax else {
+            return Array(places.indices)
+        }
+        let bytes = try calling("reading a segment") { () throws(FileError) in
+            try file.readAll(count: end - base, at: base)
+        }
+        let span = bytes.span
+        return places.indices.filter { index in
+            let place = places[index]
+            let (start, end) = (place.offset - base, place.offset - base + place.sizeBytes)
+            guard start >= 0, place.sizeBytes >= 0, end <= span.count else { return true }
+            let seed = SegmentFormat.seed(
+                databaseID: databaseID, number: number, offset: place.offset)
+            return place.sizeBytes > 0
+                && checksum(span.extracting(start..<end), seed: seed) != place.checksum
         }
     }
 
-    /// Decodes a block, which may fail although its checksum is right.
-    private mutating func check(_ name: String, _ decode: () throws(DatabaseError) -> Void) {
-        do throws(DatabaseError) {
-            try decode()
-        } catch {
-            let isKnown = problems.contains { $0.offset == error.offset }
-            if !isKnown {
-                problems.append(
-                    Problem(
-                        offset: error.offset, found: error.message, lost: "\(experiment), \(name)"))
+    private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
+        switch part {
+        case .times(let block):
+            if let directory = try? segment.timeBlocks() {
+                damage.rows.append(directory.rows(ofBlock: block))
+            }
+        case .values(let field, let block):
+            damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
+        default: break
+        }
+        // The words of a reader that meets the block.
+        attempt { [segment] () throws(DatabaseError) in try segment.read(place) { _ in } }
+    }
+
+    // MARK: What is asked for apart
+
+    /// A block may fail to decode although its checksum is right.
+    private mutating func decodeBlocks() {
+        let segment = segment
+        guard let times = try? segment.timeDirectory() else { return }
+        for block in 0..<times.count {
+            attempt { () throws(DatabaseError) in
+                _ = try segment.words(times, block: block, type: .integer)
+            }
+        }
+        for field in segment.footer.fields.indices where !damage.fields.contains(field) {
+            guard let directory = try? segment.directory(field) else { continue }
+            var reader = SegmentColumnReader(segment, field: field, directory: directory)
+            for block in 0..<directory.table.count {
+                let isGood = attempt { () throws(DatabaseError) in
+                    try reader.check(block: block)
+                }
+                if !isGood {
+                    damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
+                }
             }
         }
     }
 
     /// Bytes that belong to no block were not written by us.
     private mutating func checkCoverage() {
+        let size = segment.info.sizeBytes
+        covered.append(0..<SegmentFormat.headerSizeBytes)
+        covered.append(segment.footerRange)
+        covered.append((size - SegmentFormat.trailerSizeBytes)..<size)
         covered.sort { $0.lowerBound < $1.lowerBound }
         var end = 0
         for range in covered {
             if range.lowerBound > end {
+                let text = "\(range.lowerBound - end) bytes that no block covers"
                 problems.append(
                     Problem(
-                        offset: end, found: "\(range.lowerBound - end) bytes that no block covers",
-                        lost: "nothing that the footer names"))
+                        offset: end,
+                        text: LossText(found: text, lost: "nothing that the footer names")))
             }
             end = max(end, range.upperBound)
         }
@@ -164,9 +298,6 @@ extension SegmentReader {
         return (end - footerSizeBytes)..<end
     }
 
-    /// The blocks of the series table.
-    func seriesPlaces() throws(DatabaseError) -> [BlockPlace] {
-        let directory = try seriesDirectory()
-        return (0..<directory.count).map { SeriesColumn.place(directory, $0) }
-    }
+    /// All that the segment holds.
+    var lostOfAll: String { lost(.timeDirectory) }
 }

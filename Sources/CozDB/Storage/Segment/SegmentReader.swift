@@ -421,10 +421,16 @@ final class SegmentReader: Sendable {
     }
 
     /// Checks a block and reads it.
+    ///
+    /// - Throws: `damaged` with what is lost, in the words of `check`.
     func read<Result>(
         _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
-        try file.read(place, body)
+        do throws(DatabaseError) {
+            return try file.read(place, body)
+        } catch {
+            throw error.kind == .damaged ? error.losing(lost(at: place)) : error
+        }
     }
 
     private static func strings(

@@ -1,0 +1,87 @@
+// Where a repair puts what cannot be read: `damaged/<time>/` inside the database. Files are copied
+// there and durable before anything else changes; nothing there is ever changed or removed.
+
+internal import Glibc
+
+/// A folder for the files of one repair.
+struct AsideFolder {
+    /// Inside the database.
+    let path: String
+    private let folder: any Directory
+    private let parent: any Directory
+
+    private static let pieceSizeBytes = 1 << 20
+    /// Piece of a file that a device may fail to read.
+    private static let sectorSizeBytes = 4096
+
+    /// Makes the folder; no earlier one has its name.
+    init(in directory: any Directory, at time: Timestamp) throws(DatabaseError) {
+        (parent, folder, path) = try calling("making the folder for damaged files") {
+            () throws(FileError) in
+            let parent = try directory.openDirectory(FileName.damagedDirectory, create: true)
+            let known = try parent.list()
+            let stem = time.description.split(separator: ":").joined(separator: "-")
+            var name = stem
+            var number = 2
+            while known.contains(name) {
+                name = "\(stem)-\(number)"
+                number += 1
+            }
+            let folder = try parent.openDirectory(name, create: true)
+            return (parent, folder, FileName.damagedDirectory + "/" + name)
+        }
+    }
+
+    /// Copies a file.
+    ///
+    /// - Returns: bytes that the device does not give; they are zeros in the copy.
+    func copy(_ name: String, from directory: any Directory) throws(DatabaseError) -> Int {
+        try calling("moving a damaged file aside") { () throws(FileError) in
+            let source = try directory.open(name, writable: false)
+            let target = try folder.create(name)
+            let size = try source.size()
+            var unreadable = 0
+            for start in stride(from: 0, to: size, by: AsideFolder.pieceSizeBytes) {
+                let count = min(AsideFolder.pieceSizeBytes, size - start)
+                let bytes = try AsideFolder.read(source, start, count, &unreadable)
+                try target.writeAll(bytes.span, at: start)
+            }
+            try target.syncData()
+            return unreadable
+        }
+    }
+
+    private static func read(
+        _ file: any File, _ start: Int, _ count: Int, _ unreadable: inout Int
+    ) throws(FileError) -> [UInt8] {
+        do throws(FileError) {
+            return try file.readAll(count: count, at: start)
+        } catch {
+            guard error.code == EIO else { throw error }
+        }
+        var bytes: [UInt8] = []
+        for offset in stride(from: 0, to: count, by: sectorSizeBytes) {
+            let size = min(sectorSizeBytes, count - offset)
+            do throws(FileError) {
+                bytes += try file.readAll(count: size, at: start + offset)
+            } catch {
+                guard error.code == EIO else { throw error }
+                unreadable += size
+                bytes += [UInt8](repeating: 0, count: size)
+            }
+        }
+        return bytes
+    }
+
+    /// Writes what was found beside the files, and makes all of it durable.
+    func finish(_ report: [String]) throws(DatabaseError) {
+        try calling("writing the report of the repair") { () throws(FileError) in
+            let file = try folder.create("report.txt")
+            let text = Array((report.joined(separator: "\n") + "\n").utf8)
+            try file.writeAll(text.span, at: 0)
+            try file.syncData()
+            try folder.sync()
+            try parent.sync()
+        }
+    }
+}

@@ -1,0 +1,241 @@
+// One pass over all files of a database: what is damaged, and what is lost by it.
+
+internal import Dispatch
+internal import Synchronization
+
+/// Looks at everything that a manifest names. Changes nothing.
+struct DatabaseCheck {
+    private(set) var findings: [CheckFinding] = []
+    private(set) var summary = CheckSummary()
+    private let directory: any Directory
+    private let decodes: Bool
+    /// Of the newest state, where there is one.
+    private var witness: Witness?
+
+    /// - Parameter decodes: whether times and values are decoded, besides their checksums.
+    init(_ directory: any Directory, decodes: Bool) {
+        self.directory = directory
+        self.decodes = decodes
+    }
+
+    /// - Returns: the generation of the manifest that was checked; nil where none can be read.
+    /// - Throws: `notFound` where there is no database.
+    mutating func run() throws(DatabaseError) -> UInt64? {
+        let manifest: Manifest
+        do throws(DatabaseError) {
+            guard let read = try Manifest.read(in: directory) else {
+                try checkIsDatabase()
+                add(FileName.manifest.text, nil, "the manifest is missing", "everything")
+                return nil
+            }
+            manifest = read
+        } catch {
+            if error.kind == .notFound { throw error }
+            add(FileName.manifest.text, error.offset, error.message, "everything")
+            return nil
+        }
+        count(FileName.manifest.text, sizeBytes(FileName.manifest.text, in: directory))
+        checkManifest(manifest)
+        checkSegments(manifest)
+        checkLogs(manifest)
+        checkRejects(manifest)
+        try checkNames(manifest)
+        return manifest.generation
+    }
+
+    private func checkIsDatabase() throws(DatabaseError) {
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
+        guard names.contains(where: { FileName($0) != nil }) else {
+            throw DatabaseError(
+                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
+                file: directory.path)
+        }
+    }
+
+    // MARK: Counting and telling
+
+    private mutating func add(
+        _ file: String, _ offset: Int?, _ found: String, _ lost: String,
+        severity: CheckFinding.Severity = .damage
+    ) {
+        if severity == .damage { summary.damaged += 1 }
+        findings.append(
+            CheckFinding(severity: severity, file: file, offset: offset, found: found, lost: lost))
+    }
+
+    private mutating func count(_ name: String, _ sizeBytes: Int) {
+        summary.files += 1
+        summary.bytes += sizeBytes
+    }
+
+    /// 0 where the file cannot be opened, which whoever reads it tells.
+    private func sizeBytes(_ name: String, in folder: any Directory) -> Int {
+        (try? folder.open(name, writable: false).size()) ?? 0
+    }
+
+    // MARK: The manifest
+
+    /// Whether the manifest, which is whole, is the newest one.
+    private mutating func checkManifest(_ manifest: Manifest) {
+        do throws(DatabaseError) {
+            let check = try WitnessCheck(manifest, in: directory)
+            witness = check.found.witness
+            if case .nothing = check.found {
+            } else {
+                count(FileName.lock.text, sizeBytes(FileName.lock.text, in: directory))
+            }
+            guard let (name, error) = check.problem else { return }
+            add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
+        } catch {
+            add(FileName.lock.text, error.offset, error.message, DatabaseCheck.lost(.lock))
+        }
+    }
+
+    /// What is lost where lock and manifest do not agree.
+    static func lost(_ name: FileName) -> String {
+        name == .lock
+            ? "nothing but the proof that no file was replaced by an older one"
+            : "what was stored after this manifest, as far as no other file has it"
+    }
+
+    // MARK: Segments
+
+    private mutating func checkSegments(_ manifest: Manifest) {
+        let segments = manifest.segments
+        let results = Mutex<[Int: Result<SegmentExamination, DatabaseError>]>([:])
+        let (directory, decodes) = (directory, decodes)
+        DispatchQueue.concurrentPerform(iterations: segments.count) { index in
+            let result = Result { () throws(DatabaseError) in
+                try SegmentExamination(
+                    segments[index], of: manifest, in: directory, decodes: decodes)
+            }
+            results.withLock { $0[index] = result }
+        }
+        for index in segments.indices {
+            let name = FileName.segment(segments[index].number).text
+            switch results.withLock({ $0[index] }) {
+            case .success(let examination):
+                count(name, examination.sizeBytes)
+                summary.blocks += examination.blockCount
+                for problem in examination.problems {
+                    add(name, problem.offset, problem.text.found, problem.text.lost)
+                }
+            case .failure(let error):
+                count(name, sizeBytes(name, in: directory))
+                add(name, error.offset, error.message, manifest.lost(segments[index]))
+            case nil: break
+            }
+        }
+    }
+
+    // MARK: Logs
+
+    private mutating func checkLogs(_ manifest: Manifest) {
+        for log in manifest.logs {
+            let name = FileName.log(log.number).text
+            count(name, sizeBytes(name, in: directory))
+            do throws(DatabaseError) {
+                let replay = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
+                let first = max(log.firstSequence, 1) - 1
+                summary.records += Int(replay.lastSequence - min(first, replay.lastSequence))
+                if replay.tornBytes > 0 {
+                    add(
+                        name, nil,
+                        "an unfinished commit at the end; the next writer cuts it off",
+                        "nothing that was acknowledged", severity: .note)
+                }
+            } catch {
+                add(
+                    name, error.offset, error.message,
+                    "commits of this log from that place on, of whatever experiments: only their "
+                        + "bytes would say which; all before them are whole")
+            }
+        }
+    }
+
+    /// Reads a log until it is whole, or bad in the same way twice: a writer may be changing it.
+    static func read(
+        _ log: Manifest.Log, of manifest: Manifest, _ witness: Witness?,
+        in directory: any Directory
+    ) throws(DatabaseError) -> LogReplay {
+        var one = manifest
+        one.logs = [log]
+        var problem: DatabaseError?
+        while true {
+            do throws(DatabaseError) {
+                return try LogReplay(one, witness: witness, in: directory)
+            } catch {
+                if problem?.message == error.message, problem?.offset == error.offset {
+                    throw error
+                }
+                problem = error
+            }
+        }
+    }
+
+    // MARK: Rejects
+
+    private mutating func checkRejects(_ manifest: Manifest) {
+        for info in manifest.rejects {
+            let name = FileName.rejects(info.number).text
+            let path = FileName.rejectsDirectory + "/" + name
+            do throws(DatabaseError) {
+                let entries = try RejectsFile.read(
+                    info, under: directory, databaseID: manifest.databaseID)
+                summary.records += entries.count
+                let size = try calling("reading the rejects journal") { () throws(FileError) in
+                    try directory.openDirectory(FileName.rejectsDirectory, create: false)
+                        .open(name, writable: false).size()
+                }
+                count(path, size)
+                if size > info.sizeBytes {
+                    add(
+                        path, info.sizeBytes,
+                        "\(size - info.sizeBytes) bytes behind the end of the file", "nothing")
+                }
+            } catch {
+                count(path, 0)
+                add(path, error.offset, error.message, DatabaseCheck.lost(info))
+            }
+        }
+    }
+
+    /// What is lost with a file of the rejects journal.
+    static func lost(_ info: Manifest.RejectsFile) -> String {
+        "\(info.entryCount) entries of the rejects journal: lines and values that were refused, or "
+            + "what became of them"
+    }
+
+    // MARK: Names
+
+    private mutating func checkNames(_ manifest: Manifest) throws(DatabaseError) {
+        let segments = Set(manifest.segments.map(\.number))
+        let logs = Set(manifest.logs.map(\.number))
+        let rejects = Set(manifest.rejects.map(\.number))
+        let unnamed = "a file that the manifest does not name; the next writer removes it"
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
+        for name in names where !FileName.directories.contains(name) {
+            switch FileName(name) {
+            case .segment(let number) where !segments.contains(number),
+                .log(let number) where !logs.contains(number):
+                add(name, nil, unnamed, "nothing", severity: .note)
+            case nil:
+                add(name, nil, "not a file of the database", "nothing", severity: .note)
+            default: break
+            }
+        }
+        guard names.contains(FileName.rejectsDirectory) else { return }
+        let refused = try calling("listing the rejects journal") { () throws(FileError) in
+            try directory.openDirectory(FileName.rejectsDirectory, create: false).list()
+        }
+        for name in refused {
+            if case .rejects(let number) = FileName(name), rejects.contains(number) { continue }
+            add(
+                FileName.rejectsDirectory + "/" + name, nil, unnamed, "nothing", severity: .note)
+        }
+    }
+}

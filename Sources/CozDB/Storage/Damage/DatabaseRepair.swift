@@ -1,0 +1,450 @@
+// Takes what cannot be read out of a database and keeps everything else.
+//
+// Order makes a crash at any point safe: new files are written, what goes is copied aside, both are
+// durable; then one replaced manifest makes the repair true; then the originals of what was copied
+// go. Before that manifest nothing that is there has changed.
+
+/// One repair of a database whose lock is held.
+struct DatabaseRepair {
+    private(set) var report = RepairReport()
+    private let directory: any Directory
+    private let isDryRun: Bool
+    /// As it is to become.
+    private var manifest: Manifest
+    /// The manifest that was read; nil where it was made of the files.
+    private let original: Manifest?
+    /// What the lock knows of the newest state.
+    private var witness: Witness?
+    /// Files that go aside.
+    private var aside: [FileName] = []
+    private var nextNumber: UInt64
+
+    /// - Throws: `notFound` where there is no database; `unsupportedFormat` for a newer one.
+    init(_ directory: any Directory, isDryRun: Bool) throws(DatabaseError) {
+        self.directory = directory
+        self.isDryRun = isDryRun
+        var original: Manifest?
+        var problem: DatabaseError?
+        do throws(DatabaseError) {
+            original = try DatabaseRepair.readManifest(directory)
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            problem = error
+        }
+        var check: WitnessCheck?
+        if let read = original { check = try WitnessCheck(read, in: directory) }
+        if let check {
+            witness = check.found.witness
+        } else {
+            witness = try Witness.read(in: directory).witness
+        }
+        if let read = original, let witness, witness.databaseID != read.databaseID {
+            // Segments and logs tell which of the two is from elsewhere.
+            let voted = try? FoundFiles(in: directory, databaseID: nil).databaseID
+            if voted == witness.databaseID {
+                (original, problem) = (nil, check?.problem?.error)
+            } else {
+                self.witness = nil
+            }
+        }
+        let files = try FoundFiles(in: directory, databaseID: original?.databaseID)
+        nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
+        manifest = original ?? Manifest(databaseID: files.databaseID)
+        report.isDryRun = isDryRun
+        self.original = original
+        if original == nil {
+            addManifest(problem)
+            rebuild(from: files)
+        } else {
+            if let (name, error) = check?.problem {
+                add(
+                    name.text, error.offset,
+                    LossText(found: error.message, lost: DatabaseCheck.lost(name)))
+                aside.append(name)
+            }
+            adoptNewer(files)
+        }
+    }
+
+    /// nil where there is none, although there is a database.
+    private static func readManifest(
+        _ directory: any Directory
+    ) throws(DatabaseError) -> Manifest? {
+        do throws(DatabaseError) {
+            if let manifest = try Manifest.read(in: directory) { return manifest }
+        } catch {
+            // A flipped bit may make it look like one of a newer version.
+            guard error.kind == .unsupportedFormat, !Manifest.isWhole(in: directory) else {
+                throw error
+            }
+            throw DatabaseError(
+                .damaged, error.message, file: error.file, offset: error.offset)
+        }
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
+        let isDatabase = names.contains { name in
+            switch FileName(name) {
+            case .segment, .log: true
+            default: false
+            }
+        }
+        guard isDatabase else {
+            throw DatabaseError(
+                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
+                file: directory.path)
+        }
+        return nil
+    }
+
+    // MARK: Steps
+
+    /// Does all of it; what was done is in the report.
+    ///
+    /// - Parameter lock: the file that is locked; nil for a dry run.
+    mutating func run(_ lock: (any File)?) throws(DatabaseError) {
+        try repairSegments()
+        try repairLogs()
+        try repairRejects()
+        guard !report.isEmpty, let lock else { return }
+        try finish(lock)
+    }
+
+    private mutating func add(_ file: String, _ offset: Int?, _ text: LossText) {
+        report.findings.append(
+            CheckFinding(
+                severity: .damage, file: file, offset: offset, found: text.found, lost: text.lost))
+    }
+
+    private mutating func newNumber() -> UInt64 {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    // MARK: The manifest
+
+    private mutating func addManifest(_ problem: DatabaseError?) {
+        let found = problem?.message ?? "the manifest is missing"
+        add(
+            FileName.manifest.text, problem?.offset,
+            LossText(
+                found: found,
+                lost: "what only it knows: identity rules, type rules, presets and declarations, "
+                    + "the order of segments, the list of forgotten participants"))
+        if problem != nil { aside.append(.manifest) }
+    }
+
+    /// Makes a manifest of what the files say of themselves.
+    private mutating func rebuild(from files: FoundFiles) {
+        var schemas = RebuiltSchemas(SchemaSet())
+        schemas.add(files.segments, in: directory, databaseID: files.databaseID)
+        manifest.schemas = schemas.schemas
+        report.notes += schemas.assumptions
+        manifest.segments = files.segments.map(\.info).sorted { $0.number < $1.number }
+        manifest.logs = files.logs.sorted { $0.number < $1.number }.map {
+            Manifest.Log(
+                number: $0.number, firstSequence: $0.firstSequence, sealedSizeBytes: nil)
+        }
+        manifest.rejects = files.rejects.sorted { $0.number < $1.number }
+        let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
+        manifest.lastSequence = (firsts.min() ?? 1) - 1
+        // Beyond what it can have been: a few manifests for each file.
+        let guess = nextNumber &* 16 &+ 1000
+        manifest.generation = witness.map { $0.generation } ?? guess
+        for entry in files.unreadable {
+            add(
+                DatabaseRepair.path(entry.name), nil,
+                LossText(
+                    found: entry.found,
+                    lost: "all of it: only the manifest knew what it should be"))
+            aside.append(entry.name)
+        }
+        if manifest.segments.count > 1 {
+            report.notes.append(
+                "segments are taken in the order of their numbers: where two had different "
+                    + "values of one cell, an older one may have come back")
+        }
+        if !manifest.logs.isEmpty || !manifest.segments.isEmpty {
+            report.notes.append(
+                "forgotten participants are not known any more; forget them again before any of "
+                    + "their data is written")
+        }
+    }
+
+    /// Takes in files that are newer than the manifest, where it is shown to be an older one: the
+    /// witness knows a newer one, or what it names is gone, as only a newer one lets it go.
+    private mutating func adoptNewer(_ files: FoundFiles) {
+        let there = Set(files.segments.map(\.info.number))
+            .union(
+                files.unreadable.compactMap { entry in
+                    if case .segment(let number) = entry.name { number } else { nil }
+                })
+        let isGone = manifest.segments.contains { !there.contains($0.number) }
+        let known = Set(manifest.segments.map(\.number))
+        let newer = files.segments.filter {
+            $0.info.number >= manifest.nextFileNumber && !known.contains($0.info.number)
+        }.sorted { $0.info.number < $1.info.number }
+        let isOlder = (witness?.generation ?? 0) > manifest.generation
+        manifest.generation = max(manifest.generation, witness?.generation ?? 0)
+        guard isGone || isOlder, !newer.isEmpty else { return }
+        var schemas = RebuiltSchemas(manifest.schemas)
+        schemas.add(newer, in: directory, databaseID: files.databaseID)
+        manifest.schemas = schemas.schemas
+        manifest.segments += newer.map(\.info)
+        let rejects = Set(manifest.rejects.map(\.number))
+        manifest.rejects += files.rejects.filter {
+            $0.number >= manifest.nextFileNumber && !rejects.contains($0.number)
+        }.sorted { $0.number < $1.number }
+        add(
+            FileName.manifest.text, nil,
+            LossText(
+                found: "the manifest is older than the files: \(newer.count) segments are newer",
+                lost: "what only the newest manifest knew; the newer segments are taken in"))
+        report.notes += schemas.assumptions
+    }
+
+    // MARK: Segments
+
+    private mutating func repairSegments() throws(DatabaseError) {
+        var kept: [Manifest.Segment] = []
+        for info in manifest.segments {
+            let examination = try SegmentExamination(
+                info, of: manifest, in: directory, decodes: true)
+            if examination.problems.isEmpty {
+                kept.append(info)
+                continue
+            }
+            let name = FileName.segment(info.number)
+            for problem in examination.problems { add(name.text, problem.offset, problem.text) }
+            if examination.isThere { aside.append(name) }
+            guard let reader = examination.reader,
+                let schema = manifest.schemas[info.experiment]
+            else { continue }
+            var salvage = try SegmentSalvage(reader, examination.damage)
+            report.notes += salvage.consequences.map { "\(name.text): also lost: \($0)" }
+            let count = salvage.keptRowCount
+            report.notes.append("\(name.text): kept \(count) of \(info.rowCount) rows")
+            if count == 0 { continue }
+            if isDryRun {
+                kept.append(info)
+                continue
+            }
+            let effort = info.isHasty ? EncodingEffort.quick : .thorough
+            kept.append(
+                try writeSegment(schema, effort: effort) { writer throws(DatabaseError) in
+                    try salvage.write(to: writer)
+                })
+        }
+        manifest.segments = kept
+    }
+
+    private mutating func writeSegment(
+        _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
+        _ fill: (SegmentWriter) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> Manifest.Segment {
+        let number = newNumber()
+        let name = FileName.segment(number).text
+        let (directory, databaseID) = (directory, manifest.databaseID)
+        do throws(DatabaseError) {
+            let writer = try calling("making a segment") { () throws(FileError) in
+                try SegmentWriter(
+                    directory.create(name), number: number, databaseID: databaseID,
+                    schema: schema, effort: effort)
+            }
+            try fill(writer)
+            return try calling("writing a segment") { () throws(FileError) in
+                try writer.finish()
+            }
+        } catch {
+            // Nothing names it; it only takes space, which may be what is missing.
+            try? directory.remove(name)
+            throw error
+        }
+    }
+
+    // MARK: Logs
+
+    private mutating func repairLogs() throws(DatabaseError) {
+        var salvage = LogSalvage(manifest)
+        var isNeeded = original == nil && !manifest.logs.isEmpty
+        for log in manifest.logs {
+            let name = FileName.log(log.number)
+            var problem: DatabaseError?
+            if original != nil {
+                do throws(DatabaseError) {
+                    _ = try DatabaseCheck.read(
+                        log, of: manifest, witness, in: directory)
+                } catch {
+                    if error.kind == .io { throw error }
+                    problem = error
+                    isNeeded = true
+                }
+            }
+            let before = salvage.losses.count
+            let isThere = try salvage.add(log, of: manifest, in: directory)
+            guard let problem else { continue }
+            if isThere { aside.append(name) }
+            let lost = salvage.losses[before...].joined(separator: "; ")
+            add(
+                name.text, isThere ? problem.offset : nil,
+                LossText(
+                    found: isThere ? problem.message : "the file is missing",
+                    lost: lost.isEmpty
+                        ? "commits from sequence \(salvage.lastSequence + 1) on, if there were any"
+                        : lost))
+        }
+        guard isNeeded else { return }
+        if salvage.commitsBehind > 0 {
+            report.notes.append(
+                "kept \(salvage.commitsBehind) commits that came after lost ones: what the lost "
+                    + "ones replaced or added is as it was before")
+        }
+        manifest.schemas = salvage.schemas
+        manifest.lastSequence = max(manifest.lastSequence, salvage.lastSequence)
+        if !isDryRun { try write(salvage.memtable) }
+        manifest.logs = []
+    }
+
+    private mutating func write(_ memtable: Memtable) throws(DatabaseError) {
+        for schema in manifest.schemas.all {
+            guard let table = memtable.tables[schema.id], table.rows.count > 0 else { continue }
+            var flush = MemtableFlush(
+                MemtableView(table, strings: memtable.strings), schema: schema)
+            let info = try writeSegment(schema) { writer throws(DatabaseError) in
+                try calling("writing a segment") { () throws(FileError) in
+                    try flush.write(to: writer)
+                }
+            }
+            manifest.segments.append(info)
+            manifest.counters.add(flush.counters)
+        }
+        if !memtable.journal.isEmpty { try writeRejects(memtable.journal) }
+    }
+
+    private mutating func writeRejects(_ entries: [JournalEntry]) throws(DatabaseError) {
+        let number = newNumber()
+        let (directory, databaseID) = (directory, manifest.databaseID)
+        let info = try calling("writing the rejects journal") { () throws(FileError) in
+            let folder = try directory.openDirectory(FileName.rejectsDirectory, create: true)
+            let info = try RejectsFile.write(
+                entries, number: number, in: folder, databaseID: databaseID)
+            try folder.sync()
+            return info
+        }
+        manifest.rejects.append(info)
+    }
+
+    // MARK: Rejects
+
+    private mutating func repairRejects() throws(DatabaseError) {
+        let files = manifest.rejects
+        manifest.rejects = []
+        for info in files {
+            let name = FileName.rejects(info.number)
+            do throws(DatabaseError) {
+                let entries = try RejectsFile.read(
+                    info, under: directory, databaseID: manifest.databaseID)
+                let size = try self.size(of: name)
+                if size == info.sizeBytes {
+                    manifest.rejects.append(info)
+                    continue
+                }
+                let found = "\(size - info.sizeBytes) bytes behind the end of the file"
+                add(
+                    DatabaseRepair.path(name), info.sizeBytes,
+                    LossText(found: found, lost: "nothing"))
+                aside.append(name)
+                if !isDryRun { try writeRejects(entries) }
+            } catch {
+                if error.kind == .io { throw error }
+                let isThere = error.kind != .notFound
+                add(
+                    DatabaseRepair.path(name), error.offset,
+                    LossText(
+                        found: isThere ? error.message : "the file is missing",
+                        lost: DatabaseCheck.lost(info)))
+                if isThere { aside.append(name) }
+            }
+        }
+    }
+
+    private func size(of name: FileName) throws(DatabaseError) -> Int {
+        let directory = directory
+        return try calling("reading a file") { () throws(FileError) in
+            try DatabaseRepair.folder(of: name, in: directory).open(name.text, writable: false)
+                .size()
+        }
+    }
+
+    // MARK: Making it true
+
+    private mutating func finish(_ lock: any File) throws(DatabaseError) {
+        let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: Recovery.now()))
+        report.folder = folder.path
+        for name in aside {
+            let source = try calling("opening a folder") { [directory] () throws(FileError) in
+                try DatabaseRepair.folder(of: name, in: directory)
+            }
+            let unreadable = try folder.copy(name.text, from: source)
+            report.moved.append(DatabaseRepair.path(name))
+            if unreadable > 0 {
+                report.notes.append(
+                    "\(DatabaseRepair.path(name)): the device does not give \(unreadable) bytes; "
+                        + "the copy in \(folder.path) has zeros there")
+            }
+        }
+        try folder.finish(report.lines)
+        manifest.nextFileNumber = nextNumber
+        try replaceManifest(lock)
+        try removeOriginals()
+    }
+
+    private mutating func replaceManifest(_ lock: any File) throws(DatabaseError) {
+        var known =
+            witness
+            ?? Witness(
+                databaseID: manifest.databaseID, generation: 0, manifestChecksum: 0, holder: "")
+        known.databaseID = manifest.databaseID
+        manifest.generation &+= 1
+        let witnessFile = WitnessFile(lock, known)
+        var next = manifest
+        try calling("replacing the manifest") { [directory] () throws(FileError) in
+            // The names of new segments, and of the folder.
+            try directory.sync()
+            // From here on the lock may be older than the manifest.
+            try witnessFile.open(holder: "a repair")
+            try next.write(in: directory)
+        }
+        manifest = next
+        witnessFile.note(next)
+        if next.logs.isEmpty { witnessFile.seal() }
+    }
+
+    /// What no manifest names any more, and has a copy aside.
+    private func removeOriginals() throws(DatabaseError) {
+        let (aside, directory) = (aside, directory)
+        try calling("removing what was moved aside") { () throws(FileError) in
+            for name in aside where name != .manifest && name != .lock {
+                try DatabaseRepair.folder(of: name, in: directory).remove(name.text)
+            }
+            for name in aside {
+                guard case .rejects = name else { continue }
+                try DatabaseRepair.folder(of: name, in: directory).sync()
+                break
+            }
+            try directory.sync()
+        }
+    }
+
+    private static func folder(
+        of name: FileName, in directory: any Directory
+    ) throws(FileError) -> any Directory {
+        guard case .rejects = name else { return directory }
+        return try directory.openDirectory(FileName.rejectsDirectory, create: false)
+    }
+
+    private static func path(_ name: FileName) -> String {
+        if case .rejects = name { return FileName.rejectsDirectory + "/" + name.text }
+        return name.text
+    }
+}

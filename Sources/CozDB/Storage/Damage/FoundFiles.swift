@@ -1,0 +1,206 @@
+// What the files of a database say of themselves: all there is to go by where the manifest is lost,
+// or is an older one than the files.
+
+/// Files by what stands in them.
+struct FoundFiles {
+    /// A segment by its footer.
+    struct Segment {
+        var info: Manifest.Segment
+        var footer: SegmentFooter
+    }
+
+    let databaseID: UInt64
+    private(set) var segments: [Segment] = []
+    /// A log whose header is damaged has the first sequence 0.
+    private(set) var logs: [LogIdentity] = []
+    private(set) var rejects: [Manifest.RejectsFile] = []
+    /// Paths of files that do not say what they are.
+    private(set) var unreadable: [(name: FileName, found: String)] = []
+    /// The largest number that any file has.
+    private(set) var numberMax: UInt64 = 0
+    private let directory: any Directory
+
+    /// - Parameter databaseID: nil where only the files can tell.
+    /// - Throws: `damaged` where they cannot; `io`.
+    init(in directory: any Directory, databaseID known: UInt64?) throws(DatabaseError) {
+        self.directory = directory
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
+        let files = names.compactMap { FileName($0) }
+        if let known {
+            databaseID = known
+        } else {
+            databaseID = try FoundFiles.databaseID(of: files, in: directory)
+        }
+        for name in files {
+            switch name {
+            case .segment(let number): try addSegment(number)
+            case .log(let number): try addLog(number)
+            default: break
+            }
+        }
+        if names.contains(FileName.rejectsDirectory) { try addRejects() }
+    }
+
+    // MARK: Whose they are
+
+    /// The database that most headers name.
+    private static func databaseID(
+        of files: [FileName], in directory: any Directory
+    ) throws(DatabaseError) -> UInt64 {
+        var votes: [UInt64: Int] = [:]
+        for name in files {
+            let bytes: [UInt8]
+            switch name {
+            case .segment, .log:
+                bytes = try read(name.text, in: directory) { _ in (0, LogFormat.headerSizeBytes) }
+            default: continue
+            }
+            if let identity = try? LogIdentity.read(header: bytes) {
+                votes[identity.databaseID, default: 0] += 1
+            } else if let id = segmentDatabaseID(bytes) {
+                votes[id, default: 0] += 1
+            }
+        }
+        guard let best = votes.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
+            throw DatabaseError(
+                .damaged,
+                "the manifest cannot be read, and no segment or log has a whole header that says "
+                    + "which database it belongs to; restore a backup",
+                file: directory.path)
+        }
+        return best.key
+    }
+
+    private static func segmentDatabaseID(_ bytes: [UInt8]) -> UInt64? {
+        guard bytes.count >= SegmentFormat.headerSizeBytes else { return nil }
+        let header = bytes.span.extracting(..<SegmentFormat.headerSizeBytes)
+        var reader = ByteReader(header)
+        guard let magic = try? reader.readBytes(8), [UInt8](copying: magic) == SegmentFormat.magic,
+            let version = try? reader.readUInt32(), let stored = try? reader.readUInt32(),
+            checksum(header.extracting(16...), seed: version) == stored
+        else { return nil }
+        return try? reader.readUInt64()
+    }
+
+    /// - Parameter range: offset and count of what to read, by the size of the file.
+    private static func read(
+        _ name: String, in directory: any Directory, _ range: (Int) -> (offset: Int, count: Int)
+    ) throws(DatabaseError) -> [UInt8] {
+        try calling("reading a file") { () throws(FileError) in
+            let file = try directory.open(name, writable: false)
+            let (offset, count) = range(try file.size())
+            return try file.readAll(count: max(0, count), at: max(0, offset))
+        }
+    }
+
+    // MARK: Segments
+
+    private mutating func addSegment(_ number: UInt64) throws(DatabaseError) {
+        numberMax = max(numberMax, number)
+        switch try segment(number) {
+        case .success(let found): segments.append(found)
+        case .failure(let error): unreadable.append((.segment(number), error.message))
+        }
+    }
+
+    private func segment(
+        _ number: UInt64
+    ) throws(DatabaseError) -> Result<Segment, FormatError> {
+        let name = FileName.segment(number).text
+        var size = 0
+        let trailer = try FoundFiles.read(name, in: directory) { fileSize in
+            size = fileSize
+            return (fileSize - SegmentFormat.trailerSizeBytes, SegmentFormat.trailerSizeBytes)
+        }
+        let end = size - SegmentFormat.trailerSizeBytes
+        var place = BlockPlace()
+        do throws(FormatError) {
+            var reader = ByteReader(trailer.span)
+            let (offset, count) = (try reader.readUInt64(), try reader.readUInt32())
+            place = BlockPlace(
+                offset: Int(clamping: offset), sizeBytes: Int(count),
+                checksum: try reader.readUInt32())
+            guard try reader.readUInt64() == UInt64(size), place.offset <= end,
+                place.offset + place.sizeBytes == end, place.offset > 0
+            else { throw FormatError(.invalid, "not the end of a whole segment", at: 0) }
+        } catch {
+            return .failure(error)
+        }
+        let bytes = try FoundFiles.read(name, in: directory) { _ in
+            (place.offset, place.sizeBytes)
+        }
+        return Result { () throws(FormatError) in
+            let seed = SegmentFormat.seed(
+                databaseID: databaseID, number: number, offset: place.offset)
+            guard checksum(bytes.span, seed: seed) == place.checksum else {
+                throw FormatError(.checksum, "the footer does not match its checksum", at: 0)
+            }
+            let footer = try FoundFiles.footer(bytes, end: place.offset)
+            let info = Manifest.Segment(
+                number: number, experiment: footer.experiment, sizeBytes: size,
+                footerChecksum: place.checksum, rowCount: footer.rowCount,
+                valueCount: footer.valueCount, firstTime: footer.firstTime,
+                lastTime: footer.lastTime)
+            return Segment(info: info, footer: footer)
+        }
+    }
+
+    /// A footer of whatever version.
+    private static func footer(
+        _ bytes: [UInt8], end: Int
+    ) throws(FormatError) -> SegmentFooter {
+        if let plain = try? decompressedBytes(bytes.span, limit: SegmentFormat.blockSizeBytesMax) {
+            var reader = ByteReader(plain.span)
+            if let footer = try? reader.readFooter(version: SegmentFormat.version, end: end) {
+                return footer
+            }
+        }
+        var reader = ByteReader(bytes.span)
+        return try reader.readFooter(version: SegmentFormat.oldestVersion, end: end)
+    }
+
+    // MARK: Logs and rejects
+
+    private mutating func addLog(_ number: UInt64) throws(DatabaseError) {
+        numberMax = max(numberMax, number)
+        let header = try FoundFiles.read(FileName.log(number).text, in: directory) { _ in
+            (0, LogFormat.headerSizeBytes)
+        }
+        var identity = LogIdentity(databaseID: databaseID, number: number, firstSequence: 0)
+        if let read = try? LogIdentity.read(header: header), read.databaseID == databaseID,
+            read.number == number
+        {
+            identity = read
+        }
+        logs.append(identity)
+    }
+
+    private mutating func addRejects() throws(DatabaseError) {
+        let folder = try calling("opening the rejects journal") { () throws(FileError) in
+            try directory.openDirectory(FileName.rejectsDirectory, create: false)
+        }
+        let names = try calling("listing the rejects journal") { () throws(FileError) in
+            try folder.list()
+        }
+        for name in names {
+            guard case .rejects(let number) = FileName(name) else { continue }
+            numberMax = max(numberMax, number)
+            let bytes = try FoundFiles.read(name, in: folder) { (0, $0) }
+            var info = Manifest.RejectsFile(
+                number: number, sizeBytes: bytes.count,
+                checksum: RejectsFile.checksum(of: bytes, number: number, databaseID: databaseID),
+                entryCount: 0)
+            do throws(DatabaseError) {
+                info.entryCount = try RejectsFile.read(
+                    info, under: directory, databaseID: databaseID
+                ).count
+                rejects.append(info)
+            } catch {
+                if error.kind == .io { throw error }
+                unreadable.append((.rejects(number), error.message))
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// Reads what is left of a damaged log: the good commits before the damage, and those behind it.
+
+/// The commits of logs, some of which cannot be read.
+struct LogSalvage {
+    private(set) var memtable = Memtable()
+    private(set) var schemas: SchemaSet
+    private(set) var lastSequence: UInt64
+    /// Which commits are lost, in words.
+    private(set) var losses: [String] = []
+    /// Commits that were read behind lost ones.
+    private(set) var commitsBehind = 0
+    private var commitCount = 0
+
+    init(_ manifest: Manifest) {
+        schemas = manifest.schemas
+        lastSequence = manifest.lastSequence
+    }
+
+    /// Takes in all whole frames of a log.
+    ///
+    /// - Returns: whether there is a file.
+    mutating func add(
+        _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
+    ) throws(DatabaseError) -> Bool {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            let file = try directory.open(FileName.log(log.number).text, writable: false)
+            bytes = try file.readAll(count: file.size(), at: 0)
+        } catch {
+            if error.isNotFound { return false }
+            throw DatabaseError(error, while: "reading the write-ahead log")
+        }
+        add(
+            bytes,
+            LogIdentity(
+                databaseID: manifest.databaseID, number: log.number,
+                firstSequence: log.firstSequence))
+        return true
+    }
+
+    private mutating func add(_ bytes: [UInt8], _ identity: LogIdentity) {
+        var next = identity.firstSequence
+        var offset = LogFormat.headerSizeBytes
+        while offset + LogFormat.frameHeaderSizeBytes <= bytes.count {
+            guard let frame = LogSalvage.frame(in: bytes.span, at: offset, identity),
+                frame.header.firstSequence >= next
+            else {
+                offset += LogFormat.alignment
+                continue
+            }
+            let first = frame.header.firstSequence
+            // Where the header is lost too, nobody knows which commit the log began with.
+            if first > next, next > 0 { note(next, first - 1) }
+            for (index, commit) in frame.commits.enumerated() {
+                apply(commit, sequence: first &+ UInt64(index))
+            }
+            next = first &+ UInt64(frame.header.commitCount)
+            offset += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
+        }
+    }
+
+    private mutating func note(_ first: UInt64, _ last: UInt64) {
+        losses.append(
+            first == last
+                ? "commit \(first), of whatever experiments"
+                : "commits \(first) to \(last), of whatever experiments")
+    }
+
+    /// A commit that needs something of a lost one, such as a column, is lost with it.
+    private mutating func apply(_ commit: [UInt8], sequence: UInt64) {
+        do throws(FormatError) {
+            // Tried apart first: half a commit must not stay.
+            var tried = schemas
+            try Memtable().apply(commit, sequence: sequence, schemas: &tried)
+            try memtable.apply(commit, sequence: sequence, schemas: &schemas)
+            lastSequence = max(lastSequence, sequence)
+            commitCount += 1
+            if !losses.isEmpty { commitsBehind += 1 }
+        } catch {
+            losses.append(
+                "commit \(sequence), which cannot be read without an earlier one that is lost")
+        }
+    }
+
+    private static func frame(
+        in bytes: Span<UInt8>, at offset: Int, _ identity: LogIdentity
+    ) -> (header: FrameHeader, commits: [[UInt8]])? {
+        let start = offset + LogFormat.frameHeaderSizeBytes
+        guard
+            let header = FrameHeader.read(
+                bytes.extracting(offset..<start), log: identity, offset: offset),
+            header.payloadSizeBytes <= bytes.count - start
+        else { return nil }
+        let payload = bytes.extracting(start..<(start + header.payloadSizeBytes))
+        let seed = LogFormat.seed(identity, offset: offset)
+        guard checksum(payload, seed: seed) == header.payloadChecksum,
+            let plain = LogReader.expanded([UInt8](copying: payload), header),
+            let commits = LogReader.split(plain, count: header.commitCount)
+        else { return nil }
+        return (header, commits)
+    }
+}

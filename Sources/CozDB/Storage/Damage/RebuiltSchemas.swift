@@ -1,0 +1,124 @@
+// Schemas as far as segments know them: names, kinds and types of the columns that have values.
+
+/// Adds to schemas what the footers of segments say of experiments and columns.
+struct RebuiltSchemas {
+    private(set) var schemas: SchemaSet
+    /// What had to be assumed, in words.
+    private(set) var assumptions: [String] = []
+
+    init(_ schemas: SchemaSet) {
+        self.schemas = schemas
+    }
+
+    mutating func add(
+        _ segments: [FoundFiles.Segment], in directory: any Directory, databaseID: UInt64
+    ) {
+        var columns: [Int: [ColumnID: Column]] = [:]
+        var tagNames: [Int: Set<[UInt8]>] = [:]
+        var names: [Int: String] = [:]
+        for segment in segments {
+            let id = segment.footer.experiment
+            names[id] = segment.footer.experimentName
+            for field in segment.footer.fields {
+                let known = columns[id, default: [:]][field.column.id]
+                columns[id, default: [:]][field.column.id] = RebuiltSchemas.wider(
+                    known, field.column)
+            }
+            guard schemas[id] == nil else { continue }
+            tagNames[id, default: []].formUnion(
+                RebuiltSchemas.tagNames(segment, in: directory, databaseID: databaseID))
+        }
+        for (id, name) in names.sorted(by: { $0.key < $1.key }) {
+            if schemas[id] == nil { addExperiment(id, name, tagNames[id] ?? []) }
+            add(columns[id] ?? [:], to: id)
+        }
+    }
+
+    /// The type that holds the values of both: types are widened, never narrowed.
+    private static func wider(_ known: Column?, _ other: Column) -> Column {
+        guard let known else { return other }
+        let order: [FieldType] = [.boolean, .integer, .float, .string]
+        let (left, right) = (order.firstIndex(of: known.type), order.firstIndex(of: other.type))
+        return (left ?? 0) < (right ?? 0) ? other : known
+    }
+
+    /// The lists of tags that series have; those that cannot be read say nothing.
+    private static func tagNames(
+        _ segment: FoundFiles.Segment, in directory: any Directory, databaseID: UInt64
+    ) -> Set<[UInt8]> {
+        var names: Set<[UInt8]> = []
+        guard
+            let reader = try? SegmentReader(
+                in: directory, segment.info, databaseID: databaseID, access: .copied),
+            let table = try? reader.seriesDirectory()
+        else { return names }
+        for block in 0..<table.count {
+            try? reader.forEachSeries(table, block: block) { key, _, _, _ in
+                names.insert(SeriesKey(canonical: [UInt8](copying: key)).nameBytes)
+            }
+        }
+        return names
+    }
+
+    private mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[UInt8]>) {
+        // Bytes of names are those of a key with empty values, but for the ends of these.
+        let lists = tagNames.filter { !$0.isEmpty }.map { RebuiltSchemas.words($0) }
+        let identity: Identity
+        let text: String
+        switch (lists.count, lists.first) {
+        case (0, _): (identity, text) = (.standard, "participant")
+        case (1, let names?) where names.count == 1:
+            (identity, text) = (.participant(tag: names[0]), "participant (tag \(names[0]))")
+        case (1, let names?):
+            (identity, text) = (.tags(names), "tags \(names.joined(separator: ","))")
+        default: (identity, text) = (.allTags, "all tags")
+        }
+        schemas.insert(
+            ExperimentSchema(
+                id: id, name: name, identity: identity, typeRule: .lossless,
+                preset: SchemaPreset.none))
+        assumptions.append(
+            "experiment \"\(name)\": identity \(text), as its series have it; type rule lossless; "
+                + "no preset, and no declarations of fields")
+    }
+
+    private mutating func add(_ found: [ColumnID: Column], to id: Int) {
+        guard let last = found.keys.max(), let name = schemas[id]?.name else { return }
+        var unknown = 0
+        schemas.update(id) { schema in
+            while schema.columns.count <= last {
+                let next = schema.columns.count
+                if let column = found[next] {
+                    schema.add(
+                        name: column.name, kind: column.kind, type: column.type,
+                        unit: column.unit, note: column.note)
+                } else {
+                    // Columns are numbered without gaps.
+                    unknown += 1
+                    schema.add(name: "unknown column \(next)", kind: .field, type: .float)
+                }
+            }
+        }
+        if unknown > 0 {
+            assumptions.append(
+                "experiment \"\(name)\": \(unknown) columns without any value are not known; they "
+                    + "are called \"unknown column\" and their number")
+        }
+    }
+
+    /// Parts the names of a list.
+    private static func words(_ names: [UInt8]) -> [String] {
+        var bytes: [UInt8] = []
+        var start = 0
+        // As a key in which each name has an empty value.
+        while start < names.count {
+            var end = start
+            while end + 1 < names.count, !(names[end] == 0 && names[end + 1] == 1) {
+                end += names[end] == 0 ? 2 : 1
+            }
+            bytes += names[start..<min(end + 2, names.count)] + [0, 1]
+            start = end + 2
+        }
+        return SeriesKey(canonical: bytes).tags.map(\.name)
+    }
+}

@@ -1,0 +1,65 @@
+// What can be read of one segment that a manifest names, and what cannot.
+
+/// A segment after every byte of it was read.
+struct SegmentExamination: Sendable {
+    let info: Manifest.Segment
+    /// nil where no part of it can be read.
+    private(set) var reader: SegmentReader?
+    private(set) var problems: [SegmentCheck.Problem] = []
+    private(set) var damage = SegmentDamage()
+    private(set) var blockCount = 0
+    private(set) var sizeBytes = 0
+    /// Whether there is a file.
+    private(set) var isThere = true
+
+    /// - Parameter decodes: whether times and values are decoded too.
+    /// - Throws: `io` where the system does not let the file be read.
+    init(
+        _ info: Manifest.Segment, of manifest: Manifest, in directory: any Directory,
+        decodes: Bool
+    ) throws(DatabaseError) {
+        self.info = info
+        let databaseID = manifest.databaseID
+        let file: any File
+        do throws(FileError) {
+            file = try directory.open(FileName.segment(info.number).text, writable: false)
+            sizeBytes = try file.size()
+        } catch {
+            guard error.isNotFound else {
+                throw DatabaseError(error, while: "opening a segment")
+            }
+            isThere = false
+            add(nil, "the file is missing", lost: manifest.lost(info))
+            return
+        }
+        do throws(DatabaseError) {
+            reader = try SegmentReader(
+                in: directory, info, databaseID: databaseID, access: .copied)
+        } catch {
+            if error.kind == .io || error.kind == .notFound { throw error }
+            let found = LossText(message: error.message).found
+            reader = try MendedSegment.open(info, in: directory, databaseID: databaseID)
+            add(
+                error.offset, found,
+                lost: reader == nil
+                    ? manifest.lost(info)
+                    : "until it is repaired, which brings it back: " + manifest.lost(info))
+        }
+        guard let reader else { return }
+        if problems.isEmpty, sizeBytes > info.sizeBytes {
+            add(
+                info.sizeBytes, "\(sizeBytes - info.sizeBytes) bytes behind the end of the file",
+                lost: "nothing")
+        }
+        var check = SegmentCheck(reader, file, databaseID: databaseID)
+        try check.run(decodes: decodes)
+        problems += check.problems
+        damage = check.damage
+        blockCount = check.blockCount
+    }
+
+    private mutating func add(_ offset: Int?, _ found: String, lost: String) {
+        problems.append(
+            SegmentCheck.Problem(offset: offset, text: LossText(found: found, lost: lost)))
+    }
+}

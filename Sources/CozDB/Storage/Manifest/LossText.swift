@@ -1,0 +1,83 @@
+// How damage is put into words: the same for a query that meets it, for `check` and for `repair`.
+
+/// What was found, and which data cannot be read because of it.
+struct LossText: Equatable, Sendable {
+    var found: String
+    /// Empty where nothing is lost.
+    var lost: String
+
+    private static let separator = "; lost: "
+
+    init(found: String, lost: String) {
+        self.found = found
+        self.lost = lost
+    }
+
+    /// Parts a message again.
+    init(message: String) {
+        let separator = Array(LossText.separator.utf8)
+        let bytes = Array(message.utf8)
+        let place = bytes.indices.first { bytes[$0...].starts(with: separator) }
+        found = place.map { String(decoding: bytes[..<$0], as: UTF8.self) } ?? message
+        lost =
+            place.map { String(decoding: bytes[($0 + separator.count)...], as: UTF8.self) } ?? ""
+    }
+
+    var message: String { lost.isEmpty ? found : found + LossText.separator + lost }
+
+    /// A list of names for a sentence: all of a few, of many the first and how many there are.
+    ///
+    /// - Parameter count: how many there are; at least as many as are named.
+    static func list(_ names: [String], of count: Int) -> String {
+        let shown = names.prefix(nameCountMax).map { name in
+            let bytes = Array(name.utf8)
+            let isLong = bytes.count > nameSizeBytesMax
+            // Cut bytes may end inside a character; what is left of it is shown as a mark.
+            let text = isLong ? String(decoding: bytes[..<nameSizeBytesMax], as: UTF8.self) : name
+            return "\"\(text)\"" + (isLong ? "..." : "")
+        }
+        let text = shown.joined(separator: ", ")
+        return count > shown.count ? "\(text) and \(count - shown.count) more" : text
+    }
+
+    static func span(_ first: Int64, _ last: Int64) -> String {
+        "\(Timestamp(nanoseconds: first)) to \(Timestamp(nanoseconds: last))"
+    }
+
+    static let nameCountMax = 5
+    private static let nameSizeBytesMax = 80
+}
+
+extension DatabaseError {
+    /// The same error, saying which data it costs.
+    func losing(_ lost: String) -> DatabaseError {
+        var error = self
+        error.message = LossText(found: LossText(message: message).found, lost: lost).message
+        return error
+    }
+}
+
+extension Manifest {
+    /// What a segment holds, as far as that is known without reading it.
+    func lost(_ info: Segment) -> String {
+        let name = schemas[info.experiment]?.name ?? "number \(info.experiment)"
+        return
+            "experiment \"\(name)\", \(info.rowCount) rows with \(info.valueCount) values of all "
+            + "fields, " + LossText.span(info.firstTime, info.lastTime)
+    }
+}
+
+extension Manifest {
+    /// Whether the file of a version that this program does not know is what was written.
+    static func isWhole(in directory: any Directory) -> Bool {
+        guard let file = try? directory.open(FileName.manifest.text, writable: false),
+            let size = try? file.size(), size > headerSizeBytes, size <= sizeBytesMax,
+            let bytes = try? file.readAll(count: size, at: 0), bytes.count == size
+        else { return false }
+        var reader = ByteReader(bytes.span)
+        guard (try? reader.readBytes(8)) != nil, let version = try? reader.readUInt32(),
+            let stored = try? reader.readUInt32()
+        else { return false }
+        return checksum(bytes.span.extracting(headerSizeBytes...), seed: version) == stored
+    }
+}

@@ -1,0 +1,77 @@
+// The blocks that a segment consists of, and what each of them is for.
+
+/// What a block of a segment holds.
+enum SegmentPart: Hashable, Sendable {
+    case timeDirectory
+    case seriesDirectory
+    case smallDirectories
+    case presence(group: Int)
+    case fieldDirectory(field: Int)
+    case dictionary(field: Int)
+    /// A block of the series table.
+    case series(block: Int)
+    case times(block: Int)
+    case values(field: Int, block: Int)
+}
+
+extension SegmentReader {
+    /// The blocks that the footer names; those of no bytes are none.
+    var footerParts: [(place: BlockPlace, part: SegmentPart)] {
+        var parts: [(place: BlockPlace, part: SegmentPart)] = [
+            (footer.timeDirectory, .timeDirectory), (footer.seriesDirectory, .seriesDirectory),
+            (footer.smallDirectories, .smallDirectories),
+        ]
+        for (index, group) in footer.groups.enumerated() {
+            parts.append((group, .presence(group: index)))
+        }
+        for (index, field) in footer.fields.enumerated() {
+            parts.append((field.directory, .fieldDirectory(field: index)))
+            parts.append((field.dictionary, .dictionary(field: index)))
+        }
+        return parts.filter { $0.place.sizeBytes > 0 }
+    }
+
+    /// The blocks of the series table.
+    func seriesParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
+        guard footer.seriesCount > 0 else { return [] }
+        let directory = try seriesDirectory()
+        return (0..<directory.count).map {
+            (SeriesColumn.place(directory, $0), .series(block: $0))
+        }
+    }
+
+    /// The blocks of times.
+    func timeParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
+        let directory = try timeDirectory()
+        return (0..<directory.count).map {
+            (SegmentReader.place(directory, $0), .times(block: $0))
+        }
+    }
+
+    /// The blocks of values of a field.
+    func valueParts(
+        ofField field: Int
+    ) throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
+        let table = try directory(field).table
+        return (0..<table.count).map {
+            (SegmentReader.place(table, $0), .values(field: field, block: $0))
+        }
+    }
+
+    /// What the block at a place is, as far as the directories can be read.
+    func part(at place: BlockPlace) -> SegmentPart? {
+        func find(_ parts: [(place: BlockPlace, part: SegmentPart)]) -> SegmentPart? {
+            parts.first { $0.place == place }?.part
+        }
+        if let known = find(footerParts) { return known }
+        // A directory that cannot be read names no block.
+        if let parts = try? seriesParts(), let known = find(parts) { return known }
+        if let parts = try? timeParts(), let known = find(parts) { return known }
+        for field in footer.fields.indices {
+            if let parts = try? valueParts(ofField: field), let known = find(parts) {
+                return known
+            }
+        }
+        return nil
+    }
+}

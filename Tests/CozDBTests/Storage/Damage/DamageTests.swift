@@ -1,0 +1,211 @@
+// Files of a closed database go bad in many ways: each is reported, nothing wrong is ever read, and
+// a repair brings everything back that is not inside the damage.
+
+import CozTestSupport
+import Foundation
+import Testing
+
+@testable import CozDB
+
+struct DamageTests {
+    static let sound = Result { try SoundDatabase() }
+
+    private func check(_ system: FaultyFileSystem) throws -> [CheckFinding] {
+        var findings: [CheckFinding] = []
+        let summary = try Database.check(SoundDatabase.path, on: system, decodes: true) {
+            findings.append($0)
+        }
+        let damage = findings.filter { $0.severity == .damage }
+        #expect(summary.damaged == damage.count)
+        return damage
+    }
+
+    private func repair(
+        _ system: FaultyFileSystem, isDryRun: Bool = false
+    ) throws -> RepairReport {
+        try Database.repair(SoundDatabase.path, on: system, isDryRun: isDryRun)
+    }
+
+    /// What can be read; nil where reading meets damage.
+    private func readable(_ system: FaultyFileSystem) throws -> Contents? {
+        do {
+            return try Contents(SoundDatabase.open(system, .readOnly))
+        } catch let error as DatabaseError {
+            #expect(error.kind != .io, "\(error)")
+            return nil
+        }
+    }
+
+    /// Cells that are not what was written.
+    private func wrong(_ found: Contents, _ sound: SoundDatabase) -> Int {
+        found.cells.count { sound.contents.cells[$0.key] != $0.value }
+    }
+
+    @Test func `a sound database has no findings and needs no repair`() throws {
+        let sound = try Self.sound.get()
+        let system = sound.system.survivor(.nothing)
+        #expect(try check(system).isEmpty)
+        #expect(try repair(system).isEmpty)
+        #expect(SoundDatabase.bytes(of: system) == sound.files)
+        #expect(sound.files.count == SoundDatabase.segmentCount * 3 + 2)
+    }
+
+    @Test func `any damage is reported, never answered wrongly, and repaired`() throws {
+        let sound = try Self.sound.get()
+        let variable = ProcessInfo.processInfo.environment["COZDB_DAMAGE"] ?? ""
+        let count = Int(variable) ?? 60
+        for seed in 0..<count {
+            var random = SeededRandom(seed: UInt64(seed))
+            let system = sound.system.survivor(.nothing)
+            guard let damage = Damage.make(&random, sound, in: system) else { continue }
+            let what = "seed \(seed): \(damage)"
+            do {
+                try expectRepair(of: system, damage, sound, what)
+            } catch {
+                Issue.record("\(what): \(error)")
+            }
+        }
+    }
+
+    private func expectRepair(
+        of system: FaultyFileSystem, _ damage: Damage, _ sound: SoundDatabase, _ what: String
+    ) throws {
+        let comment = Comment(rawValue: what)
+        let found = try check(system)
+        #expect(!found.isEmpty, comment)
+        if damage.kind == .flip { #expect(found.count == 1, "\(what): \(found)") }
+        if let contents = try readable(system) { #expect(wrong(contents, sound) == 0, comment) }
+        let before = SoundDatabase.bytes(of: system)
+        #expect(try !repair(system, isDryRun: true).isEmpty, comment)
+        #expect(SoundDatabase.bytes(of: system) == before, comment)
+        let report = try repair(system)
+        #expect(!report.isEmpty, comment)
+        #expect(try check(system).isEmpty, comment)
+        let second = try repair(system)
+        #expect(second.isEmpty, "\(what): \(second.lines)")
+        let contents = try Contents(SoundDatabase.open(system, .readOnly))
+        #expect(wrong(contents, sound) == 0, comment)
+        expectKept(contents, damage, sound, what, report)
+        let database = try SoundDatabase.open(system)
+        try database.write(SoundDatabase.batch(9))
+        try database.close()
+        #expect(try check(system).isEmpty, comment)
+    }
+
+    private func expectKept(
+        _ contents: Contents, _ damage: Damage, _ sound: SoundDatabase, _ what: String,
+        _ report: RepairReport
+    ) {
+        let lost = sound.contents.cells.keys.filter { contents.cells[$0] == nil }
+        let text = Comment(rawValue: "\(what): lost \(lost.count); \(report.lines)")
+        // Each segment has times of its own, and a file of refusals beside it.
+        let segments = Set(lost.map { $0.time / SoundDatabase.segmentSpan })
+        let isSegment = damage.path.hasSuffix(".seg")
+        switch damage.kind {
+        case .swap: break
+        case .append: #expect(lost.isEmpty, text)
+        case .older where damage.path.hasSuffix("MANIFEST"):
+            #expect(lost.isEmpty, text)
+        default:
+            #expect(segments.count <= (isSegment ? 1 : 0), text)
+            if !damage.path.hasSuffix(".rej") {
+                #expect(contents.refusals == sound.contents.refusals, text)
+            }
+        }
+    }
+
+    @Test func `flips in every part of a segment cost no more than that part`() throws {
+        let sound = try Self.sound.get()
+        let manifest = try Manifest(decoding: sound.system["db/MANIFEST"])
+        let directory = try sound.system.openDirectory(
+            SoundDatabase.path, create: false, access: .ownerOnly)
+        let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
+        let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
+        var parts = reader.footerParts + (try reader.seriesParts()) + (try reader.timeParts())
+        for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
+        let path = "db/" + FileName.segment(info.number).text
+        var kinds: Set<String> = []
+        for (place, part) in parts {
+            let system = sound.system.survivor(.nothing)
+            system[path][place.offset + place.sizeBytes / 2] ^= 4
+            let found = try check(system)
+            #expect(found.count == 1, "\(part): \(found)")
+            #expect(found.first?.offset == place.offset, "\(part)")
+            #expect(found.first?.lost == reader.lost(at: place), "\(part)")
+            #expect(found.first?.lost.contains("experiment \"dev\"") == true, "\(part)")
+            let report = try repair(system)
+            let contents = try Contents(SoundDatabase.open(system, .readOnly))
+            #expect(wrong(contents, sound) == 0, "\(part)")
+            let lost = sound.contents.cells.keys.filter { contents.cells[$0] == nil }
+            #expect(!lost.isEmpty, "\(part): \(report.lines)")
+            #expect(try check(system).isEmpty, "\(part)")
+            kinds.insert("\(part)".prefix { $0 != "(" }.description)
+            switch part {
+            case .values(let field, _), .fieldDirectory(let field), .dictionary(let field):
+                let names = reader.dependents(of: [field], rows: 0..<info.rowCount).map {
+                    reader.footer.fields[$0].column.name
+                }
+                // A row that loses its last field goes with its attributes.
+                let all = names + ["device"]
+                #expect(lost.allSatisfy { all.contains($0.column) }, "\(part): \(report.lines)")
+            case .times:
+                #expect(Set(lost.map(\.time)).count <= SegmentFormat.blockCountMax, "\(part)")
+            default: break
+            }
+        }
+        #expect(kinds.count >= 7, "\(kinds)")
+    }
+
+    @Test func `a query that meets damage says what check says, and others go on`() throws {
+        let sound = try Self.sound.get()
+        let system = sound.system.survivor(.nothing)
+        let manifest = try Manifest(decoding: system["db/MANIFEST"])
+        let directory = try system.openDirectory(
+            SoundDatabase.path, create: false, access: .ownerOnly)
+        let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
+        let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
+        let field = try #require(
+            reader.footer.fields.firstIndex { $0.column.name == "heart" })
+        let place = try #require(try reader.valueParts(ofField: field).first?.place)
+        system["db/" + FileName.segment(info.number).text][place.offset] ^= 1
+        let finding = try #require(try check(system).first)
+        let database = try SoundDatabase.open(system, .readOnly)
+        #expect {
+            _ = try database.query("SELECT median(heart) FROM dev")
+        } throws: { error in
+            let error = error as? DatabaseError
+            return error?.kind == .damaged && error?.offset == finding.offset
+                && error?.message == finding.found + "; lost: " + finding.lost
+        }
+        _ = try database.query("SELECT median(steps) FROM dev")
+        _ = try database.query("SELECT median(heart) FROM other")
+    }
+
+    @Test func `a repair that crashes anywhere is made up for by the next one`() throws {
+        let sound = try Self.sound.get()
+        let broken = sound.system.survivor(.nothing)
+        let manifest = try Manifest(decoding: broken["db/MANIFEST"])
+        let segment = "db/" + FileName.segment(manifest.segments[0].number).text
+        broken[segment][broken[segment].count / 3] ^= 1
+        let rejects = "db/rejects/" + FileName.rejects(manifest.rejects[1].number).text
+        broken[rejects][20] ^= 1
+        let whole = broken.survivor(.nothing)
+        _ = try repair(whole)
+        let expected = try Contents(SoundDatabase.open(whole, .readOnly))
+        for loss in [FaultyFileSystem.Loss.nothing, .everything, .random(seed: 7)] {
+            for call in 0..<whole.callCount {
+                let system = broken.survivor(.nothing, faults: [.init(at: call, .crash)])
+                _ = try? repair(system)
+                let left = system.survivor(loss)
+                do {
+                    _ = try repair(left)
+                    #expect(try check(left).isEmpty, "\(call) \(whole.calls[call])")
+                    let found = try Contents(SoundDatabase.open(left, .readOnly))
+                    #expect(found == expected, "\(call) \(whole.calls[call])")
+                } catch {
+                    Issue.record("\(loss) call \(call) \(whole.calls[call]): \(error)")
+                }
+            }
+        }
+    }
+}
