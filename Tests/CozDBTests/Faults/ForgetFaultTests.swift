@@ -43,6 +43,8 @@ struct ForgetFaultTests {
             _ = try database.forget([PlantedDatabase.him])
             #expect(try Contents(database) == others, "\(what)")
             try database.close()
+            let checked = try Database.check(PlantedDatabase.path, on: rest) { _ in }
+            #expect(checked.damaged == 0, "\(what)")
         }
         #expect(outcomes == [true, false])
     }
