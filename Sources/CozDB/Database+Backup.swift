@@ -122,16 +122,17 @@ extension Database {
         let copy = DatabaseCopy(
             from: reader, to: directory, verifiesReused: true, isCancelled: options.isCancelled)
         try copy.run()
-        try prepareRestored(path, options: options, on: fileSystem)
+        // Before anybody else can open it: its files are whole and durable, its mark is still there.
+        let forgotten = try options.forgotten.map { list throws(DatabaseError) in
+            var own = DatabaseOptions()
+            own.fileAccess = options.fileAccess
+            return try applyForgotten(list, to: path, options: own, on: fileSystem)
+        }
         try directory.finish()
-        return copy.report(since: start)
+        var report = copy.report(since: start)
+        report.forgotten = forgotten
+        return report
     }
-
-    /// What happens to a restored database before anybody else can open it: its files are whole
-    /// and durable, its mark is still there. Who writes to it opens it with `isRestoring`.
-    private static func prepareRestored(
-        _ path: String, options: RestoreOptions, on fileSystem: any FileSystem
-    ) throws(DatabaseError) {}
 }
 
 extension DatabaseCopy {

@@ -57,8 +57,8 @@ extension Database {
         }
     }
 
-    /// Forgets everybody on a list in a database that nobody has open: what a restored backup
-    /// needs.
+    /// Forgets everybody on a list in a database that is being restored, and that nobody else can
+    /// open yet.
     ///
     /// - Throws: as `open` for writing, and `forget`.
     @discardableResult
@@ -68,7 +68,9 @@ extension Database {
     ) throws(DatabaseError) -> ForgetReport {
         var options = options
         options.createsDatabase = false
-        let database = try Database.open(path, access: .readWrite, options: options, on: fileSystem)
+        let engine = try Recovery.open(
+            path, on: fileSystem, options: options, isRestoring: true)
+        let database = Database(.writer(engine), options)
         do throws(DatabaseError) {
             let report = try database.forget([], merging: list)
             try database.close()

@@ -28,7 +28,7 @@ public final class Database: Sendable {
         case reader(LiveReader)
     }
 
-    private init(_ store: Store, _ options: DatabaseOptions) {
+    init(_ store: Store, _ options: DatabaseOptions) {
         self.store = store
         queryLimits = options.queryLimits
         presets = options.presets

@@ -56,7 +56,7 @@ struct RestoreCommand: ParsableCommand {
             everything that opens databases. The backup stays as it is.
 
             Example:
-              cozdb restore /mnt/disk/study.backup --db restored.cozdb
+              cozdb restore /mnt/disk/study.backup --db restored.cozdb --forgotten list.txt
             """)
 
     @Argument(help: "The directory of a backup.", completion: .directory)
@@ -64,11 +64,21 @@ struct RestoreCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
+    @Option(
+        help: ArgumentHelp(
+            "Forget everybody on this list, as `cozdb forget --list` printed it; - reads standard "
+                + "input.", valueName: "file"),
+        completion: .file())
+    var forgotten: String?
+
     @Option(help: "A table for people or JSON for programs.")
     var format = ReportFormat.table
 
     func run() throws {
         var options = RestoreOptions()
+        options.forgotten = try forgotten.map { name throws(DatabaseError) in
+            try ForgottenList(text: try InputReader.text(of: name))
+        }
         options.isCancelled = { Signals.isInterrupted }
         let report = try Database.restore(backup, to: database.path, options: options)
         let output = OutputWriter()
@@ -99,6 +109,7 @@ private struct BackupText {
             "reused_files": .count(report.reusedFiles),
             "reused_bytes": .count(report.reusedBytes),
             "removed_files": .count(report.removedFiles),
+            "forgotten_rows": report.forgotten.map { .count($0.deletion.rows) } ?? .null,
             "last_commit": .integer(Int64(truncatingIfNeeded: report.lastCommit)),
             "seconds": .number(report.seconds),
         ])
@@ -112,10 +123,15 @@ private struct BackupText {
             \(what), up to commit \(report.lastCommit)
             copied   \(files(report.copiedFiles, report.copiedBytes))
             reused   \(files(report.reusedFiles, report.reusedBytes))
-            removed  \(PlainText.counted(report.removedFiles, "file"))
+            removed  \(PlainText.counted(report.removedFiles, "file"))\(forgotten)
             seconds  \(PlainText.fixed(report.seconds, digits: 2))
 
             """
+    }
+
+    private var forgotten: String {
+        guard let rows = report.forgotten?.deletion.rows else { return "" }
+        return "\nforgot   \(PlainText.counted(rows, "row"))"
     }
 
     private func files(_ count: Int, _ bytes: Int) -> String {

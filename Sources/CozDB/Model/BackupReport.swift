@@ -21,6 +21,9 @@ public struct RestoreOptions: Sendable {
     public var fileAccess: DatabaseOptions.FileAccess = .ownerOnly
     /// As `BackupOptions.isCancelled`.
     public var isCancelled: (@Sendable () -> Bool)?
+    /// Participants who were forgotten since the backup was made: they are forgotten in what is
+    /// restored too, before anybody can open it.
+    public var forgotten: ForgottenList?
 
     /// The defaults.
     public init() {}
@@ -41,6 +44,8 @@ public struct BackupReport: Sendable, Equatable {
     /// Files of an earlier backup, or of one that did not finish, that were removed because the
     /// database does not have them any more.
     public var removedFiles = 0
+    /// Of a restore: what those lost who were forgotten in it; nil where no list was given.
+    public var forgotten: ForgetReport?
     /// Number of the last commit that the copy holds.
     public var lastCommit: UInt64 = 0
     /// How long it took.
