@@ -30,7 +30,8 @@ struct Cozdb: ParsableCommand {
             ImportCommand.self, ExportCommand.self, QueryCommand.self, WriteCommand.self,
             InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, SurveyCommand.self,
             StudyCommand.self, SummaryCommand.self, CheckCommand.self, RepairCommand.self,
-            CompactCommand.self, RejectsCommand.self, InspectCommand.self, SampleCommand.self,
+            CompactCommand.self, BackupCommand.self, RestoreCommand.self, RejectsCommand.self,
+            InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

@@ -28,6 +28,7 @@ extension Database {
         let directory = try calling("opening the database") { () throws(FileError) in
             try fileSystem.openDirectory(path, create: false, access: options.fileAccess)
         }
+        try DirectoryMark.checkIsComplete(directory)
         let attemptCountMax = 100
         var attempt = 1
         while true {

@@ -22,6 +22,7 @@ extension Database {
                 file: path)
         }
         switch file {
+        case .backupMark, .incompleteMark, .logDraft: try body("a file of a backup\n")
         case .manifest, .manifestDraft: try body(describe(manifest))
         case .log(let number): try inspectLog(number, manifest, directory, path, body)
         case .segment(let number): try inspectSegment(number, manifest, directory, path, body)

@@ -32,6 +32,7 @@ extension Database {
         let directory = try calling("opening the database") { () throws(FileError) in
             try fileSystem.openDirectory(path, create: false, access: options.fileAccess)
         }
+        try DirectoryMark.checkIsComplete(directory)
         let lock = isDryRun ? nil : try Recovery.takeLock(directory)
         return try withExtendedLifetime(lock) { () throws(DatabaseError) in
             var repair = try DatabaseRepair(directory, isDryRun: isDryRun)

@@ -18,7 +18,7 @@ struct LayeringTests {
         for folder in [
             "Storage/Manifest", "Storage/Columns", "Storage/Segment", "Storage/Log",
             "Storage/Memtable", "Storage/Reading", "Storage/Rewriting", "Storage/Engine",
-            "Storage/Damage",
+            "Storage/Damage", "Storage/Backup",
         ] {
             mayName[folder] = stored
             stored.insert(folder)

@@ -10,6 +10,12 @@ enum FileName: Hashable {
     case segment(UInt64)
     /// In the directory `rejects`.
     case rejects(UInt64)
+    /// A longer copy of a log while it is made, in a backup.
+    case logDraft(UInt64)
+    /// Says that the directory is a backup.
+    case backupMark
+    /// Says that a backup or a restore is not finished.
+    case incompleteMark
 
     static let rejectsDirectory = "rejects"
     /// What a repair moved aside; no part of the database.
@@ -25,6 +31,9 @@ enum FileName: Hashable {
         case .log(let number): FileName.digits(number) + ".wal"
         case .segment(let number): FileName.digits(number) + ".seg"
         case .rejects(let number): FileName.digits(number) + ".rej"
+        case .logDraft(let number): FileName.digits(number) + ".wal.new"
+        case .backupMark: "BACKUP"
+        case .incompleteMark: "INCOMPLETE"
         }
     }
 
@@ -34,13 +43,16 @@ enum FileName: Hashable {
         case "LOCK": self = .lock
         case "MANIFEST": self = .manifest
         case "MANIFEST.new": self = .manifestDraft
+        case "BACKUP": self = .backupMark
+        case "INCOMPLETE": self = .incompleteMark
         default:
-            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let number = UInt64(parts[0]),
                 FileName.digits(number) == parts[0]
             else { return nil }
             switch parts[1] {
             case "wal": self = .log(number)
+            case "wal.new": self = .logDraft(number)
             case "seg": self = .segment(number)
             case "rej": self = .rejects(number)
             default: return nil

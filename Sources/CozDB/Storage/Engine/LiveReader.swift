@@ -16,11 +16,16 @@ final class LiveReader: Sendable {
     /// Every retry means that the writer replaced the manifest in between.
     private static let attemptCountMax = 1000
 
-    init(_ path: String, on fileSystem: any FileSystem) throws(DatabaseError) {
+    convenience init(_ path: String, on fileSystem: any FileSystem) throws(DatabaseError) {
         let opened = try calling("opening the database") { () throws(FileError) in
             try fileSystem.openDirectory(path, create: false, access: .ownerOnly)
         }
-        directory = opened
+        try self.init(opened)
+    }
+
+    init(_ directory: any Directory) throws(DatabaseError) {
+        self.directory = directory
+        try DirectoryMark.checkIsComplete(directory)
         _ = try manifest()
     }
 

@@ -12,10 +12,12 @@ enum Recovery {
     ///    them.
     /// 5. Write what the logs held to segments, so that no log is ever appended to again.
     ///
+    /// - Parameter isRestoring: whether a restore does it, before it says that it is complete.
     /// - Throws: `locked` with the holder, `notFound` where the directory holds something else,
     ///   `damaged` where what the manifest names is not there as it was written.
     static func open(
-        _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions
+        _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions,
+        isRestoring: Bool = false
     ) throws(DatabaseError) -> Engine {
         let directory = try calling("opening the database") { () throws(FileError) in
             try fileSystem.openDirectory(
@@ -24,6 +26,7 @@ enum Recovery {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
+        try DirectoryMark.checkIsWritable(names, path: path, isRestoring: isRestoring)
         try checkIsDatabase(names, path: path, createsDatabase: options.createsDatabase)
         let hadLock = names.contains(FileName.lock.text)
         let lock = try takeLock(directory)

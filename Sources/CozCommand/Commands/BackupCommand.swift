@@ -1,0 +1,124 @@
+// `cozdb backup` and `cozdb restore`: copies of a whole database, and the way back.
+
+internal import ArgumentParser
+internal import CozDB
+
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy a database to another directory, also while it is written to.",
+        discussion: """
+            The first time everything is copied, from then on what is new; what the database no \
+            longer has is removed from the backup. All that is copied is read back and checked. \
+            The backup holds at least all that was acknowledged before the command began. \
+            Commands that read take it as a database; docs/backup.md tells how to schedule it.
+
+            Examples:
+              cozdb backup --db study.cozdb /mnt/disk/study.backup
+              cozdb check --db /mnt/disk/study.backup
+              cozdb restore /mnt/disk/study.backup --db restored.cozdb
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Argument(
+        help: "A directory: absent, empty, or with an earlier backup of this database.",
+        completion: .directory)
+    var target: String
+
+    @Flag(help: "Read and check also the files that an earlier backup left.")
+    var verify = false
+
+    @Option(help: "A table for people or JSON for programs.")
+    var format = ReportFormat.table
+
+    func run() throws {
+        var options = BackupOptions()
+        options.verifiesReused = verify
+        options.isCancelled = { Signals.isInterrupted }
+        let report = try Database.backup(database.path, to: target, options: options)
+        let output = OutputWriter()
+        output.append(BackupText(report, isRestore: false).text(format))
+        try output.flush()
+    }
+
+    func validate() throws {
+        if target.isEmpty { throw ValidationError("backup needs the path of a directory") }
+    }
+}
+
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a database of a backup, in an empty directory.",
+        discussion: """
+            All of it is read back and checked. Until it is whole the directory is refused by \
+            everything that opens databases. The backup stays as it is.
+
+            Example:
+              cozdb restore /mnt/disk/study.backup --db restored.cozdb
+            """)
+
+    @Argument(help: "The directory of a backup.", completion: .directory)
+    var backup: String
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: "A table for people or JSON for programs.")
+    var format = ReportFormat.table
+
+    func run() throws {
+        var options = RestoreOptions()
+        options.isCancelled = { Signals.isInterrupted }
+        let report = try Database.restore(backup, to: database.path, options: options)
+        let output = OutputWriter()
+        output.append(BackupText(report, isRestore: true).text(format))
+        try output.flush()
+    }
+}
+
+/// The report of both.
+private struct BackupText {
+    let report: BackupReport
+    let isRestore: Bool
+
+    init(_ report: BackupReport, isRestore: Bool) {
+        self.report = report
+        self.isRestore = isRestore
+    }
+
+    func text(_ format: ReportFormat) -> String {
+        format == .json ? json.text() + "\n" : table
+    }
+
+    private var json: JSONValue {
+        .object([
+            "incremental": .boolean(report.isIncremental),
+            "copied_files": .count(report.copiedFiles),
+            "copied_bytes": .count(report.copiedBytes),
+            "reused_files": .count(report.reusedFiles),
+            "reused_bytes": .count(report.reusedBytes),
+            "removed_files": .count(report.removedFiles),
+            "last_commit": .integer(Int64(truncatingIfNeeded: report.lastCommit)),
+            "seconds": .number(report.seconds),
+        ])
+    }
+
+    private var table: String {
+        let what =
+            isRestore
+            ? "restored" : report.isIncremental ? "brought up to date" : "new backup"
+        return """
+            \(what), up to commit \(report.lastCommit)
+            copied   \(files(report.copiedFiles, report.copiedBytes))
+            reused   \(files(report.reusedFiles, report.reusedBytes))
+            removed  \(PlainText.counted(report.removedFiles, "file"))
+            seconds  \(PlainText.fixed(report.seconds, digits: 2))
+
+            """
+    }
+
+    private func files(_ count: Int, _ bytes: Int) -> String {
+        "\(PlainText.counted(count, "file")), \(PlainText.size(bytes))"
+    }
+}

@@ -1,0 +1,400 @@
+// The directory that a backup or a restore writes to: whether it may, its marks, the files that it
+// has already, and the order in which a new state takes the place of an old one; docs/backup.md.
+
+/// A directory that becomes a copy of a database.
+final class CopyTarget {
+    /// What the copy is for.
+    enum Purpose {
+        /// Nobody writes to it but the next backup, which copies only what is new.
+        case backup
+        /// It is a database of its own.
+        case restore
+    }
+
+    let directory: any Directory
+    let purpose: Purpose
+    /// What an earlier backup left, whole.
+    let earlier: Manifest?
+    private(set) var isMarked: Bool
+    /// Held until the copy is done: two at once would remove each other's files.
+    private let lockFile: any File
+    private var rejectsFolder: (any Directory)?
+    /// Logs whose longer copies wait beside the shorter ones that `earlier` names.
+    private var draftedLogs: [UInt64] = []
+
+    /// Opens (makes) the directory of a backup. A new one is marked as unfinished; one with an
+    /// earlier backup stays what it is.
+    ///
+    /// - Throws: `notFound` where the directory holds something else, `locked` where another
+    ///   backup writes to it, `damaged` where the earlier backup has no manifest to go on from.
+    init(
+        backupAt path: String, on fileSystem: any FileSystem,
+        access: DatabaseOptions.FileAccess
+    ) throws(DatabaseError) {
+        purpose = .backup
+        directory = try CopyTarget.open(path, on: fileSystem, access: access)
+        try CopyTarget.checkTakesBackup(try CopyTarget.names(in: directory), path: path)
+        lockFile = try CopyTarget.lock(.backupMark, in: directory)
+        let lockFile = lockFile
+        let directory = directory
+        try calling("marking the directory as a backup") { () throws(FileError) in
+            try CopyTarget.fill(lockFile, DirectoryMark.backupText)
+            try directory.sync()
+        }
+        // Under the lock: a backup that ran until now may have changed it.
+        let names = try CopyTarget.names(in: directory)
+        try CopyTarget.checkTakesBackup(names, path: path)
+        isMarked = names.contains(FileName.incompleteMark.text)
+        earlier = try Manifest.read(in: directory)
+        if earlier == nil { try mark(DirectoryMark.unfinishedBackupText) }
+    }
+
+    /// Opens (makes) an empty directory, or one in which a restore did not finish, and marks it.
+    ///
+    /// - Throws: `notFound` where the directory holds something, `locked` where another restore
+    ///   writes to it.
+    init(
+        restoreAt path: String, on fileSystem: any FileSystem,
+        access: DatabaseOptions.FileAccess
+    ) throws(DatabaseError) {
+        purpose = .restore
+        earlier = nil
+        directory = try CopyTarget.open(path, on: fileSystem, access: access)
+        try CopyTarget.checkTakesRestore(try CopyTarget.names(in: directory), path: path)
+        lockFile = try CopyTarget.lock(.incompleteMark, in: directory)
+        let lockFile = lockFile
+        let directory = directory
+        try calling("marking the directory as unfinished") { () throws(FileError) in
+            try CopyTarget.fill(lockFile, DirectoryMark.unfinishedRestoreText)
+            try directory.sync()
+        }
+        isMarked = true
+        let names = try CopyTarget.names(in: directory)
+        try CopyTarget.checkTakesRestore(names, path: path)
+        // What a restore that did not finish may have made of its manifest is not the backup's.
+        try calling("removing files of an unfinished restore") { () throws(FileError) in
+            for name in [FileName.manifest.text, FileName.lock.text] where names.contains(name) {
+                try directory.remove(name)
+                try directory.sync()
+            }
+        }
+    }
+
+    /// Whether the earlier backup is of this database, and of a state that came before this one.
+    ///
+    /// - Throws: `notFound` with the reason.
+    func checkPrecedes(_ manifest: Manifest) throws(DatabaseError) {
+        guard let earlier else { return }
+        if earlier.databaseID != manifest.databaseID {
+            throw refusal("a backup of another database")
+        }
+        let segments = Dictionary(
+            earlier.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        let rejects = Dictionary(
+            earlier.rejects.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        let isOtherLine =
+            earlier.generation > manifest.generation
+            || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }
+            || manifest.rejects.contains { (rejects[$0.number] ?? $0) != $0 }
+        if isOtherLine { throw otherLine() }
+    }
+
+    /// What is thrown where the backup holds commits that the database never had.
+    func otherLine() -> DatabaseError {
+        refusal(
+            "a backup of this database as it went on elsewhere, or of a later state than the "
+                + "database has: it may have been restored from an older backup since")
+    }
+
+    private func refusal(_ found: String) -> DatabaseError {
+        DatabaseError(
+            .notFound,
+            "found \(found), expected an earlier one of the same database or an empty directory; "
+                + "nothing was changed. Name another directory, or remove this one if nobody "
+                + "needs it", file: directory.path)
+    }
+}
+
+// MARK: Opening
+
+extension CopyTarget {
+    private static func open(
+        _ path: String, on fileSystem: any FileSystem, access: DatabaseOptions.FileAccess
+    ) throws(DatabaseError) -> any Directory {
+        try calling("opening the target") { () throws(FileError) in
+            try fileSystem.openDirectory(path, create: true, access: access)
+        }
+    }
+
+    private static func names(in directory: any Directory) throws(DatabaseError) -> [String] {
+        try calling("listing the target") { () throws(FileError) in try directory.list() }
+    }
+
+    private static func lock(
+        _ name: FileName, in directory: any Directory
+    ) throws(DatabaseError) -> any File {
+        let file = try calling("locking the target") { () throws(FileError) in
+            try directory.lock(name.text)
+        }
+        guard let file else {
+            throw DatabaseError(
+                .locked, "another backup or restore writes to this directory; wait until it ends",
+                file: directory.path)
+        }
+        return file
+    }
+
+    private static func fill(_ file: any File, _ text: String) throws(FileError) {
+        let bytes = Array(text.utf8)
+        if try file.readAll(count: bytes.count + 1, at: 0) == bytes { return }
+        try file.truncate(to: 0)
+        try file.writeAll(bytes.span, at: 0)
+        try file.syncData()
+    }
+
+    private static func checkTakesBackup(
+        _ names: [String], path: String
+    ) throws(DatabaseError) {
+        let files = names.map { FileName($0) }
+        if files.contains(.backupMark) {
+            // Without a manifest and without the mark only the very beginning of a backup is no
+            // sign of damage.
+            let isKnown = files.contains(.manifest) || files.contains(.incompleteMark)
+            if isKnown || DirectoryMark.isBeginning(names) { return }
+            throw DatabaseError(
+                .damaged,
+                "found a backup without a file \(FileName.manifest.text), expected one; nothing "
+                    + "was changed. Name another directory", file: path)
+        }
+        if names.isEmpty { return }
+        let found =
+            files.contains(.incompleteMark)
+            ? "a restore that did not finish"
+            : files.contains(.manifest) ? "a database that is no backup" : "other files"
+        throw DatabaseError(
+            .notFound,
+            "found \(found), expected an earlier backup or an empty directory; nothing was "
+                + "changed. Name another directory for the backup", file: path)
+    }
+
+    private static func checkTakesRestore(
+        _ names: [String], path: String
+    ) throws(DatabaseError) {
+        let files = names.map { FileName($0) }
+        let isUnfinished = files.contains(.incompleteMark) && !files.contains(.backupMark)
+        guard !names.isEmpty, !isUnfinished else { return }
+        throw DatabaseError(
+            .notFound,
+            "found \(files.contains(.manifest) ? "a database" : "files"), expected no directory "
+                + "or an empty one; nothing was changed. Name another directory, or move this one "
+                + "aside", file: path)
+    }
+
+    private func mark(_ text: String) throws(DatabaseError) {
+        let directory = directory
+        let isThere = isMarked
+        let name = FileName.incompleteMark.text
+        try calling("marking the target as unfinished") { () throws(FileError) in
+            let file =
+                try isThere
+                ? directory.open(name, writable: true) : directory.create(name)
+            try CopyTarget.fill(file, text)
+            try directory.sync()
+        }
+        isMarked = true
+    }
+}
+
+// MARK: Files
+
+extension CopyTarget {
+    /// The folder of a file, made where it is missing.
+    func folder(of name: FileName) throws(DatabaseError) -> any Directory {
+        guard case .rejects = name else { return directory }
+        if let rejectsFolder { return rejectsFolder }
+        let directory = directory
+        let folder = try calling("making the rejects folder") { () throws(FileError) in
+            try directory.openDirectory(FileName.rejectsDirectory, create: true)
+        }
+        rejectsFolder = folder
+        return folder
+    }
+
+    /// Makes a file, whole, durable and checked, or leaves none. Its name is durable once it is
+    /// published.
+    ///
+    /// - Parameter check: reads the durable file back.
+    func write(
+        _ name: FileName, _ fill: (any File) throws(DatabaseError) -> Void,
+        check: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let folder = try folder(of: name)
+        let file = try calling("making a file of the copy") { () throws(FileError) in
+            try CopyTarget.remove(name.text, from: folder)
+            return try folder.create(name.text)
+        }
+        do throws(DatabaseError) {
+            try fill(file)
+            try calling("syncing a file of the copy") { () throws(FileError) in
+                try file.syncData()
+            }
+            try check()
+        } catch {
+            // What a failed sync leaves would look whole to the next copy until the power goes.
+            try? folder.remove(name.text)
+            throw error
+        }
+    }
+
+    /// A file that is there, for reading; nil where it is missing.
+    func existing(_ name: FileName) throws(DatabaseError) -> (any File)? {
+        let folder = try folder(of: name)
+        return try calling("reading the target") { () throws(FileError) in
+            do throws(FileError) {
+                return try folder.open(name.text, writable: false)
+            } catch {
+                if error.isNotFound { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// Makes a file durable that a copy which did not finish may have left unsynced.
+    func sync(_ name: FileName) throws(DatabaseError) {
+        let folder = try folder(of: name)
+        try calling("syncing a file of the copy") { () throws(FileError) in
+            try folder.open(name.text, writable: true).syncData()
+        }
+    }
+
+    /// Remembers that a longer copy of a log lies beside the one that the earlier backup names.
+    func noteDraft(ofLog number: UInt64) {
+        draftedLogs.append(number)
+    }
+
+    /// Forgets what an attempt drafted that did not come to its end.
+    func forgetDrafts() {
+        draftedLogs.removeAll()
+    }
+
+    private static func remove(_ name: String, from folder: any Directory) throws(FileError) {
+        do throws(FileError) {
+            try folder.remove(name)
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+    }
+}
+
+// MARK: Publishing
+
+extension CopyTarget {
+    /// Makes a manifest whose files are all there the one of the directory. Durable on return.
+    func publish(_ manifest: Manifest) throws(DatabaseError) {
+        let folder = rejectsFolder
+        let directory = directory
+        try calling("syncing the target") { () throws(FileError) in
+            // A repair of the earlier backup may have left one, which knows of its manifest only.
+            try CopyTarget.remove(FileName.lock.text, from: directory)
+            try folder?.sync()
+            try directory.sync()
+        }
+        try replaceLogs()
+        let bytes = manifest.encoded()
+        let isSame = draftedLogs.isEmpty && earlier?.encoded() == bytes
+        if !isSame {
+            try calling("writing the manifest of the copy") { () throws(FileError) in
+                var manifest = manifest
+                try manifest.write(in: directory)
+            }
+        }
+        guard try Manifest.read(in: directory)?.encoded() == bytes else {
+            throw DatabaseError(
+                .io, "the manifest that was written is not the one that is read; check the device",
+                file: directory.path)
+        }
+    }
+
+    /// Puts longer logs in the place of shorter ones. The earlier backup stays readable at every
+    /// moment: first its manifest lets its last log end where it ends, then the log is exchanged.
+    private func replaceLogs() throws(DatabaseError) {
+        guard var manifest = earlier, !draftedLogs.isEmpty else { return }
+        for index in manifest.logs.indices
+        where draftedLogs.contains(manifest.logs[index].number) {
+            manifest.logs[index].sealedSizeBytes = nil
+        }
+        let numbers = draftedLogs
+        let directory = directory
+        try calling("replacing a log of the backup") { () throws(FileError) in
+            try manifest.write(in: directory)
+            for number in numbers {
+                try directory.rename(
+                    FileName.logDraft(number).text, to: FileName.log(number).text)
+            }
+            try directory.sync()
+        }
+    }
+
+    /// Removes the files that a published manifest does not name: what was deleted or forgotten
+    /// since the earlier backup is in none then. Durable on return.
+    ///
+    /// - Returns: how many.
+    func removeUnnamed(_ manifest: Manifest) throws(DatabaseError) -> Int {
+        let named = Set(
+            manifest.segments.map { FileName.segment($0.number) }
+                + manifest.logs.map { .log($0.number) }
+                + manifest.rejects.map { .rejects($0.number) })
+        let directory = directory
+        return try calling(
+            "removing files that the database does not have any more (the copy itself is whole; "
+                + "they go with the next one)"
+        ) { () throws(FileError) in
+            let names = try directory.list()
+            var count = try CopyTarget.removeUnnamed(names, named, from: directory)
+            if names.contains(FileName.rejectsDirectory) {
+                let folder = try directory.openDirectory(
+                    FileName.rejectsDirectory, create: false)
+                count += try CopyTarget.removeUnnamed(folder.list(), named, from: folder)
+            }
+            return count
+        }
+    }
+
+    private static func removeUnnamed(
+        _ names: [String], _ named: Set<FileName>, from folder: any Directory
+    ) throws(FileError) -> Int {
+        var count = 0
+        for name in names {
+            switch FileName(name) {
+            case .segment, .log, .rejects:
+                if let file = FileName(name), named.contains(file) { continue }
+                count += 1
+            case .manifestDraft, .logDraft: break
+            default: continue
+            }
+            try folder.remove(name)
+        }
+        // Also where there was none: an earlier attempt may have ended before this.
+        try folder.sync()
+        return count
+    }
+
+    /// Takes the mark away: from now on the directory is what its manifest says.
+    func finish() throws(DatabaseError) {
+        guard isMarked else { return }
+        let directory = directory
+        try calling("taking the mark off the finished copy") { () throws(FileError) in
+            try directory.remove(FileName.incompleteMark.text)
+            try directory.sync()
+        }
+        isMarked = false
+    }
+}
+
+extension Manifest.Segment {
+    /// Whether both stand for the same bytes: the footer covers everything else in the file.
+    func isSameFile(as other: Manifest.Segment) -> Bool {
+        number == other.number && sizeBytes == other.sizeBytes
+            && footerChecksum == other.footerChecksum
+    }
+}

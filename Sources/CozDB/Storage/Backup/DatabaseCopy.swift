@@ -1,0 +1,369 @@
+// Copies the state of a database at one moment to another directory, and checks every byte of the
+// copy. The source may be written to meanwhile: it is only read, no lock is taken; docs/backup.md.
+
+/// One backup or restore.
+final class DatabaseCopy {
+    private let reader: LiveReader
+    private let source: any Directory
+    private let target: CopyTarget
+    private let isCancelled: (@Sendable () -> Bool)?
+    private let verifiesReused: Bool
+    private(set) var report = BackupReport()
+    /// Files that never change and are in their place, durable and checked.
+    private var settled: Set<FileName> = []
+    /// Whether the failure that is on its way came from the source.
+    private var hasSourceFailed = false
+
+    private static let chunkSizeBytes = 4 << 20
+    /// Each attempt goes on with what the one before copied; the source was changed in between.
+    private static let attemptCountMax = 1000
+
+    init(
+        from reader: LiveReader, to target: CopyTarget, verifiesReused: Bool,
+        isCancelled: (@Sendable () -> Bool)?
+    ) {
+        self.reader = reader
+        source = reader.directory
+        self.target = target
+        self.verifiesReused = verifiesReused
+        self.isCancelled = isCancelled
+        report.isIncremental = target.earlier != nil
+    }
+
+    /// Copies everything committed, at least what was acknowledged when the call began, and makes
+    /// it the state of the target; its mark stays. The caller takes that away.
+    func run() throws(DatabaseError) {
+        let manifest = try copyState()
+        try target.publish(manifest)
+        report.copiedFiles += 1
+        report.copiedBytes += manifest.encoded().count
+        report.removedFiles = try target.removeUnnamed(manifest)
+    }
+
+    /// Copies all files of one moment of the source.
+    ///
+    /// - Returns: the manifest that names them, with complete logs.
+    private func copyState() throws(DatabaseError) -> Manifest {
+        var problem: DatabaseError?
+        for _ in 0..<DatabaseCopy.attemptCountMax {
+            // Reads the logs as every reader does: what it would refuse is not copied.
+            let manifest = try reader.read { manifest, _, _ in manifest }
+            do throws(DatabaseError) {
+                let copied = try copyFiles(of: manifest)
+                // Who was forgotten meanwhile shall not live on in a copy that ends after that.
+                let isCurrent = try reader.manifest().forgotten == manifest.forgotten
+                if isCurrent { return copied }
+                target.forgetDrafts()
+            } catch {
+                // Nothing that failed in the target is tried again: what it holds is not known.
+                guard hasSourceFailed else { throw error }
+                // A file that is gone, or a log that was being written, under a newer manifest.
+                let isSame = try reader.manifest().generation == manifest.generation
+                let wasSeen = problem?.message == error.message && problem?.offset == error.offset
+                if isSame, wasSeen { throw error.ofNamedFile }
+                problem = error
+                hasSourceFailed = false
+                target.forgetDrafts()
+            }
+        }
+        throw problem
+            ?? DatabaseError(
+                .io, "the database changes faster than it can be copied; try again",
+                file: source.path)
+    }
+
+    private func copyFiles(of manifest: Manifest) throws(DatabaseError) -> Manifest {
+        try target.checkPrecedes(manifest)
+        var copied = manifest
+        report.lastCommit = manifest.lastSequence
+        // Logs first: a flush may take them away.
+        for index in manifest.logs.indices {
+            copied.logs[index].sealedSizeBytes = try copyLog(
+                manifest.logs[index], databaseID: manifest.databaseID)
+        }
+        for info in manifest.rejects where !settled.contains(.rejects(info.number)) {
+            try copyRejects(info, databaseID: manifest.databaseID)
+            settled.insert(.rejects(info.number))
+        }
+        for info in manifest.segments where !settled.contains(.segment(info.number)) {
+            try copySegment(info, of: manifest)
+            settled.insert(.segment(info.number))
+        }
+        return copied
+    }
+
+    private func note(_ sizeBytes: Int, isCopied: Bool) {
+        if isCopied {
+            report.copiedFiles += 1
+            report.copiedBytes += sizeBytes
+        } else {
+            report.reusedFiles += 1
+            report.reusedBytes += sizeBytes
+        }
+    }
+
+    // MARK: Segments and rejects
+
+    private func copySegment(
+        _ info: Manifest.Segment, of manifest: Manifest
+    ) throws(DatabaseError) {
+        let name = FileName.segment(info.number)
+        if try hasSegment(info, of: manifest) {
+            return note(info.sizeBytes, isCopied: false)
+        }
+        let source = source
+        // Checks both ends of the file, so that a copy begins with what the manifest names.
+        try reading { () throws(DatabaseError) in
+            _ = try SegmentReader(
+                in: source, info, databaseID: manifest.databaseID, access: .copied)
+        }
+        try copyFile(name, in: source, sizeBytes: info.sizeBytes) { () throws(DatabaseError) in
+            let folder = target.directory
+            guard try DatabaseCopy.damage(info, of: manifest, in: folder) != nil else { return }
+            let damage = try reading { () throws(DatabaseError) in
+                try DatabaseCopy.damage(info, of: manifest, in: source)
+            }
+            if let damage {
+                hasSourceFailed = true
+                throw damage
+            }
+            throw wrongCopy(of: folder.path + "/" + name.text)
+        }
+        note(info.sizeBytes, isCopied: true)
+    }
+
+    /// Whether the target has a segment, whole.
+    private func hasSegment(
+        _ info: Manifest.Segment, of manifest: Manifest
+    ) throws(DatabaseError) -> Bool {
+        let name = FileName.segment(info.number)
+        guard try target.existing(name) != nil else { return false }
+        let isNamed = target.earlier?.segments.contains { $0.isSameFile(as: info) } ?? false
+        let directory = target.directory
+        if isNamed, !verifiesReused {
+            let copy = try unlessDamaged { () throws(DatabaseError) in
+                try SegmentReader(
+                    in: directory, info, databaseID: manifest.databaseID, access: .copied)
+            }
+            return copy != nil
+        }
+        try checkCancelled()
+        guard try DatabaseCopy.damage(info, of: manifest, in: directory) == nil else {
+            return false
+        }
+        try target.sync(name)
+        return true
+    }
+
+    private func copyRejects(
+        _ info: Manifest.RejectsFile, databaseID: UInt64
+    ) throws(DatabaseError) {
+        let name = FileName.rejects(info.number)
+        let target = target
+        if try target.existing(name) != nil {
+            let entries = try unlessDamaged { () throws(DatabaseError) in
+                try RejectsFile.read(info, under: target.directory, databaseID: databaseID)
+            }
+            if entries != nil {
+                try target.sync(name)
+                return note(info.sizeBytes, isCopied: false)
+            }
+        }
+        let source = source
+        let folder = try reading { () throws(DatabaseError) in
+            _ = try RejectsFile.read(info, under: source, databaseID: databaseID)
+            return try calling("opening the rejects journal") { () throws(FileError) in
+                try source.openDirectory(FileName.rejectsDirectory, create: false)
+            }
+        }
+        try copyFile(name, in: folder, sizeBytes: info.sizeBytes) { () throws(DatabaseError) in
+            do throws(DatabaseError) {
+                _ = try RejectsFile.read(info, under: target.directory, databaseID: databaseID)
+            } catch {
+                throw error.kind == .damaged ? wrongCopy(of: error.file ?? name.text) : error
+            }
+        }
+        note(info.sizeBytes, isCopied: true)
+    }
+
+    /// What a file of the target holds; nil where it is not what it should be. An input or output
+    /// error is no verdict.
+    private func unlessDamaged<Result>(
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result? {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            guard error.kind == .io else { return nil }
+            throw error
+        }
+    }
+
+    /// The first problem of a segment, in the words of a check; nil where it is whole.
+    private static func damage(
+        _ info: Manifest.Segment, of manifest: Manifest, in folder: any Directory
+    ) throws(DatabaseError) -> DatabaseError? {
+        let found = try SegmentExamination(info, of: manifest, in: folder, decodes: false)
+        guard let problem = found.problems.first else { return nil }
+        return DatabaseError(
+            .damaged,
+            "\(problem.text.message). Run cozdb check for all of it; an earlier backup stays as "
+                + "it was", file: folder.path + "/" + FileName.segment(info.number).text,
+            offset: problem.offset)
+    }
+
+    private func wrongCopy(of path: String) -> DatabaseError {
+        DatabaseError(
+            .io,
+            "the copy is not what was read, although the source is whole; check the device of the "
+                + "target and try again", file: path)
+    }
+
+    // MARK: Logs
+
+    /// Copies a log up to its last whole commit.
+    ///
+    /// - Returns: the size of the copy, which is complete.
+    private func copyLog(_ log: Manifest.Log, databaseID: UInt64) throws(DatabaseError) -> Int {
+        let source = source
+        let name = FileName.log(log.number)
+        let (file, size, lastCommit) = try reading { () throws(DatabaseError) in
+            let file = try calling("opening the write-ahead log") { () throws(FileError) in
+                try source.open(name.text, writable: false)
+            }
+            let (size, last) = try DatabaseCopy.walk(file, log, databaseID, log.sealedSizeBytes)
+            return (file, size, last)
+        }
+        report.lastCommit = max(report.lastCommit, lastCommit)
+        let isNamed = target.earlier?.logs.contains { $0.number == log.number } ?? false
+        if isNamed, let copy = try target.existing(name) {
+            let copySize = try calling("reading the target") { () throws(FileError) in
+                try copy.size()
+            }
+            if try isBeginning(copy, copySize, of: file, size) {
+                if copySize == size {
+                    try target.sync(name)
+                    note(size, isCopied: false)
+                    return size
+                }
+            } else if (try? DatabaseCopy.walk(copy, log, databaseID, copySize)) != nil {
+                throw target.otherLine()
+            }
+        }
+        let written = isNamed ? FileName.logDraft(log.number) : name
+        try copyFile(written, in: source, from: name, sizeBytes: size) {
+            () throws(DatabaseError) in
+            guard let copy = try target.existing(written) else { throw wrongCopy(of: name.text) }
+            let walked = try? DatabaseCopy.walk(copy, log, databaseID, size)
+            guard walked?.sizeBytes == size else { throw wrongCopy(of: copy.path) }
+        }
+        if isNamed { target.noteDraft(ofLog: log.number) }
+        note(size, isCopied: true)
+        return size
+    }
+
+    /// Reads a log to its last whole commit: its bytes, and the number of that commit.
+    private static func walk(
+        _ file: any File, _ log: Manifest.Log, _ databaseID: UInt64, _ sealedSizeBytes: Int?
+    ) throws(DatabaseError) -> (sizeBytes: Int, lastCommit: UInt64) {
+        let identity = LogIdentity(
+            databaseID: databaseID, number: log.number, firstSequence: log.firstSequence)
+        var reader = try LogReader(file, expecting: identity, sealedSizeBytes: sealedSizeBytes)
+        var last: UInt64 = 0
+        while let frame = try reader.next() {
+            last = frame.firstSequence &+ UInt64(frame.commits.count) &- 1
+        }
+        return (reader.validSizeBytes, last)
+    }
+
+    /// Whether a log of the target is what the source's begins with.
+    private func isBeginning(
+        _ copy: any File, _ copySize: Int, of file: any File, _ size: Int
+    ) throws(DatabaseError) -> Bool {
+        guard copySize <= size else { return false }
+        var offset = 0
+        while offset < copySize {
+            let count = min(DatabaseCopy.chunkSizeBytes, copySize - offset)
+            let there = try calling("reading the target") { () throws(FileError) in
+                try copy.readAll(count: count, at: offset)
+            }
+            let here = try reading { () throws(DatabaseError) in
+                try calling("reading the write-ahead log") { () throws(FileError) in
+                    try file.readAll(count: count, at: offset)
+                }
+            }
+            guard there == here else { return false }
+            offset += count
+        }
+        return true
+    }
+
+    // MARK: Bytes
+
+    /// Copies the beginning of a file and has the copy checked; it is durable on return, or gone.
+    ///
+    /// - Parameter original: its name in the source where that is another.
+    private func copyFile(
+        _ name: FileName, in folder: any Directory, from original: FileName? = nil,
+        sizeBytes: Int, check: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let file = try reading { () throws(DatabaseError) in
+            try calling("opening a file to copy") { () throws(FileError) in
+                try folder.open((original ?? name).text, writable: false)
+            }
+        }
+        try target.write(
+            name,
+            { copy throws(DatabaseError) in
+                try copyBytes(of: file, to: copy, sizeBytes: sizeBytes)
+            }, check: check)
+    }
+
+    private func copyBytes(
+        of file: any File, to copy: any File, sizeBytes: Int
+    ) throws(DatabaseError) {
+        var offset = 0
+        while offset < sizeBytes {
+            try checkCancelled()
+            let count = min(DatabaseCopy.chunkSizeBytes, sizeBytes - offset)
+            let bytes = try reading { () throws(DatabaseError) in
+                let bytes = try calling("reading a file to copy") { () throws(FileError) in
+                    try file.readAll(count: count, at: offset)
+                }
+                guard bytes.count == count else {
+                    throw DatabaseError(
+                        .damaged,
+                        "the file has \(offset + bytes.count) bytes, expected \(sizeBytes)",
+                        file: file.path, offset: offset + bytes.count)
+                }
+                return bytes
+            }
+            try calling("writing a file of the copy") { () throws(FileError) in
+                try copy.writeAll(bytes.span, at: offset)
+            }
+            offset += count
+        }
+    }
+
+    private func checkCancelled() throws(DatabaseError) {
+        if isCancelled?() == true {
+            throw DatabaseError(
+                .cancelled,
+                "interrupted; an earlier backup stays as it was, a new copy stays marked as "
+                    + "unfinished. Run the same command again to go on",
+                file: target.directory.path)
+        }
+    }
+
+    /// Runs something that reads the source, and remembers where a failure came from.
+    private func reading<Result>(
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            hasSourceFailed = true
+            throw error
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Two files that say what a directory is before anybody reads its manifest; docs/backup.md.
+
+/// Marks of directories that `backup` and `restore` write to.
+enum DirectoryMark {
+    static let backupText = """
+        This directory is a backup of a CozDB database, made by `cozdb backup`.
+        Commands that read take it as a database. Nothing writes to it but the next backup: while
+        one runs it holds a lock of this file. To go on with the data: cozdb restore
+
+        """
+
+    static let unfinishedBackupText = """
+        A backup to this directory has not finished: it is not complete, and nobody reads it.
+        Run the same `cozdb backup` again; it goes on with what is here and removes this file.
+
+        """
+
+    static let unfinishedRestoreText = """
+        A restore to this directory has not finished: it is not complete, and nobody reads it.
+        Run the same `cozdb restore` again; it goes on with what is here and removes this file.
+
+        """
+
+    /// Refuses a directory that a backup or a restore has not finished.
+    ///
+    /// - Throws: `notFound` with what to do.
+    static func checkIsComplete(_ directory: any Directory) throws(DatabaseError) {
+        let (isMarked, isBackup) = try calling("opening the database") {
+            () throws(FileError) -> (Bool, Bool) in
+            let isBackup = try exists(.backupMark, in: directory)
+            if try exists(.incompleteMark, in: directory) { return (true, isBackup) }
+            // A backup that ended between its first two calls.
+            guard isBackup else { return (false, false) }
+            return (isBeginning(try directory.list()), true)
+        }
+        if isMarked { throw incomplete(isBackup: isBackup, path: directory.path) }
+    }
+
+    /// Whether nothing but the mark of a backup was made.
+    static func isBeginning(_ names: [String]) -> Bool {
+        names.allSatisfy { FileName($0) == .backupMark || FileName($0) == .manifestDraft }
+    }
+
+    /// Refuses to write to a directory that is a backup or not complete.
+    ///
+    /// - Parameter isRestoring: whether it is the restore itself that opens the directory.
+    /// - Throws: `notFound` with what to do.
+    static func checkIsWritable(
+        _ names: [String], path: String, isRestoring: Bool
+    ) throws(DatabaseError) {
+        let isBackup = names.contains(FileName.backupMark.text)
+        if names.contains(FileName.incompleteMark.text), !isRestoring {
+            throw incomplete(isBackup: isBackup, path: path)
+        }
+        if isBackup {
+            throw DatabaseError(
+                .notFound,
+                "found a backup, expected a database to write to; nothing was changed. Go on in a "
+                    + "copy of it (cozdb restore BACKUP --db DIR), or read from it", file: path)
+        }
+    }
+
+    private static func incomplete(isBackup: Bool, path: String) -> DatabaseError {
+        let what = isBackup ? "backup" : "restore"
+        return DatabaseError(
+            .notFound,
+            "found the unfinished copy of a database (a file \(FileName.incompleteMark.text)), "
+                + "expected a whole one: a \(what) did not end. Run cozdb \(what) again, or remove "
+                + "the directory", file: path)
+    }
+
+    private static func exists(
+        _ name: FileName, in directory: any Directory
+    ) throws(FileError) -> Bool {
+        do throws(FileError) {
+            _ = try directory.open(name.text, writable: false)
+            return true
+        } catch {
+            if error.isNotFound { return false }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// `cozdb backup` and `cozdb restore`, beside an import and on their own.
+
+internal import CozTestSupport
+internal import Foundation
+internal import Testing
+
+struct BackupCommandTests {
+    private static let batchRows = 50
+
+    /// Made-up points; field k counts the lines.
+    private func points(_ count: Int, in folder: TemporaryFolder) throws -> String {
+        var lines = ""
+        for line in 0..<count {
+            lines += "m,id_participant=p\(line % 37) v=\(line).5,k=\(line)i \(line * 1_000_003)\n"
+        }
+        return try folder.write(lines, to: "points.lp")
+    }
+
+    private func count(_ statement: String, _ database: String) throws -> Int {
+        let run = try Command.cozdb(["query", "--db", database, "--format", "csv", statement])
+        guard run.status == 0, run.lines.count > 1 else { return 0 }
+        return Int(run.lines[1].split(separator: ",")[1]) ?? 0
+    }
+
+    private func expectPrefix(_ database: String, atLeast: Int) throws {
+        let check = try Command.cozdb(["check", "--db", database])
+        #expect(check.status == 0, "\(check.output) \(check.errors)")
+        let rows = try count("SELECT count(k) FROM m", database)
+        #expect(rows >= atLeast)
+        #expect(rows % Self.batchRows == 0)
+        #expect(try count("SELECT count(k) FROM m WHERE k < \(rows)", database) == rows)
+    }
+
+    @Test func `backups beside an import hold what was reported, and are restored`() throws {
+        let folder = try TemporaryFolder()
+        let file = try points(6000, in: folder)
+        let database = folder.path("x.cozdb")
+        #expect(try Command.cozdb(["import", "--db", database, "-"]).status == 0)
+        let errors = URL(fileURLWithPath: try folder.write("", to: "errors"))
+        let process = Process()
+        process.executableURL = Command.binaries.appendingPathComponent("cozdb")
+        process.arguments = [
+            "import", "--db", database, "--progress", "plain", "--batch-rows",
+            "\(Self.batchRows)", file,
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+        var rounds = 0
+        while process.isRunning || rounds < 2 {
+            let reported = try committed(errors)
+            let run = try Command.cozdb(["backup", "--db", database, folder.path("backup")])
+            #expect(run.status == 0, "\(run.errors)")
+            try expectPrefix(folder.path("backup"), atLeast: reported)
+            rounds += 1
+        }
+        #expect(process.terminationStatus == 0)
+        #expect(
+            try Command.cozdb(["restore", folder.path("backup"), "--db", folder.path("y.cozdb")])
+                .status == 0)
+        try expectPrefix(folder.path("y.cozdb"), atLeast: 0)
+    }
+
+    /// The last N of the whole lines `committed N`.
+    private func committed(_ errors: URL) throws -> Int {
+        let lines = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        guard let last = lines.last(where: { $0.hasPrefix("committed ") }) else { return 0 }
+        return Int(last.dropFirst("committed ".count)) ?? 0
+    }
+
+    @Test func `a killed backup or restore is refused, and finished by the same command`() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("x.cozdb")
+        let imported = try Command.cozdb(["import", "--db", database, points(20_000, in: folder)])
+        #expect(imported.status == 0)
+        var random = SeededRandom(seed: 7)
+        for command in ["backup", "restore"] {
+            let target = folder.path(command == "backup" ? "backup" : "restored")
+            let arguments =
+                command == "backup"
+                ? ["backup", "--db", database, target]
+                : ["restore", folder.path("backup"), "--db", target]
+            for _ in 0..<12 {
+                let process = Process()
+                process.executableURL = Command.binaries.appendingPathComponent("cozdb")
+                process.arguments = arguments
+                process.standardOutput = FileHandle.nullDevice
+                process.standardError = FileHandle.nullDevice
+                try process.run()
+                usleep(UInt32.random(in: 1000...60_000, using: &random))
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+                let check = try Command.cozdb(["check", "--db", target])
+                if check.status != 0 {
+                    #expect(check.status == 5, "\(check.output) \(check.errors)")
+                    continue
+                }
+                #expect(try count("SELECT count(k) FROM m", target) == 20_000)
+            }
+            let run = try Command.cozdb(arguments)
+            #expect(run.status == 0 || command == "restore" && run.status == 5, "\(run.errors)")
+            #expect(try count("SELECT count(k) FROM m", target) == 20_000)
+            #expect(try Command.cozdb(["check", "--db", target]).status == 0)
+        }
+        #expect(try Command.cozdb(["check", "--db", database]).status == 0)
+    }
+
+    @Test func `both say what they did, and refuse with advice`() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("x.cozdb")
+        #expect(
+            try Command.cozdb(["import", "--db", database, points(100, in: folder)]).status == 0)
+        let target = folder.path("backup")
+        let first = try Command.cozdb(["backup", "--db", database, target])
+        #expect(first.status == 0)
+        #expect(first.output.contains("copied   2 files"), "\(first.output)")
+        let next = try Command.cozdb(["backup", "--db", database, "--format", "json", target])
+        #expect(next.output.contains("\"incremental\": true"), "\(next.output)")
+        #expect(next.output.contains("\"reused_files\": 1"))
+        let write = try Command.cozdb(["import", "--db", target, folder.path("points.lp")])
+        #expect(write.status == 5)
+        #expect(write.errors.contains("cozdb restore"))
+        let full = try Command.cozdb(["restore", target, "--db", database])
+        #expect(full.status == 5)
+        #expect(full.errors.contains("Name another directory"))
+        let nothing = try Command.cozdb(["backup", "--db", folder.path("none"), folder.path("new")])
+        #expect(nothing.status == 5)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("new")))
+        for name in ["MANIFEST", "BACKUP"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: "\(target)/\(name)")
+            #expect(mode[.posixPermissions] as? Int == 0o600)
+        }
+    }
+}
