@@ -31,7 +31,7 @@ struct Cozdb: ParsableCommand {
             InfoCommand.self, SchemaCommand.self, CatalogueCommand.self, SurveyCommand.self,
             StudyCommand.self, SummaryCommand.self, CheckCommand.self, RepairCommand.self,
             CompactCommand.self, BackupCommand.self, RestoreCommand.self, RejectsCommand.self,
-            InspectCommand.self, SampleCommand.self,
+            ForgetCommand.self, InspectCommand.self, SampleCommand.self,
         ])
 
     static func main() {

@@ -63,11 +63,15 @@ extension Database {
             text += "experiment \(schema.id) \"\(schema.name)\", identity \(schema.identity), "
             text += "types \(schema.typeRule), preset \(schema.preset)\n"
             for column in schema.columns {
-                text += "  \(column.kind) \(column.id) \"\(column.name)\" \(column.type.name)\n"
+                let name = column.isRemoved ? "removed" : "\"\(column.name)\""
+                text += "  \(column.kind) \(column.id) \(name) \(column.type.name)\n"
             }
             for field in schema.declarations {
                 text += "  declared \"\(field.name)\" \(field.type.name)\n"
             }
+        }
+        if !manifest.forgotten.isEmpty {
+            text += "forgotten participants \(manifest.forgotten.count)\n"
         }
         for info in manifest.segments {
             text += "segment \(FileName.segment(info.number).text) experiment \(info.experiment), "

@@ -20,6 +20,16 @@ extension Database {
         }
     }
 
+    /// The same with nothing secret in it: refused lines, which may be of any form, are masked
+    /// whole, values and tags as `QueryOptions.redactsSecrets` masks them.
+    public func redactedRejects(
+        _ body: (RejectEntry) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) {
+        try rejects { entry throws(DatabaseError) in
+            try body(RejectEntry(refusal: entry.refusal.redacted, state: entry.state))
+        }
+    }
+
     /// Widens the type of a field: integer to float, anything to string. Durable on return.
     ///
     /// Cost: flushes; integer to float reads the statistics of all blocks of the field.

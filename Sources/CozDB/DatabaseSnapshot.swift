@@ -16,6 +16,12 @@ public struct DatabaseSnapshot: Sendable {
     /// The schemas of all experiments, in byte order of their names.
     public var schemas: [ExperimentSchema] { snapshot.experiments.map(\.schema) }
 
+    /// The same moment with the values of `id_password` and `api_*_key` masked, as
+    /// `QueryOptions.redactsSecrets` does for one query; their columns are texts.
+    public var redacted: DatabaseSnapshot {
+        DatabaseSnapshot(snapshot: snapshot.redacted, queryLimits: queryLimits)
+    }
+
     /// Distinct rows of an experiment; 0 where there is none of this name. Reads no value: counts
     /// come from footers, and from the times of rows where segments overlap.
     ///

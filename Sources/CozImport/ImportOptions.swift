@@ -85,6 +85,9 @@ public struct ImportReport: Sendable {
     public var refusedLines = 0
     /// Points that were read but refused as a whole by their experiment.
     public var refusedPoints = 0
+    /// Lines and points among the refused of participants that were forgotten; nothing of them is
+    /// kept.
+    public var forgottenPoints = 0
     /// Field values stored.
     public var values = 0
     /// Values stored after a lossless conversion to the type of their field.
@@ -127,6 +130,7 @@ public struct ImportReport: Sendable {
 
     mutating func add(_ report: WriteReport) {
         refusedPoints += report.refusedPoints
+        forgottenPoints += report.forgottenPoints
         values += report.values
         convertedValues += report.convertedValues
         refusedValues += report.refusedValues

@@ -236,6 +236,7 @@ private struct Importer {
     ) throws(DatabaseError) -> Bool {
         batch.source = file.name
         batch.settings = options.settings
+        batch.assumedParticipant = options.participant
         batch.suggestedPreset = format.preset
         // Set on an empty batch only: it forgets what was renamed so far.
         if batch.isEmpty { batch.renames = options.renames }

@@ -20,7 +20,7 @@ struct ExportCommand: ParsableCommand {
             them makes the same rows again. docs/researcher-csv.md describes all four.
 
             Rows come in the order of their times. The export has everything that was stored, \
-            id_password and API keys included.
+            id_password and API keys included; --redact masks these.
 
             Examples:
               cozdb export --db study.cozdb --format cozie-csv --participant p01 > p01.csv
@@ -73,6 +73,9 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "cozie-csv: keep columns without a value, which the API drops.")
     var emptyColumns = false
 
+    @Flag(help: "Mask the values of id_password and api_*_key, in whatever column they are.")
+    var redact = false
+
     @Option(help: ArgumentHelp("What --days counts back from, instead of now.", valueName: "time"))
     var now: ClockTime?
 
@@ -89,6 +92,10 @@ struct ExportCommand: ParsableCommand {
             throw ValidationError(
                 "--tz and --empty-columns belong to --format cozie-csv, found \(format.rawValue)")
         }
+        if redact, password != nil {
+            throw ValidationError(
+                "--password with --redact: the rows would tell whether it is the right one")
+        }
         if columns.contains(where: { $0.isEmpty }) {
             throw ValidationError("--columns: expected names of fields, separated by commas")
         }
@@ -96,7 +103,8 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         let notes = try Database.withReader(database.path) { database throws(DatabaseError) in
-            let snapshot = try database.snapshot()
+            let moment = try database.snapshot()
+            let snapshot = redact ? moment.redacted : moment
             let schemas = try chosen(snapshot.schemas)
             let requests = try schemas.map { schema throws(DatabaseError) in
                 try request(schema.name)
@@ -200,6 +208,7 @@ struct ExportCommand: ParsableCommand {
         request.from = from?.time(in: zone)
         request.to = to?.time(in: zone)
         request.zone = tz
+        request.redactsSecrets = redact
         request.keepsEmptyColumns = emptyColumns
         return request
     }

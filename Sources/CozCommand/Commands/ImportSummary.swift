@@ -120,6 +120,10 @@ struct ImportSummary {
         var text = "refused  \(PlainText.grouped(report.refusedLines)) lines, "
         text += "\(PlainText.grouped(report.refusedPoints)) points, "
         text += "\(PlainText.grouped(report.refusedValues)) values; kept in the rejects journal\n"
+        if report.forgottenPoints > 0 {
+            text += "         but for \(PlainText.grouped(report.forgottenPoints)) of participants "
+            text += "that were forgotten: nothing of those is kept\n"
+        }
         for example in report.examples {
             var place = example.source.isEmpty ? "" : "\(example.source):"
             if example.line > 0 { place += "\(example.line):" }

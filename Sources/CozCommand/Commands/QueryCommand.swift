@@ -54,6 +54,13 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print what DELETE and DROP would take away, and change nothing.")
     var dryRun = false
 
+    @Flag(
+        help: """
+            Mask the values of id_password and api_*_key, whatever they are called in the answer; \
+            WHERE on one of them is refused.
+            """)
+    var redact = false
+
     @Flag(help: "Print elapsed_ms=N and what it is made of on standard error.")
     var timing = false
 
@@ -94,6 +101,7 @@ struct QueryCommand: ParsableCommand {
     func run() throws {
         var options = QueryOptions(now: now?.time ?? ClockTime.current)
         options.isDryRun = dryRun
+        options.redactsSecrets = redact
         options.isCancelled = { Signals.isInterrupted }
         options.limits = limits.limits
         if let params { options.parameters = try QueryParameters.read(params) }

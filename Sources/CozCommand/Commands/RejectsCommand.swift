@@ -40,6 +40,13 @@ struct RejectsCommand: ParsableCommand {
     @Flag(help: "With list and export: also entries that a replay has written.")
     var all = false
 
+    @Flag(
+        help: """
+            With list and export: mask values of id_password and api_*_key, and all of a line that \
+            could not be read.
+            """)
+    var redact = false
+
     @Flag(help: "With replay: write also into cells that have a value.")
     var overwrite = false
 
@@ -50,8 +57,8 @@ struct RejectsCommand: ParsableCommand {
         if overwrite, action != .replay {
             throw ValidationError("--overwrite is for replay only")
         }
-        if action == .replay, all || format != nil {
-            throw ValidationError("--all and --format are for list and export")
+        if action == .replay, all || redact || format != nil {
+            throw ValidationError("--all, --redact and --format are for list and export")
         }
     }
 
@@ -67,11 +74,12 @@ struct RejectsCommand: ParsableCommand {
         let output = OutputWriter()
         var printer = RejectPrinter(format: format, output: output)
         try Database.withReader(database.path) { database throws(DatabaseError) in
-            try database.rejects { entry throws(DatabaseError) in
+            let print = { (entry: RejectEntry) throws(DatabaseError) -> Bool in
                 try DatabaseError.checkInterrupt()
                 if all || entry.state != .done { printer.append(entry) }
                 return !output.isClosed
             }
+            if redact { try database.redactedRejects(print) } else { try database.rejects(print) }
         }
         printer.end()
         try output.flush()

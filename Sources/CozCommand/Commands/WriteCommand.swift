@@ -63,6 +63,7 @@ private struct WriteSession: ~Copyable {
         parser = LineProtocolParser(options: parserOptions)
         batch.source = "standard input"
         batch.settings = options.settings
+        batch.assumedParticipant = options.participant
     }
 
     mutating func run() throws(DatabaseError) {
@@ -84,7 +85,10 @@ private struct WriteSession: ~Copyable {
     private mutating func commit() throws(DatabaseError) {
         guard !batch.isEmpty else { return }
         let report = try database.write(batch)
-        let refusal = batch.refusals.first ?? report.examples.first
+        // What is told of somebody forgotten does not quote the line.
+        let refusal =
+            report.forgottenPoints > 0
+            ? report.examples.first : batch.refusals.first ?? report.examples.first
         if batch.rowCount == 0 || report.refusedPoints > 0 {
             wasRefused = true
             let place = "\(refusal?.line ?? 0):\(refusal?.column ?? 0)"

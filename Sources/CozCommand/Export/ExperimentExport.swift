@@ -76,6 +76,7 @@ struct ExperimentExport {
         var options = QueryOptions(now: request.now)
         // A condition on a tag that no point has is one that no point fulfils.
         options.influxCompatible = true
+        options.redactsSecrets = request.redactsSecrets
         options.isCancelled = { Signals.isInterrupted }
         var limits = QueryLimits()
         limits.textSizeBytesMax = 64 << 20

@@ -11,6 +11,8 @@ struct DatabaseNames: NameCatalog {
     private static let patience = Duration.milliseconds(800)
 
     let path: String
+    /// Whether values that open doors are masked here, too.
+    var redactsSecrets = false
 
     func experiments() -> [String] {
         schemas([]).map(\.name)
@@ -19,7 +21,7 @@ struct DatabaseNames: NameCatalog {
     func fields(of experiments: [String]) -> [String] {
         DatabaseNames.distinct(
             schemas(experiments).flatMap { schema in
-                schema.columns.filter { $0.kind == .field }.map(\.name)
+                schema.fields.map(\.name)
             })
     }
 
@@ -66,6 +68,7 @@ struct DatabaseNames: NameCatalog {
     /// The last column of all rows, as text.
     private func answers(_ statement: String) -> [String] {
         var options = QueryOptions(now: ClockTime.current)
+        options.redactsSecrets = redactsSecrets
         let end = ContinuousClock.now + DatabaseNames.patience
         options.isCancelled = { ContinuousClock.now > end || Signals.isInterrupted }
         let result = try? Database.withReader(path) { database throws(DatabaseError) in

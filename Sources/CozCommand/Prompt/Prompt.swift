@@ -32,7 +32,9 @@ final class Prompt {
     ) throws(DatabaseError) {
         let greeting = try greeting(session.path)
         let history = keepsHistory ? HistoryFile.standard(Environment.value) : nil
-        let completer = Completer(catalog: DatabaseNames(path: session.path))
+        var names = DatabaseNames(path: session.path)
+        names.redactsSecrets = session.options.redactsSecrets
+        let completer = Completer(catalog: names)
         guard
             let reader = TerminalEditor(
                 history: history?.read() ?? [], complete: completer.completion)

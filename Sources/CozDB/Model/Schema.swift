@@ -80,6 +80,15 @@ public struct Column: Hashable, Sendable {
     public var unit: String = ""
     /// What a reader should know of the values, as declared; else empty.
     public var note: String = ""
+
+    /// Whether its values are masked, in the view of one query.
+    var isRedacted = false
+
+    /// Whether values are read as they are stored.
+    func isStored(as stored: FieldType) -> Bool { stored == type && !isRedacted }
+
+    /// Whether nothing is left of it but its number.
+    var isRemoved: Bool { name.isEmpty }
 }
 
 /// The schema of one experiment.
@@ -94,7 +103,7 @@ public struct ExperimentSchema: Sendable {
     public let typeRule: TypeRule
     /// The preset it was made with; `none` where there was none.
     public let preset: String
-    /// All columns; a column's id is its index.
+    /// All columns; a column's id is its index. One without a name was removed.
     public private(set) var columns: [Column] = []
 
     /// What was declared of fields of this experiment alone, in the order of their declarations.
@@ -140,7 +149,7 @@ public struct ExperimentSchema: Sendable {
     public var attributes: [Column] { sorted(.attribute) }
 
     private func sorted(_ kind: Column.Kind) -> [Column] {
-        columns.filter { $0.kind == kind }
+        columns.filter { $0.kind == kind && !$0.isRemoved }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
@@ -152,6 +161,7 @@ public struct ExperimentSchema: Sendable {
         let id = columns.count
         columns.append(
             Column(id: id, name: name, kind: kind, type: type, unit: unit, note: note))
+        if name.isEmpty { return id }
         switch kind {
         case .field: fieldIDs[Name(name)] = id
         case .attribute: attributeIDs[Name(name)] = id
@@ -171,6 +181,24 @@ public struct ExperimentSchema: Sendable {
         guard let id = fieldIDs[Name(field.name)] else { return }
         columns[id].unit = field.unit
         columns[id].note = field.note
+    }
+
+    /// Takes a column away of which no source has a value: its number stays, its name can be given
+    /// again, to another number.
+    mutating func remove(_ id: ColumnID) {
+        switch columns[id].kind {
+        case .field: fieldIDs[Name(columns[id].name)] = nil
+        case .attribute: attributeIDs[Name(columns[id].name)] = nil
+        }
+        columns[id].name = ""
+        columns[id].unit = ""
+        columns[id].note = ""
+    }
+
+    /// Masks the values of a column, which become texts.
+    mutating func redact(_ id: ColumnID) {
+        columns[id].isRedacted = true
+        columns[id].type = .string
     }
 
     /// Changes the type a field is locked to; stored values are cast when they are read.
@@ -221,5 +249,14 @@ extension Identity {
         case .allTags: true
         case .tags(let names): names.contains { Name($0) == Name(tag) }
         }
+    }
+    /// The tags that name participants in a database: the one that is taken where nothing else was
+    /// asked, and those that experiments were created with.
+    static func participantTags(_ identities: [Identity]) -> Set<Name> {
+        var tags: Set<Name> = []
+        for identity in [.standard] + identities {
+            if case .participant(let tag) = identity { tags.insert(Name(tag)) }
+        }
+        return tags
     }
 }

@@ -102,14 +102,17 @@ public struct WriteBatch: Sendable {
     }
     /// What the commit declares of fields, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
+    /// The participant of lines that name none: once he was forgotten, refused lines of his are
+    /// not kept.
+    public var assumedParticipant: String?
     /// Whether the commit is refused, with nothing stored, where a point or value of it is.
     public var isAllOrNothing = false
     /// Where points come from: each source from one row to the next one's.
-    private(set) var sources: [(firstRow: Int, name: String)] = []
+    var sources: [(firstRow: Int, name: String)] = []
     /// Lines and values that the importer could not read; stored in the journal with this commit.
-    public private(set) var refusals: [Refusal] = []
+    public internal(set) var refusals: [Refusal] = []
     /// Lines among the refusals.
-    public private(set) var refusedLineCount = 0
+    public internal(set) var refusedLineCount = 0
 
     @usableFromInline var rows: [Row] = []
     @usableFromInline var cells: [Cell] = []

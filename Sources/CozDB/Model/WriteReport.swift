@@ -9,6 +9,9 @@ public struct WriteReport: Sendable {
     public var points = 0
     /// Points refused as a whole.
     public var refusedPoints = 0
+    /// Points among `refusedPoints` of participants that were forgotten: nothing of them is kept,
+    /// in the rejects journal neither.
+    public var forgottenPoints = 0
     /// Field values stored (attributes are not counted).
     public var values = 0
     /// Values stored after a lossless conversion to the type of their field.

@@ -27,7 +27,7 @@ struct QueryEngine {
         snapshot: Snapshot, options: QueryOptions,
         change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)? = nil
     ) {
-        self.snapshot = snapshot
+        self.snapshot = options.redactsSecrets ? snapshot.redacted : snapshot
         self.options = options
         self.change = change
     }
@@ -71,7 +71,8 @@ struct QueryEngine {
 
     /// The statements of a text that would change data, so that callers know how to open.
     static func changesData(_ text: String, options: QueryOptions) -> Bool {
-        guard !options.isDryRun, let statements = try? Parser.parse(text, options: options)
+        guard !options.isDryRun, !options.redactsSecrets,
+            let statements = try? Parser.parse(text, options: options)
         else { return false }
         return statements.contains {
             switch $0 {
@@ -95,6 +96,7 @@ private struct StatementRun {
     func run(
         _ statement: Statement, into output: SinkOutput<some QueryResultSink>
     ) throws(DatabaseError) -> Snapshot? {
+        if options.redactsSecrets { try RedactionChecks.check(statement) }
         switch statement {
         case .select(let select):
             try run(select, into: output)

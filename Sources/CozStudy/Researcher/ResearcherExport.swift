@@ -110,6 +110,7 @@ public struct ResearcherExport: Sendable {
         var options = QueryOptions(now: request.now)
         // A tag that no point has is an empty column, not an error.
         options.influxCompatible = true
+        options.redactsSecrets = request.redactsSecrets
         options.isCancelled = isCancelled
         var limits = QueryLimits()
         limits.textSizeBytesMax = 64 << 20

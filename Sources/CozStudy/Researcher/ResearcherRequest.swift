@@ -25,6 +25,8 @@ public struct ResearcherRequest: Sendable {
     public var zone: String?
     /// Keeps columns without a value, which the API drops.
     public var keepsEmptyColumns = false
+    /// Masks the values of columns that open doors (`QueryOptions.redactsSecrets`).
+    public var redactsSecrets = false
     /// What `days` counts back from.
     public var now: Timestamp
 

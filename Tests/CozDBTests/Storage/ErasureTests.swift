@@ -113,6 +113,25 @@ struct ErasureTests {
         #expect(try Self.found(markers, in: directory) == Set(markers))
     }
 
+    /// What stays are names of the schema, and lines that only a search of bytes would find.
+    @Test(arguments: ["DELETE", "DROP SERIES"])
+    func `no value is left in any block, frame or payload`(verb: String) throws {
+        let planted = PlantedDatabase(identity: .standard)
+        let system = FaultyFileSystem()
+        try planted.make(on: system)
+        let database = try planted.open(on: system)
+        try database.write(try planted.batch(3))
+        let name = PlantedDatabase.him
+        _ = try database.query("\(verb) WHERE id_participant = '\(name)'")
+        let stored = try StoredBytes(PlantedDatabase.path, on: system)
+        let left = stored.places(of: PlantedDatabase.markers)
+        let names = ["csv", "source", "participant", "field", "tag", "experiment"]
+        #expect(left.allSatisfy { place in names.contains { place.hasPrefix($0 + " in") } })
+        #expect(!left.contains { $0.hasSuffix(".seg") || $0.hasSuffix(".wal") })
+        #expect(stored.unnamed == [])
+        try database.close()
+    }
+
     @Test func `a dropped experiment leaves nothing but its absence`() throws {
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path)

@@ -28,6 +28,11 @@ public struct QueryOptions: Sendable {
     /// `influxCompatible`, whose answer is empty.
     public var reportsDeletions = true
 
+    /// Mask the values of columns and tags that open doors, `id_password` and `api_*_key`: by where
+    /// a value comes from, whatever it is called in the answer. WHERE on one is refused, and so
+    /// is every statement that changes data.
+    public var redactsSecrets = false
+
     /// What a statement may take; nil is what `DatabaseOptions.queryLimits` says.
     public var limits: QueryLimits?
 

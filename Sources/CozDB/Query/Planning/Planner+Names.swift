@@ -165,7 +165,7 @@ extension Planner {
         for source in plan.sources {
             switch source.origin {
             case .experiment(let view):
-                names += view.schema.columns.map(\.name)
+                names += view.schema.columns.filter { !$0.isRemoved }.map(\.name)
                 names += try identityTags(view).map(\.text)
                 places.append("experiment \"\(view.schema.name)\"")
             case .subquery(let inner):

@@ -158,6 +158,22 @@ struct ColumnSlice {
         bits = Array(bits[start..<max(start, end)])
     }
 
+    /// The values as a column of a view shows them.
+    func shown(as column: Column) -> ColumnSlice {
+        guard column.isRedacted else { return cast(to: column.type) }
+        return ColumnSlice.masked(times: times, count: count)
+    }
+
+    /// Values that tell nothing but that they are there.
+    static func masked(times: [Int64], count: Int) -> ColumnSlice {
+        ColumnSlice(
+            type: .string, times: times, bits: [UInt64](repeating: 0, count: count),
+            strings: maskTable)
+    }
+
+    private static let maskTable = StringTable(
+        heap: Array(Secrets.mask.utf8), ends: [Secrets.mask.utf8.count])
+
     /// The values as another type: integers as floats, anything as text.
     func cast(to target: FieldType) -> ColumnSlice {
         guard target != type else { return self }

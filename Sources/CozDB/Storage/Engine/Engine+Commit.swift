@@ -12,6 +12,7 @@ extension Engine {
     private struct Grounds {
         var schemas: SchemaSet
         var known: Set<UInt64>?
+        var forgotten: ForgottenList
         var schemasVersion: Int
         var refusalsVersion: Int
     }
@@ -43,27 +44,42 @@ extension Engine {
     ) throws(DatabaseError) -> WriteReport {
         while true {
             let grounds = try grounds()
-            var encoder = CommitEncoder(
-                batch, schemas: grounds.schemas, options: options, known: grounds.known,
-                marks: marks)
-            guard let record = try encoder.encode(batch) else { return encoder.report }
-            if !encoder.refusals.isEmpty, grounds.known == nil {
-                try loadKnownRefusals()
-                continue
+            let filter = ForgottenFilter(grounds.forgotten, schemas: grounds.schemas)
+            if let admitted = try filter.admitted(batch) {
+                if var report = try commit(admitted.batch, marks, on: grounds) {
+                    admitted.count(into: &report)
+                    return report
+                }
+            } else if let report = try commit(batch, marks, on: grounds) {
+                return report
             }
-            try checkSize(record)
-            let commit = EncodedCommit(
-                record: record, report: encoder.report,
-                schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
-                refusals: encoder.refusals.map(\.journalID),
-                grounds: (grounds.schemasVersion, grounds.refusalsVersion))
-            // Others may have changed what this was validated against; then they got on.
-            guard let (role, sequence) = try queue(commit) else { continue }
-            try finish(role)
-            var report = commit.report
-            report.sequence = sequence
-            return report
         }
+    }
+
+    /// Commits a batch that has nothing of anybody forgotten; nil where it must be validated again.
+    private func commit(
+        _ batch: borrowing WriteBatch, _ marks: [JournalEntry], on grounds: Grounds
+    ) throws(DatabaseError) -> WriteReport? {
+        var encoder = CommitEncoder(
+            batch, schemas: grounds.schemas, options: options, known: grounds.known,
+            marks: marks)
+        guard let record = try encoder.encode(batch) else { return encoder.report }
+        if !encoder.refusals.isEmpty, grounds.known == nil {
+            try loadKnownRefusals()
+            return nil
+        }
+        try checkSize(record)
+        let commit = EncodedCommit(
+            record: record, report: encoder.report,
+            schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
+            refusals: encoder.refusals.map(\.journalID),
+            grounds: (grounds.schemasVersion, grounds.refusalsVersion))
+        // Others may have changed what this was validated against; then they got on.
+        guard let (role, sequence) = try queue(commit) else { return nil }
+        try finish(role)
+        var report = commit.report
+        report.sequence = sequence
+        return report
     }
 
     /// Waits while commits are kept out, and while both memtables are full.
@@ -78,6 +94,7 @@ extension Engine {
             try checkUsable(state)
             return Grounds(
                 schemas: state.stagedSchemas, known: state.knownRefusals,
+                forgotten: state.manifest.forgotten,
                 schemasVersion: state.schemasVersion, refusalsVersion: state.refusalsVersion)
         }
     }

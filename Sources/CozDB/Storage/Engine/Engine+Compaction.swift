@@ -80,7 +80,7 @@ extension Engine {
     }
 
     /// Replaces adjacent segments of one experiment by one with the same rows.
-    private func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
+    func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
         guard let first = inputs.first else { return }
         guard let schema = state.withLock({ $0.schemas[first.experiment] }) else { return }
         // Readers of its own: what it decodes goes with them.

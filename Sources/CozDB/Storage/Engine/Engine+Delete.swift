@@ -7,11 +7,13 @@ internal import Dispatch
 
 extension Engine {
     /// What a deletion has written, before the manifest names it.
-    private struct Rewriting {
+    struct Rewriting {
         /// New files by the number of the segment they stand for; nil where nothing is left.
         var segments: [UInt64: SegmentReader?] = [:]
         var rejects: [UInt64: Manifest.RejectsFile?] = [:]
         var droppedSchemas: [Int] = []
+        /// Columns of experiments that stay, of which no file has a value any more.
+        var droppedColumns: [(experiment: Int, column: ColumnID)] = []
 
         var isEmpty: Bool { segments.isEmpty && rejects.isEmpty && droppedSchemas.isEmpty }
     }
@@ -28,24 +30,33 @@ extension Engine {
     func delete(
         _ plan: (Snapshot) throws(DatabaseError) -> Deletion
     ) throws(DatabaseError) -> DeletionReport {
+        try alone { () throws(DatabaseError) in
+            let deletion = try plan(try snapshot())
+            var report = DeletionReport()
+            let rewriting = try rewrite(deletion, &report)
+            if !rewriting.isEmpty { try install(rewriting) }
+            try eraseRetired()
+            return report
+        }
+    }
+
+    /// Runs something while nobody commits or merges; nothing is in memory or in a log then.
+    func alone<Value>(
+        _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
         try changing { () throws(DatabaseError) in
             try onCompactionQueue { () throws(DatabaseError) in
                 state.withLock(when: { !$0.isExclusive }) { $0.isExclusive = true }
                 defer { state.withLock { $0.isExclusive = false } }
                 try flush()
-                let deletion = try plan(try snapshot())
-                var report = DeletionReport()
-                let rewriting = try rewrite(deletion, &report)
-                if !rewriting.isEmpty { try install(rewriting) }
-                try eraseRetired()
-                return report
+                return try body()
             }
         }
     }
 
     // MARK: Writing
 
-    private func rewrite(
+    func rewrite(
         _ deletion: Deletion, _ report: inout DeletionReport
     ) throws(DatabaseError) -> Rewriting {
         var rewriting = Rewriting()
@@ -129,12 +140,13 @@ extension Engine {
     }
 
     private func rewriteRejects(
-        _ isGone: (Refusal) -> Bool, _ rewriting: inout Rewriting, _ report: inout DeletionReport
+        _ isGone: (Refusal) throws(DatabaseError) -> Bool, _ rewriting: inout Rewriting,
+        _ report: inout DeletionReport
     ) throws(DatabaseError) {
         let files = state.withLock { $0.manifest.rejects }
         var gone: Set<UInt64> = []
         for info in files {
-            for case .refusal(let refusal) in try rejects(info) where isGone(refusal) {
+            for case .refusal(let refusal) in try rejects(info) where try isGone(refusal) {
                 if gone.insert(refusal.journalID).inserted { report.add(refusal) }
             }
         }
@@ -154,10 +166,14 @@ extension Engine {
 
     // MARK: Naming and removing
 
-    private func install(_ rewriting: Rewriting) throws(DatabaseError) {
+    /// - Parameter edit: what else becomes true with the same manifest.
+    func install(
+        _ rewriting: Rewriting, _ edit: (inout Manifest) -> Void = { _ in }
+    ) throws(DatabaseError) {
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
         try replaceManifest { manifest in
-            for id in rewriting.droppedSchemas { manifest.schemas.remove(id) }
+            manifest.schemas.remove(rewriting)
+            edit(&manifest)
             manifest.segments = manifest.segments.compactMap { info in
                 guard let new = rewriting.segments[info.number] else { return info }
                 return new?.info
@@ -167,10 +183,8 @@ extension Engine {
                 return new
             }
         } install: { state in
-            for id in rewriting.droppedSchemas {
-                state.schemas.remove(id)
-                state.stagedSchemas.remove(id)
-            }
+            state.schemas.remove(rewriting)
+            state.stagedSchemas.remove(rewriting)
             for case .some(let reader) in rewriting.segments.values {
                 state.segments.insert(reader)
             }
@@ -180,6 +194,15 @@ extension Engine {
             let now = DispatchTime.now()
             state.retired += rewriting.segments.keys.map { (.segment($0), now) }
             state.retired += rewriting.rejects.keys.map { (.rejects($0), now) }
+        }
+    }
+}
+
+extension SchemaSet {
+    fileprivate mutating func remove(_ rewriting: Engine.Rewriting) {
+        for id in rewriting.droppedSchemas { remove(id) }
+        for (experiment, column) in rewriting.droppedColumns {
+            update(experiment) { $0.remove(column) }
         }
     }
 }

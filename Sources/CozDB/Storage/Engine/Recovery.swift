@@ -140,7 +140,7 @@ enum Recovery {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    private static func removeUnnamed(
+    static func removeUnnamed(
         _ directory: any Directory, _ manifest: Manifest
     ) throws(DatabaseError) {
         let segments = Set(manifest.segments.map(\.number))

@@ -28,6 +28,9 @@ struct SchemaSet: Sendable {
         presets.first { Name($0.name) == Name(name) }
     }
 
+    /// The tags that name participants.
+    var participantTags: Set<Name> { Identity.participantTags(byID.values.map(\.identity)) }
+
     mutating func insert(_ schema: ExperimentSchema) {
         var schema = schema
         schema.presetDeclarations = preset(schema.preset).map { FieldDeclarations($0) }

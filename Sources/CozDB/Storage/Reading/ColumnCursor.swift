@@ -130,7 +130,7 @@ struct ColumnCursor {
     private func allows(_ demand: ColumnDemand, _ extent: Extent) -> Bool {
         guard demand.isOfStatistics else { return true }
         // Values of a memtable, and those stored before the type was widened, have no statistics.
-        guard let open = readers[extent.part], open.reader.storedType == column.type else {
+        guard let open = readers[extent.part], column.isStored(as: open.reader.storedType) else {
             return true
         }
         return demand.allows(open.reader.directory.summary(extent.block, type: column.type))
@@ -232,7 +232,7 @@ struct ColumnCursor {
         let extent = extents[index]
         guard extent.isOwn, range.covers(first: extent.first, last: extent.last),
             let open = readers[extent.part],
-            open.reader.storedType == column.type, summarize(extent.first, extent.last)
+            column.isStored(as: open.reader.storedType), summarize(extent.first, extent.last)
         else { return nil }
         counts?.blocksSummarized += 1
         return .summary(open.reader.directory.summary(extent.block, type: column.type))
@@ -275,7 +275,7 @@ struct ColumnCursor {
         } else if let open = readers[extent.part] {
             slice = try open.reader.values(block: extent.block, rows: rows[extent.part])
             counts?.storedBytes += open.reader.directory.sizeBytes(extent.block)
-            slice = slice.cast(to: column.type)
+            slice = slice.shown(as: column)
         } else {
             slice = ColumnSlice(type: column.type)
         }
@@ -302,7 +302,7 @@ extension MemtableView {
         var ends: [Int] = []
         func append(_ time: Int64, _ bits: UInt64) {
             var stored = bits
-            if column.type == .string, !ISOTime.isWord(bits) {
+            if column.type == .string, !column.isRedacted, !ISOTime.isWord(bits) {
                 strings.withBytes(Int(bits)) { heap.append(copying: $0) }
                 ends.append(heap.count)
                 stored = UInt64(ends.count - 1)
@@ -333,6 +333,7 @@ extension MemtableView {
                     ? lists.words[lists.range(list).lowerBound + found]
                     : cells[Int(row.cellStart) + found])
         }
+        if column.isRedacted { return .masked(times: slice.times, count: slice.count) }
         slice.strings = StringTable(heap: heap, ends: ends)
         return slice
     }

@@ -69,7 +69,7 @@ struct FilteredRows {
         for column in test.columns {
             guard let field = segment.field(column) else { continue }
             let stored = segment.footer.fields[field].column.type
-            guard stored == view.schema.columns[column].type else { return nil }
+            guard view.schema.columns[column].isStored(as: stored) else { return nil }
         }
         return segment
     }
@@ -274,7 +274,7 @@ struct FilteredRows {
             guard found.places.count > before, !wasLoaded else { continue }
             tally.decode(column, block, directory)
         }
-        return found.cast(from: open.reader.storedType, to: view.schema.columns[column].type)
+        return found.shown(from: open.reader.storedType, as: view.schema.columns[column])
     }
 
     /// The rows from the first to the last of them.
@@ -285,11 +285,11 @@ struct FilteredRows {
 }
 
 extension ChosenValues {
-    fileprivate func cast(from stored: FieldType, to type: FieldType) -> ChosenValues {
-        guard stored != type else { return self }
+    fileprivate func shown(from stored: FieldType, as column: Column) -> ChosenValues {
+        guard !column.isStored(as: stored) else { return self }
         var slice = ColumnSlice(type: stored, strings: strings)
         slice.bits = bits
-        slice = slice.cast(to: type)
+        slice = slice.shown(as: column)
         // A type that nothing is cast to leaves nothing.
         guard slice.count == places.count else { return ChosenValues() }
         return ChosenValues(places: places, bits: slice.bits, strings: slice.strings)

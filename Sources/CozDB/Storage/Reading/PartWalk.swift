@@ -52,7 +52,7 @@ struct PartWalk {
         let (firstTimes, lastTimes) = (
             columns[BlockColumn.firstTime], columns[BlockColumn.lastTime]
         )
-        let mayBeSummary = open.reader.storedType == column.type
+        let mayBeSummary = column.isStored(as: open.reader.storedType)
         for block in blocks {
             // A block that begins (ends) in this series begins (ends) with one of its times.
             let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
@@ -86,10 +86,10 @@ struct PartWalk {
     private func values(_ block: Int, _ isCovered: Bool) throws(DatabaseError) -> ColumnSlice {
         counts?.blocksDecoded += 1
         counts?.storedBytes += open.reader.directory.sizeBytes(block)
-        var withTimes = !isCovered || open.reader.storedType != column.type
+        var withTimes = !isCovered || !column.isStored(as: open.reader.storedType)
         if case .untimed = shape {} else { withTimes = true }
         var slice = try open.reader.values(block: block, rows: rows, withTimes: withTimes)
-        slice = slice.cast(to: column.type)
+        slice = slice.shown(as: column)
         if !isCovered { slice.trim(to: range) }
         return slice
     }

@@ -81,10 +81,10 @@ struct SegmentRowWalk {
             }
         }
         try open.reader.append(rows: window, to: &values, keepsShared: true)
-        guard open.reader.storedType != column.type else { return values }
+        guard !column.isStored(as: open.reader.storedType) else { return values }
         var slice = ColumnSlice(type: open.reader.storedType, strings: values.strings)
         slice.bits = values.bits
-        slice = slice.cast(to: column.type)
+        slice = slice.shown(as: column)
         // A type that nothing is cast to leaves nothing.
         guard slice.count == values.rows.count else { return RowValues() }
         return RowValues(rows: values.rows, bits: slice.bits, strings: slice.strings)

@@ -17,6 +17,12 @@ final class Snapshot: Sendable {
         self.sequence = sequence
     }
 
+    /// The same data with secrets masked where values and keys leave storage, so that nothing that
+    /// reads it has them.
+    var redacted: Snapshot {
+        Snapshot(experiments: experiments.map(\.redacted), sequence: sequence)
+    }
+
     func experiment(_ name: String) -> ExperimentView? {
         experiments.first { Name($0.schema.name) == Name(name) }
     }
@@ -34,14 +40,23 @@ final class ExperimentView: Sendable {
     let damage: DatabaseError?
     /// The same for cursors.
     private let rows: RowSources
+    /// Whether keys come with secret tags masked.
+    private let masksKeys: Bool
 
     init(
-        schema: ExperimentSchema, sources: [RowSource] = [], damage: DatabaseError? = nil
+        schema: ExperimentSchema, sources: [RowSource] = [], damage: DatabaseError? = nil,
+        masksKeys: Bool = false
     ) {
         self.schema = schema
         self.damage = damage
         self.sources = sources
+        self.masksKeys = masksKeys
         rows = RowSources(schema: schema, sources: sources)
+    }
+
+    fileprivate var redacted: ExperimentView {
+        ExperimentView(
+            schema: schema.redacted, sources: sources, damage: damage, masksKeys: true)
     }
 
     /// The series whose key the predicate accepts, in key order; nil accepts all.
@@ -67,7 +82,10 @@ final class ExperimentView: Sendable {
     ) throws(DatabaseError) {
         if let damage { throw damage }
         var cursor = try SeriesCursor(sources, range: range, prefix: prefix, where: accepts)
-        while let series = try cursor.next() { try body(series) }
+        while let series = try cursor.next() {
+            try body(
+                masksKeys ? Series(key: series.key.redacted, parts: series.parts) : series)
+        }
     }
 
     /// How many rows of a series lie in a range; one that several sources have counts for each.

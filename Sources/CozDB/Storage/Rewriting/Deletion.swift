@@ -98,7 +98,7 @@ struct ExperimentDeletion {
 struct Deletion {
     var experiments: [ExperimentDeletion] = []
     /// Which entries of the rejects journal go; nil for none.
-    var refusals: ((Refusal) -> Bool)?
+    var refusals: ((Refusal) throws(DatabaseError) -> Bool)?
     /// Asked between series; throws to end the work.
     var checkCancelled: () throws(DatabaseError) -> Void = {}
 }

@@ -1,0 +1,47 @@
+// A batch without some of its points: nothing of those may be left in it, because a commit record
+// takes over all strings of its batch.
+
+extension WriteBatch {
+    /// The batch without the points of some tag sets and without some refusals.
+    ///
+    /// - Parameters:
+    ///   - tagSets: their numbers.
+    ///   - areExcluded: for each refusal, whether it goes.
+    func excluding(
+        tagSets excluded: Set<Int>, refusals areExcluded: [Bool]
+    ) -> WriteBatch {
+        var batch = self
+        batch.refusals = zip(refusals, areExcluded).filter { !$0.1 }.map(\.0)
+        batch.refusedLineCount = batch.refusals.reduce(0) { count, refusal in
+            if case .line = refusal.subject { count + 1 } else { count }
+        }
+        let isText = (0..<columns.count).map { receivedColumn($0).type == .string }
+        batch.rows.removeAll(keepingCapacity: true)
+        batch.cells.removeAll(keepingCapacity: true)
+        batch.strings.removeAll()
+        // Numbers stay, and with them the names that no point uses any more: no commit has those.
+        var sources = sources[...]
+        batch.sources = []
+        var cellStart = 0
+        for (index, row) in rows.enumerated() {
+            while let source = sources.first, source.firstRow <= index {
+                batch.sources.append((batch.rows.count, sources.removeFirst().name))
+            }
+            let range = cellStart..<Int(row.cellEnd)
+            cellStart = range.upperBound
+            if excluded.contains(Int(row.tagSet)) { continue }
+            for var cell in cells[range] {
+                if isText[Int(cell.column)], !ISOTime.isWord(cell.bits) {
+                    let text = strings.copy(Int(truncatingIfNeeded: cell.bits))
+                    cell.bits = UInt64(truncatingIfNeeded: batch.strings.intern(text))
+                }
+                batch.cells.append(cell)
+            }
+            var row = row
+            row.cellEnd = UInt32(truncatingIfNeeded: batch.cells.count)
+            batch.rows.append(row)
+        }
+        batch.sources += sources.map { (batch.rows.count, $0.name) }
+        return batch
+    }
+}

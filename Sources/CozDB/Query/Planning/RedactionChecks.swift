@@ -1,0 +1,51 @@
+// What a statement must not do where secrets are masked: a condition on a secret would tell it, one
+// guess at a time.
+
+/// Checks of statements under `QueryOptions.redactsSecrets`.
+enum RedactionChecks {
+    /// - Throws: `usage` where a statement asks for rows by a secret, or changes data.
+    static func check(_ statement: Statement) throws(DatabaseError) {
+        switch statement {
+        case .select(let select), .explain(let select, _): try check(select)
+        case .show(let show):
+            try check(show.condition)
+            for source in show.sources { try check(source) }
+            if let measurement = show.measurement { try check(measurement) }
+        case .delete, .dropSeries, .dropMeasurement, .alter:
+            throw DatabaseError(
+                .usage,
+                "a statement that changes data cannot run while secrets are masked; leave "
+                    + "out --redact")
+        case .administration: break
+        }
+    }
+
+    private static func check(_ select: SelectStatement) throws(DatabaseError) {
+        try check(select.condition)
+        for source in select.sources { try check(source) }
+    }
+
+    private static func check(_ source: Source) throws(DatabaseError) {
+        if case .subquery(let select) = source { try check(select) }
+    }
+
+    private static func check(_ condition: Expression?) throws(DatabaseError) {
+        var found: Reference?
+        condition?.walk { part in
+            switch part {
+            case .reference(let reference), .distinct(let reference):
+                if Secrets.contains(reference.name) { found = found ?? reference }
+            case .call(let call):
+                if let anchor = call.window?.anchor, Secrets.contains(anchor.name) {
+                    found = found ?? anchor
+                }
+            default: break
+            }
+        }
+        guard let found else { return }
+        throw DatabaseError(
+            .usage,
+            "WHERE asks for \"\(found.name)\", which is masked: the answer would tell its values; "
+                + "leave the condition out, or --redact", offset: found.offset)
+    }
+}

@@ -1,0 +1,170 @@
+// Forgets participants: a deletion of everything that names them, and their digests on the list
+// that keeps them out, in one replaced manifest; docs/erasure.md.
+
+extension Engine {
+    /// What a call asks for.
+    struct Forgetting {
+        /// By name.
+        var participants: [String] = []
+        /// By digest: whoever of the data is on it, and everybody from now on.
+        var list = ForgottenList()
+        /// Asked between series; throws to end the work.
+        var checkCancelled: () throws(DatabaseError) -> Void = {}
+    }
+
+    /// Forgets participants; durable on return, and no file of the database holds a byte that only
+    /// they had. Also removes what crashes and failed merges left behind.
+    ///
+    /// - Throws: as `delete`.
+    func forget(_ wanted: Forgetting) throws(DatabaseError) -> ForgetReport {
+        try alone { () throws(DatabaseError) in
+            try mergeReplacedNames()
+            var report = ForgetReport()
+            let forgotten = state.withLock { $0.manifest.forgotten }
+            let snapshot = try snapshot()
+            let (list, names) = try wanted.settle(forgotten, in: snapshot, &report)
+            let deletion = wanted.deletion(in: snapshot, names)
+            var rewriting = try rewrite(deletion, &report.deletion)
+            addEmptied(deletion, &rewriting)
+            report.count(rewriting, in: state.withLock { $0.manifest })
+            if !rewriting.isEmpty || list != forgotten {
+                try install(rewriting) { $0.forgotten = list }
+                // What was checked against the list before is checked again.
+                state.withLock { $0.stagedSchemas = $0.schemas }
+            }
+            try eraseRetired()
+            try eraseUnnamed()
+            return report
+        }
+    }
+
+    /// Takes participants off the list.
+    ///
+    /// - Returns: those who were on it.
+    func readmit(_ participants: [String]) throws(DatabaseError) -> [String] {
+        try alone { () throws(DatabaseError) in
+            var list = state.withLock { $0.manifest.forgotten }
+            let known = participants.filter { list.remove($0) }
+            let edited = list
+            if !known.isEmpty { try replaceManifest { $0.forgotten = edited } }
+            return known
+        }
+    }
+
+    /// Where an attribute names participants, a newer segment may have replaced a name that an
+    /// older one still holds: rows tell what is, not what was. Merged, one segment has both.
+    private func mergeReplacedNames() throws(DatabaseError) {
+        let (schemas, manifest) = state.withLock { ($0.schemas, $0.manifest) }
+        let tags = schemas.participantTags
+        for schema in schemas.all
+        where schema.attributes.contains(where: { tags.contains(Name($0.name)) }) {
+            let segments = manifest.segments(of: schema.id)
+            if segments.count > 1 { try merge(segments) }
+        }
+    }
+
+    /// Adds columns and experiments that have no value, or row, any more: their names are
+    /// somebody's words, too. An experiment of which somebody declared fields stays.
+    private func addEmptied(_ deletion: Deletion, _ rewriting: inout Rewriting) {
+        for view in deletion.experiments.map(\.view) {
+            let schema = view.schema
+            var columns: Set<ColumnID> = []
+            var isEmpty = true
+            for case .segment(let segment) in view.sources {
+                guard let left = rewriting.segments[segment.info.number] ?? segment else {
+                    continue
+                }
+                columns.formUnion(left.columnsWithValues)
+                isEmpty = false
+            }
+            if isEmpty, schema.declarations.isEmpty {
+                rewriting.droppedSchemas.append(schema.id)
+                continue
+            }
+            for column in schema.columns where !column.isRemoved && !columns.contains(column.id) {
+                rewriting.droppedColumns.append((schema.id, column.id))
+            }
+        }
+    }
+
+    /// Removes files that no manifest names: none is on its way to one while nobody else writes.
+    private func eraseUnnamed() throws(DatabaseError) {
+        try Recovery.removeUnnamed(directory, state.withLock { $0.manifest })
+        try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
+    }
+}
+
+extension Engine.Forgetting {
+    /// Who is to be forgotten, and the list with them.
+    func settle(
+        _ forgotten: ForgottenList, in snapshot: Snapshot, _ report: inout ForgetReport
+    ) throws(DatabaseError) -> (list: ForgottenList, names: Set<Name>) {
+        let before = forgotten.count
+        var forgotten = forgotten
+        forgotten.merge(list)
+        var names = Set(participants.map { Name($0) })
+        if !forgotten.isEmpty {
+            let tags = snapshot.participantTags
+            for view in snapshot.experiments {
+                try checkCancelled()
+                let all = try ParticipantRows.all(in: view, tags: tags)
+                names.formUnion(all.filter { forgotten.contains($0.text) })
+            }
+        }
+        for name in names { forgotten.insert(name.text) }
+        report.listed = forgotten.count
+        report.newlyForgotten = forgotten.count - before
+        return (forgotten, names)
+    }
+
+    /// What goes with them.
+    func deletion(in snapshot: Snapshot, _ names: Set<Name>) -> Deletion {
+        let rows = ParticipantRows(tags: snapshot.participantTags, participants: names)
+        let texts = names.map { Array($0.text.utf8) }
+        let list = list
+        return Deletion(
+            experiments: snapshot.experiments.map { rows.deletion(of: $0) },
+            refusals: { refusal throws(DatabaseError) in
+                if texts.contains(where: { refusal.names($0) }) { return true }
+                let words = refusal.words
+                if !words.isDisjoint(with: names) { return true }
+                if !list.isEmpty, words.contains(where: { list.contains($0.text) }) { return true }
+                guard case .value(let experiment, let key, let time, _, _, _) = refusal.subject,
+                    let view = snapshot.experiment(experiment)
+                else { return false }
+                return try rows.isTheirs(key, time, in: view)
+            }, checkCancelled: checkCancelled)
+    }
+}
+
+extension Snapshot {
+    fileprivate var participantTags: Set<Name> {
+        Identity.participantTags(experiments.map(\.schema.identity))
+    }
+}
+
+extension SegmentReader {
+    /// The columns that it has values of.
+    fileprivate var columnsWithValues: Set<ColumnID> {
+        Set(footer.fields.filter { $0.valueCount > 0 }.map(\.column.id))
+    }
+}
+
+extension ForgetReport {
+    fileprivate mutating func count(_ rewriting: Engine.Rewriting, in manifest: Manifest) {
+        for info in manifest.segments {
+            guard let new = rewriting.segments[info.number] else { continue }
+            removedBytes += info.sizeBytes
+            writtenBytes += new?.info.sizeBytes ?? 0
+            if new == nil { removedSegments += 1 } else { rewrittenSegments += 1 }
+        }
+        for info in manifest.rejects {
+            guard let new = rewriting.rejects[info.number] else { continue }
+            removedBytes += info.sizeBytes
+            writtenBytes += new?.sizeBytes ?? 0
+            rewrittenRejects += 1
+        }
+        removedColumns = rewriting.droppedColumns.count
+        removedExperiments = rewriting.droppedSchemas.count
+    }
+}

@@ -1,0 +1,105 @@
+// Keeps participants out of commits that were forgotten: nothing of their points and refused lines
+// may reach the log. Costs nothing while nobody is on the list.
+
+/// Checks batches against the list of forgotten participants.
+struct ForgottenFilter {
+    private let list: ForgottenList
+    private let schemas: SchemaSet
+
+    init(_ list: ForgottenList, schemas: SchemaSet) {
+        self.list = list
+        self.schemas = schemas
+    }
+
+    /// A batch without what is theirs.
+    struct Admitted {
+        var batch: WriteBatch
+        /// Points that were left out, refused lines among them.
+        fileprivate var points = 0
+        /// Refused values that were left out.
+        fileprivate var values = 0
+        fileprivate var examples: [Refusal] = []
+    }
+
+    private static let reason =
+        "the participant was forgotten (cozdb forget); nothing of the point is kept. To take data "
+        + "in again: cozdb forget --readmit --participant ID"
+
+    /// What of a batch may be committed; nil where that is all of it.
+    ///
+    /// - Throws: `usage` where the batch is to be stored whole or not at all.
+    func admitted(_ batch: borrowing WriteBatch) throws(DatabaseError) -> Admitted? {
+        if list.isEmpty { return nil }
+        var verdicts: [Name: Bool] = [:]
+        func isForgotten(_ name: Name) -> Bool {
+            if let known = verdicts[name] { return known }
+            let verdict = list.contains(name.text)
+            verdicts[name] = verdict
+            return verdict
+        }
+        let tags = schemas.participantTags.union(
+            Identity.participantTags(batch.settings.identity.map { [$0] } ?? []))
+        var excluded: Set<Int> = []
+        for number in 0..<batch.tagSets.count {
+            let isTheirs = batch.receivedTagSet(number).tags.contains {
+                tags.contains(Name($0.name)) && isForgotten(Name($0.value))
+            }
+            if isTheirs { excluded.insert(number) }
+        }
+        let areLinesTheirs = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
+        let areTheirs = batch.refusals.map { refusal in
+            if case .line = refusal.subject, areLinesTheirs { return true }
+            return refusal.words.contains(where: isForgotten)
+        }
+        if excluded.isEmpty, !areTheirs.contains(true) { return nil }
+        let kept = batch.excluding(tagSets: excluded, refusals: areTheirs)
+        let admitted = Admitted(kept, of: batch, excluded, areTheirs)
+        if admitted.points + admitted.values == 0 { return nil }
+        if batch.isAllOrNothing {
+            throw DatabaseError(
+                .usage,
+                "nothing was stored, as asked for: \(admitted.points) points are of participants "
+                    + "that were forgotten")
+        }
+        return admitted
+    }
+}
+
+extension ForgottenFilter.Admitted {
+    fileprivate init(
+        _ kept: WriteBatch, of batch: borrowing WriteBatch, _ excluded: Set<Int>,
+        _ areRefused: [Bool]
+    ) {
+        self.batch = kept
+        var source = ""
+        var sources = batch.sources[...]
+        for index in batch.rows.indices {
+            if sources.first?.firstRow == index { source = sources.removeFirst().name }
+            let row = batch.rows[index]
+            guard excluded.contains(Int(row.tagSet)) else { continue }
+            points += 1
+            addExample(source, line: row.line, column: 0)
+        }
+        for (refusal, isRefused) in zip(batch.refusals, areRefused) where isRefused {
+            if case .line = refusal.subject { points += 1 } else { values += 1 }
+            addExample(refusal.source, line: refusal.line, column: refusal.column)
+        }
+    }
+
+    private mutating func addExample(_ source: String, line: Int, column: Int) {
+        guard examples.count < WriteReport.exampleCountMax else { return }
+        examples.append(
+            Refusal(
+                subject: .line([]), reason: ForgottenFilter.reason, source: source, line: line,
+                column: column))
+    }
+
+    /// Counts what was left out as refused.
+    func count(into report: inout WriteReport) {
+        report.points += points
+        report.refusedPoints += points
+        report.forgottenPoints += points
+        report.refusedValues += values
+        report.examples = Array((examples + report.examples).prefix(WriteReport.exampleCountMax))
+    }
+}

@@ -1,0 +1,106 @@
+// The list of forgotten participants as text, to be kept beside backups: salts, digests, and a
+// checksum, because a digest that lost a bit would let somebody be forgotten come back unnoticed.
+
+extension ForgottenList {
+    private static let title = "cozdb-forgotten 1"
+
+    /// The list as text: a line of title, for each salt `salt HEX`, its digests `sha256 HEX`, and
+    /// `check HEX` over everything before. `init(text:)` reads it.
+    public var text: String {
+        var lines = [ForgottenList.title]
+        for part in parts {
+            lines.append("salt \(ForgottenList.hex(part.salt))")
+            lines += part.digests.map { "sha256 \(ForgottenList.hex($0))" }
+        }
+        let body = lines.joined(separator: "\n") + "\n"
+        return body + "check \(ForgottenList.checkText(body))\n"
+    }
+
+    /// Reads what `text` or `json` gave.
+    ///
+    /// - Throws: `usage` where the text is no list, or not whole.
+    public init(text: String) throws(DatabaseError) {
+        let isJSON = text.utf8.first { !$0.isBlank } == UInt8(ascii: "{")
+        let lines = isJSON ? ForgottenList.lines(ofJSON: text) : ForgottenList.lines(text)
+        guard lines.first == ForgottenList.title else {
+            throw DatabaseError(
+                .usage,
+                "not a list of forgotten participants: expected \"\(ForgottenList.title)\" at its "
+                    + "beginning, as cozdb forget --list prints it")
+        }
+        var parts: [Part] = []
+        for (index, line) in lines.enumerated().dropFirst() {
+            let words = line.split(separator: " ").map(String.init)
+            let bytes = words.count == 2 ? ForgottenList.bytes(words[1]) : nil
+            switch (words.first, bytes) {
+            case ("salt", let salt?) where salt.count == ForgottenList.saltSizeBytes:
+                parts.append(Part(salt: salt))
+                continue
+            case ("sha256", let digest?)
+            where digest.count == ForgottenList.digestSizeBytes && !parts.isEmpty:
+                parts[parts.count - 1].digests.append(digest)
+                continue
+            case ("check", _?) where index == lines.count - 1:
+                let body = lines.dropLast().joined(separator: "\n") + "\n"
+                if words[1] == ForgottenList.checkText(body) {
+                    self.init(parts: parts)
+                    return
+                }
+            default: break
+            }
+            throw DatabaseError(
+                .usage,
+                "line \(index + 1) of the list of forgotten participants is not as it was written; "
+                    + "take another copy of it")
+        }
+        throw DatabaseError(
+            .usage,
+            "the list of forgotten participants has no line \"check\" at its end; it was cut off")
+    }
+
+    /// The same lines in an object: `{"forgotten": ["cozdb-forgotten 1", ...]}`.
+    public var json: String {
+        let lines = ForgottenList.lines(text).map { "    \"\($0)\"" }
+        return "{\n  \"forgotten\": [\n\(lines.joined(separator: ",\n"))\n  ]\n}\n"
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        text.utf8.split { $0 == 0x0A || $0 == 0x0D }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What stands between quotes behind the name; there are no escapes in it.
+    private static func lines(ofJSON text: String) -> [String] {
+        let pieces = text.utf8.split(
+            separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        let quoted = stride(from: 1, to: pieces.count, by: 2).map {
+            String(decoding: pieces[$0], as: UTF8.self)
+        }
+        return quoted.first == "forgotten" ? Array(quoted.dropFirst()) : []
+    }
+
+    private static func checkText(_ body: String) -> String {
+        let value = checksum(Array(body.utf8).span)
+        return hex((0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) })
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
+    }
+
+    private static func bytes(_ hex: String) -> [UInt8]? {
+        let digits = Array(hex.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index..<(index + 2)], as: UTF8.self)
+            guard digits[index] != UInt8(ascii: "+"), let byte = UInt8(pair, radix: 16) else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

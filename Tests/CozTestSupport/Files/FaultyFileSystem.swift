@@ -1,0 +1,203 @@
+// A file system in memory that fails, crashes and loses power when a test tells it to.
+//
+// FileTree keeps what is durable apart from what programs see, PowerLoss.swift says what is left of
+// the difference, Fault.swift what goes wrong. Every call is numbered.
+
+package import CozDB
+internal import Foundation
+
+/// Files in memory, with faults at numbered calls.
+///
+/// A crash or a fault leaves the tree as it is; `survivor` hands it to a new file system, as the
+/// next process finds it.
+@safe package final class FaultyFileSystem: FileSystem, @unchecked Sendable {
+    // Unchecked: everything below is only touched inside `locked`.
+    private let lock = NSRecursiveLock()
+    private var tree: FileTree
+    private var faults: [Fault]
+    private var count = 0
+    private var isDown = false
+    private var names: [(call: String, path: String)] = []
+    /// What was there before each call, where that is wanted.
+    private var states: [FileTree]?
+
+    package init(faults: [Fault] = []) {
+        tree = FileTree()
+        self.faults = faults
+    }
+
+    private init(tree: FileTree, faults: [Fault]) {
+        self.tree = tree
+        self.faults = faults
+    }
+
+    /// Calls so far.
+    package var callCount: Int { locked { count } }
+
+    /// What the calls were, for messages.
+    package var calls: [String] { locked { names.map { $0.call + " " + $0.path } } }
+
+    /// The next process's file system.
+    package func survivor(_ loss: Loss, faults: [Fault] = []) -> FaultyFileSystem {
+        FaultyFileSystem(tree: locked { self.tree }.survivor(loss), faults: faults)
+    }
+
+    /// From now on keeps what is there before each call: with that one run shows what all kills leave.
+    package func recordStates() {
+        locked { states = Array(repeating: tree, count: count) }
+    }
+
+    /// What the next process finds where this one ended before a call.
+    package func survivor(ofKillBefore call: Int, _ loss: Loss) -> FaultyFileSystem {
+        let state = locked { states?[call] ?? tree }
+        return FaultyFileSystem(tree: state.survivor(loss), faults: [])
+    }
+
+    /// From now on, besides the faults that are set already.
+    package func add(_ fault: Fault) {
+        locked { faults.append(fault) }
+    }
+
+    /// Ends every lack of space.
+    package func freeSpace() {
+        locked { () -> Void in
+            for index in faults.indices { faults[index].isOver = true }
+        }
+    }
+
+    // MARK: Contents, for tests that damage them
+
+    /// Paths of all files.
+    package var files: [String] { locked { tree.list().sorted() } }
+
+    /// The bytes of a file, for reading and for damaging.
+    package subscript(path: String) -> [UInt8] {
+        get {
+            locked { () -> [UInt8] in
+                guard let number = tree.file(path) else { return [] }
+                return tree.files[number]?.content.bytes ?? []
+            }
+        }
+        set {
+            locked { () -> Void in
+                guard let number = tree.file(path) else { return }
+                tree.files[number]?.replace(newValue)
+            }
+        }
+    }
+
+    /// Everything that programs see, and what a power loss would leave of it, to tell states apart.
+    package var fingerprint: Int {
+        let tree = locked { self.tree }
+        var hasher = Hasher()
+        for state in [tree, tree.survivor(.everything)] {
+            for path in state.list().sorted() {
+                hasher.combine(path)
+                hasher.combine(state.file(path).flatMap { state.files[$0]?.content })
+            }
+        }
+        return hasher.finalize()
+    }
+
+    /// Adds a file, durably, with the directories it needs.
+    package func add(_ path: String, _ bytes: [UInt8]) {
+        locked {
+            var directory = FileTree.root
+            let parts = path.split(separator: "/").map(String.init)
+            for part in parts.dropLast() {
+                let next = tree.directories[directory]?.entries[part] ?? tree.makeDirectory()
+                tree.directories[directory]?.entries[part] = next
+                tree.directories[directory]?.durable[part] = next
+                directory = next
+            }
+            let file = tree.makeFile()
+            tree.files[file]?.replace(bytes)
+            tree.directories[directory]?.entries[parts[parts.count - 1]] = file
+            tree.directories[directory]?.durable[parts[parts.count - 1]] = file
+        }
+    }
+
+    /// Removes a file, durably.
+    package func erase(_ path: String) {
+        locked {
+            let parts = path.split(separator: "/").map(String.init)
+            guard let name = parts.last, let parent = tree.entry(parts.dropLast()) else { return }
+            tree.directories[parent]?.entries[name] = nil
+            tree.directories[parent]?.durable[name] = nil
+        }
+    }
+
+    // MARK: Calls
+
+    func locked<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body()
+    }
+
+    /// Counts a call, then lets it happen, happen in part, or fail.
+    ///
+    /// - Parameters:
+    ///   - takesSpace: whether it can fail for lack of it.
+    ///   - remains: makes what the call leaves behind where it fails or the process ends in it.
+    func call<Result>(
+        _ name: String, _ path: String, takesSpace: Bool = false,
+        remains: (inout FileTree, Remains, _ number: Int) -> Void = { _, _, _ in },
+        _ body: (inout FileTree, _ isShort: Bool) throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        let number = count
+        count += 1
+        names.append((name, path))
+        states?.append(tree)
+        func failure(_ code: Int32) -> FileError { FileError(call: name, path: path, code: code) }
+        guard !isDown else { throw failure(EIO) }
+        for index in faults.indices {
+            switch faults[index].effect(at: number, name: name, takesSpace: takesSpace) {
+            case .none: break
+            case .short: return try body(&tree, true)
+            case .interruption: throw failure(EINTR)
+            case .kill(let tear):
+                isDown = true
+                if tear == .after { _ = try? body(&tree, false) }
+                if tear != .after { remains(&tree, .killed(tear), number) }
+                throw failure(EIO)
+            case .failure(let code, let isReverted):
+                remains(&tree, isReverted ? .reverted : .failed, number)
+                throw failure(code)
+            }
+        }
+        return try body(&tree, false)
+    }
+
+    /// The lock goes with its descriptor.
+    func unlock(_ number: Int) {
+        locked { tree.files[number]?.isLocked = false }
+    }
+
+    /// Space became free: whoever waited for that goes on.
+    func endShortage() {
+        for index in faults.indices {
+            if case .space(_, .untilRemoval) = faults[index].kind, faults[index].call < count {
+                faults[index].isOver = true
+            }
+        }
+    }
+
+    package func openDirectory(
+        _ path: String, create: Bool, access: DatabaseOptions.FileAccess
+    ) throws(FileError) -> any Directory {
+        let parts = path.split(separator: "/").map(String.init)
+        let parent: any Directory = FaultyDirectory(self, FileTree.root, path: "")
+        guard let name = parts.last else { return parent }
+        guard let number = locked({ tree.entry(parts.dropLast()) }) else {
+            throw FileError(call: "open", path: path, code: ENOENT)
+        }
+        let directory = FaultyDirectory(
+            self, number, path: parts.dropLast().joined(separator: "/"))
+        return try directory.openDirectory(name, create: create, syncsAlways: true)
+    }
+}
