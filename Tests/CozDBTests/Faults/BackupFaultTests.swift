@@ -71,7 +71,7 @@ struct BackupFaultTests {
         #expect(whole.callCount > 40)
         for call in 0..<whole.callCount {
             let system = plan.start.survivor(
-                .nothing, faults: [.init(at: call, trouble.kind())])
+                .nothing, faults: [.init(at: call, trouble.kind)])
             var isDone = true
             do throws(DatabaseError) {
                 try stage.run(system)
@@ -81,11 +81,14 @@ struct BackupFaultTests {
             // Where names are made durable there is more that may be left.
             let name = whole.calls[call]
             let isOfNames = name.hasPrefix("fsync") || name.hasPrefix("rename")
-            let seeds = isOfNames && trouble == .powerLossByChance ? 8 : 1
-            for seed in 0..<seeds {
+            var losses = [.nothing] + trouble.losses(call)
+            if isOfNames, trouble == .killAfter {
+                losses += FaultyFileSystem.Loss.variants(seed: UInt64(call))
+            }
+            for loss in losses {
                 try judge(
-                    system.survivor(trouble.loss(call + 1000 * seed)), plan, isDone: isDone,
-                    "\(stage), \(trouble) at \(call), \(name), seed \(seed)")
+                    system.survivor(loss), plan, isDone: isDone,
+                    "\(stage), \(trouble) at \(call), \(name), \(loss)")
             }
         }
     }
