@@ -19,34 +19,43 @@ struct ForgetFaultTests {
         let made = FaultyFileSystem()
         try planted.make(on: made)
         let before = try contents(planted, made.survivor(.nothing))
-        let others = PlantedDatabase.others(before)
         let whole = made.survivor(.nothing)
         #expect(try forget(planted, on: whole))
         var outcomes: Set<Bool> = []
         let kind = FaultTests.Trouble.allCases.firstIndex(of: trouble) ?? 0
         for call in stride(from: kind % Self.step, to: whole.callCount, by: Self.step) {
             let what = "\(trouble) at call \(call), \(whole.calls[call])"
-            let system = made.survivor(.nothing, faults: [.init(at: call, trouble.kind())])
+            let system = made.survivor(.nothing, faults: [.init(at: call, trouble.kind)])
             let isAcknowledged = (try? forget(planted, on: system)) ?? false
-            let rest = system.survivor(trouble.loss(call))
-            let database = try planted.open(on: rest)
-            let after = try Contents(database)
-            let isListed = try database.forgottenList().contains(PlantedDatabase.him)
-            outcomes.insert(isListed)
-            #expect(after == (isListed ? others : before), "\(what)")
-            #expect(isListed || !isAcknowledged, "\(what)")
-            let stored = try StoredBytes(PlantedDatabase.path, on: rest)
-            #expect(stored.unnamed == [], "\(what)")
-            if isListed {
-                #expect(stored.places(of: PlantedDatabase.markers) == [], "\(what)")
+            for loss in [.nothing] + trouble.losses(call) {
+                let isListed = try judge(
+                    planted, system.survivor(loss), before, isAcknowledged, "\(what), \(loss)")
+                outcomes.insert(isListed)
             }
-            _ = try database.forget([PlantedDatabase.him])
-            #expect(try Contents(database) == others, "\(what)")
-            try database.close()
-            let checked = try Database.check(PlantedDatabase.path, on: rest) { _ in }
-            #expect(checked.damaged == 0, "\(what)")
         }
-        #expect(outcomes == [true, false])
+        if !trouble.isHarmless { #expect(outcomes == [true, false]) }
+    }
+
+    /// Whether the participant is forgotten in what is left.
+    private func judge(
+        _ planted: PlantedDatabase, _ rest: FaultyFileSystem, _ before: Contents,
+        _ isAcknowledged: Bool, _ what: Comment
+    ) throws -> Bool {
+        let others = PlantedDatabase.others(before)
+        let database = try planted.open(on: rest)
+        let after = try Contents(database)
+        let isListed = try database.forgottenList().contains(PlantedDatabase.him)
+        #expect(after == (isListed ? others : before), what)
+        #expect(isListed || !isAcknowledged, what)
+        let stored = try StoredBytes(PlantedDatabase.path, on: rest)
+        #expect(stored.unnamed == [], what)
+        if isListed { #expect(stored.places(of: PlantedDatabase.markers) == [], what) }
+        _ = try database.forget([PlantedDatabase.him])
+        #expect(try Contents(database) == others, what)
+        try database.close()
+        let checked = try Database.check(PlantedDatabase.path, on: rest) { _ in }
+        #expect(checked.damaged == 0, what)
+        return isListed
     }
 
     private func contents(

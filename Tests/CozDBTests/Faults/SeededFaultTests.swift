@@ -11,7 +11,7 @@ import Testing
 
 struct SeededFaultTests {
     private static let environment = ProcessInfo.processInfo.environment
-    static let seedCount = environment["COZDB_FAULTS"].flatMap { Int($0) } ?? 200
+    static let seedCount = environment["COZDB_FAULTS"].flatMap { Int($0) } ?? 40
     static let onlySeed = environment["COZDB_SEED"].flatMap { UInt64($0) }
     static let shareCount = 4
 

@@ -35,8 +35,8 @@ struct StoredBytes {
                     continue
                 }
                 try add(SegmentReader(in: directory, info, databaseID: manifest.databaseID), name)
-            case .manifestDraft, nil: unnamed.append(name)
-            case .lock, .rejects: break
+            case .manifestDraft, .logDraft, nil: unnamed.append(name)
+            case .lock, .rejects, .backupMark, .incompleteMark: break
             }
         }
     }

@@ -21,23 +21,28 @@ struct WitnessCheck {
             let file = try directory.open(FileName.lock.text, writable: false)
             return try file.readAll(count: file.size(), at: 0)
         }
-        if bytes != witness.fileWhenClosed {
+        guard witness.isAsClosed(bytes) else {
             problem = (
                 .lock,
                 DatabaseError(.damaged, "the lock is not what was written when it was closed")
             )
+            return
         }
     }
 }
 
 extension Witness {
-    /// The lock file after the end of writing: both records, the older one but for its number.
-    fileprivate var fileWhenClosed: [UInt8] {
-        var older = self
-        older.serial &-= 1
+    /// Whether a lock file can be what closing left: both records say the same but for their
+    /// serial. Where it ended between the two, the other one is of before, or says of itself that
+    /// it was not closed, as the beginning of a record does that ends like the one before it.
+    fileprivate func isAsClosed(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count == Witness.sizeBytes else { return false }
         let isSecond = serial % 2 == 1
-        return isSecond
-            ? older.record(at: 0) + record(at: Witness.recordSizeBytes)
-            : record(at: 0) + older.record(at: Witness.recordSizeBytes)
+        var other = self
+        if isSecond { other.serial &-= 1 } else { other.serial &+= 1 }
+        let start = isSecond ? 0 : Witness.recordSizeBytes
+        let found = bytes[start..<(start + Witness.recordSizeBytes)]
+        if found.elementsEqual(other.record(at: start)) { return true }
+        return found[start + Witness.closedOffset] == 0
     }
 }

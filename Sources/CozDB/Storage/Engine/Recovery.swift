@@ -68,9 +68,8 @@ enum Recovery {
         var known =
             found
             ?? Witness(databaseID: databaseID, generation: 0, manifestChecksum: 0, holder: holder)
+        // Its generation stays: the manifest that was read may be newer, and go with a power loss.
         known.databaseID = databaseID
-        known.generation = manifest?.generation ?? 0
-        known.manifestChecksum = manifest?.fileChecksum ?? 0
         let witness = WitnessFile(lock, known)
         try calling("writing the lock") { () throws(FileError) in
             try witness.open(holder: holder)

@@ -62,8 +62,7 @@ final class WitnessFile: Sendable {
     private func writeBoth(_ change: (inout Witness) -> Void) throws(FileError) {
         try state.withLock { state throws(FileError) in
             change(&state.witness)
-            try state.write()
-            try state.write()
+            try state.writeBoth()
             try state.file?.syncData()
         }
     }
@@ -76,5 +75,14 @@ extension WitnessFile.State {
         let offset = Int(witness.serial % 2) * Witness.recordSizeBytes
         let record = witness.record(at: offset)
         try file?.writeAll(record.span, at: offset)
+    }
+
+    /// Writes both records at once: wherever that ends, one of the two is whole.
+    fileprivate mutating func writeBoth() throws(FileError) {
+        witness.serial &+= witness.serial % 2 == 0 ? 2 : 1
+        let first = witness.record(at: 0)
+        witness.serial &+= 1
+        let both = first + witness.record(at: Witness.recordSizeBytes)
+        try file?.writeAll(both.span, at: 0)
     }
 }

@@ -33,6 +33,8 @@ struct Witness: Equatable, Sendable {
     private static let magic: [UInt8] = Array("COZLCK\r\n".utf8)
     private static let version: UInt32 = 1
     static let recordSizeBytes = 512
+    /// Of a record, where it says whether it was closed.
+    static let closedOffset = 44
     static let sizeBytes = 2 * recordSizeBytes
     private static let holderSizeBytes = 200
 }
