@@ -122,7 +122,7 @@ extension Database {
         let copy = DatabaseCopy(
             from: reader, to: directory, verifiesReused: true, isCancelled: options.isCancelled)
         try copy.run()
-        // Before anybody else can open it: its files are whole and durable, its mark is still there.
+        // Before anybody else can open it: files are whole and durable, the mark is still there.
         let forgotten = try options.forgotten.map { list throws(DatabaseError) in
             var own = DatabaseOptions()
             own.fileAccess = options.fileAccess

@@ -84,7 +84,7 @@ struct FaultTests {
         return (system: system, progress: try FaultWorkload().run(on: system))
     }
 
-    /// With COZDB_FAULTS every kind of trouble meets every call. Else the kinds share the calls out:
+    /// With COZDB_FAULTS every kind of trouble meets every call. Else the kinds share them out:
     /// every call meets some, and every kind meets one call in so many.
     static let step = ProcessInfo.processInfo.environment["COZDB_FAULTS"] == nil ? 8 : 1
 

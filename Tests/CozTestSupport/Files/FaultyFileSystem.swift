@@ -42,7 +42,7 @@ internal import Foundation
         FaultyFileSystem(tree: locked { self.tree }.survivor(loss), faults: faults)
     }
 
-    /// From now on keeps what is there before each call: with that one run shows what all kills leave.
+    /// From now on keeps what is there before each call: one run then shows what all kills leave.
     package func recordStates() {
         locked { states = Array(repeating: tree, count: count) }
     }
