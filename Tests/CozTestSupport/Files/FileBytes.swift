@@ -21,7 +21,13 @@ internal import Foundation
         unsafe bytes.withUnsafeBytes { buffer in unsafe write(buffer, at: 0) }
     }
 
-    var bytes: [UInt8] { Array(pages.joined().prefix(count)) }
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(pages.count * FileBytes.pageSizeBytes)
+        for page in pages { bytes += page }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
 
     /// Cuts the file, or makes it longer with zeros.
     mutating func resize(to size: Int) {
