@@ -86,7 +86,7 @@ struct FaultTests {
 
     /// With COZDB_FAULTS every kind of trouble meets every call. Else the kinds share them out:
     /// every call meets some, and every kind meets one call in so many.
-    static let step = ProcessInfo.processInfo.environment["COZDB_FAULTS"] == nil ? 8 : 1
+    static let step = ProcessInfo.processInfo.environment["COZDB_FAULTS"] == nil ? 4 : 1
 
     static func isTurn(_ kind: Int, _ call: Int) -> Bool { (call + kind) % step == 0 }
 

@@ -111,8 +111,8 @@ struct FileState: Sendable {
         pending.removeAll()
     }
 
-    /// What a failed sync leaves: the kernel marks what was to be written as clean, so no later sync
-    /// tries again.
+    /// What a failed sync leaves: the kernel marks what was to be written as clean, so no later
+    /// sync tries again.
     ///
     /// - Parameter isReverted: programs see what is on the disk then, as XFS and Btrfs do it; on
     ///   ext4 they see what they wrote until the memory is needed.

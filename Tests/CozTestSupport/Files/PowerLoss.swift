@@ -1,5 +1,5 @@
-// What a power loss leaves of changes that were not synced: of each sector, size and name either the
-// old or a new state, as the models of POSIX and of journaling file systems allow.
+// What a power loss leaves of changes that were not synced: of each sector, size and name either
+// the old or a new state, as the models of POSIX and of journaling file systems allow.
 
 /// What of the pending changes is left. Changes are named by their order.
 private struct Survival {
