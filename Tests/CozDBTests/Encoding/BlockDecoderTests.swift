@@ -13,27 +13,18 @@ struct BlockDecoderTests {
         var decoder = BlockDecoder()
         for type in FieldType.allCases {
             let words = SampleBlocks.random(type, using: &random)
-            for candidate in BlockEncoding.allCases {
-                var writer = ByteWriter()
-                var code = candidate.rawValue
-                if candidate == .compressed {
-                    code = encoder.encode(words.span, type: type, into: &writer).rawValue
-                } else {
-                    let size = encoder.encode(
-                        words.span, type: type, as: candidate, into: &writer)
-                    guard size != nil else { continue }
-                }
+            for block in SampleBlocks.encoded(words, type, by: encoder) {
                 for _ in 0..<12 {
-                    let damaged = Damage.random(writer.bytes, using: &random)
+                    let damaged = Damage.random(block.bytes, using: &random)
                     let count = Damage.count(words.count, using: &random)
                     var found: [UInt64] = [3]
                     do {
                         try decoder.decode(
-                            damaged.span, encoding: code, count: count, type: type,
+                            damaged.span, encoding: block.code, count: count, type: type,
                             appendTo: &found)
-                        #expect(found.count == 1 + count, "seed \(seed), \(candidate)")
+                        #expect(found.count == 1 + count, "seed \(seed), \(block.encoding)")
                     } catch {
-                        #expect(found == [3], "seed \(seed), \(candidate)")
+                        #expect(found == [3], "seed \(seed), \(block.encoding)")
                     }
                 }
             }

@@ -5,6 +5,29 @@ import CozTestSupport
 @testable import CozDB
 
 enum SampleBlocks {
+    /// A block in an encoding that can hold it.
+    struct Encoded {
+        var encoding: BlockEncoding
+        var code: UInt8
+        var bytes: [UInt8]
+    }
+
+    /// Some words in every encoding that can hold them; in place of `compressed` in the one that
+    /// the encoder chooses.
+    static func encoded(_ words: [UInt64], _ type: FieldType, by encoder: BlockEncoder) -> [Encoded]
+    {
+        BlockEncoding.allCases.compactMap { candidate in
+            var writer = ByteWriter()
+            var code = candidate.rawValue
+            if candidate == .compressed {
+                code = encoder.encode(words.span, type: type, into: &writer).rawValue
+            } else if encoder.encode(words.span, type: type, as: candidate, into: &writer) == nil {
+                return nil
+            }
+            return Encoded(encoding: candidate, code: code, bytes: writer.bytes)
+        }
+    }
+
     static let edgeIntegers: [Int64] = [
         .min, .min + 1, -1, 0, 1, .max - 1, .max, 1 << 31, -(1 << 31), 1 << 53, 255, 256,
     ]

@@ -62,11 +62,14 @@ extension FaultWorkload {
     }
 
     private func verifyFiles(_ system: FaultyFileSystem, isThere: Bool) throws {
-        // Before the first manifest there is no database.
-        if !isThere, !system.files.contains("db/MANIFEST") { return }
         var damage: [CheckFinding] = []
-        _ = try Database.check(FaultWorkload.path, on: system) { finding in
-            if finding.severity == .damage { damage.append(finding) }
+        do throws(DatabaseError) {
+            _ = try Database.check(FaultWorkload.path, on: system) { finding in
+                if finding.severity == .damage { damage.append(finding) }
+            }
+        } catch {
+            // Before the first manifest there is no database.
+            guard error.kind == .notFound, !isThere else { throw error }
         }
         if let first = damage.first { throw Finding("check finds \(first)") }
     }

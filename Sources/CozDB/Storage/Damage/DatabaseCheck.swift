@@ -47,7 +47,11 @@ struct DatabaseCheck {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
-        guard names.contains(where: { FileName($0) != nil }) else {
+        let known = names.compactMap { FileName($0) }
+        // Making a database that ended before the first manifest leaves a lock that saw none.
+        let wasMade = try Witness.read(in: directory).witness?.generation ?? 0 > 0
+        let isBegun = known.allSatisfy { $0 == .lock || $0 == .manifestDraft }
+        guard wasMade || !isBegun else {
             throw DatabaseError(
                 .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
                 file: directory.path)

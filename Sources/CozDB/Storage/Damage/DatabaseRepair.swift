@@ -242,24 +242,10 @@ struct DatabaseRepair {
         _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> Manifest.Segment {
-        let number = newNumber()
-        let name = FileName.segment(number).text
-        let (directory, databaseID) = (directory, manifest.databaseID)
-        do throws(DatabaseError) {
-            let writer = try calling("making a segment") { () throws(FileError) in
-                try SegmentWriter(
-                    directory.create(name), number: number, databaseID: databaseID,
-                    schema: schema, effort: effort)
-            }
-            try fill(writer)
-            return try calling("writing a segment") { () throws(FileError) in
-                try writer.finish()
-            }
-        } catch {
-            // Nothing names it; it only takes space, which may be what is missing.
-            try? directory.remove(name)
-            throw error
-        }
+        try SegmentWriter.write(
+            in: directory, number: newNumber(), databaseID: manifest.databaseID, schema: schema,
+            effort: effort, fill
+        ) { $0 }
     }
 
     // MARK: Logs

@@ -74,22 +74,12 @@ extension Engine {
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader {
         let number = try reserveFileNumber()
-        let name = FileName.segment(number).text
-        do throws(DatabaseError) {
-            let writer = try calling("making a segment") { () throws(FileError) in
-                try SegmentWriter(
-                    directory.create(name), number: number, databaseID: databaseID,
-                    schema: schema, effort: effort)
-            }
-            try fill(writer)
-            let info = try calling("writing a segment") { () throws(FileError) in
-                try writer.finish()
-            }
-            return try SegmentReader(in: directory, info, databaseID: databaseID)
-        } catch {
-            // Nothing names it; it only takes space, which may be what is missing.
-            try? directory.remove(name)
-            throw error
+        let databaseID = databaseID
+        return try SegmentWriter.write(
+            in: directory, number: number, databaseID: databaseID, schema: schema, effort: effort,
+            fill
+        ) { info throws(DatabaseError) in
+            try SegmentReader(in: directory, info, databaseID: databaseID)
         }
     }
 

@@ -49,6 +49,36 @@ final class SegmentWriter {
         try output.append(header.bytes)
     }
 
+    /// Makes a segment file of what is written to it; durable on return, its name is not.
+    ///
+    /// - Parameters:
+    ///   - fill: writes the rows.
+    ///   - finish: what else must succeed. Where anything fails the file is removed.
+    static func write<Result>(
+        in directory: any Directory, number: UInt64, databaseID: UInt64,
+        schema: ExperimentSchema, effort: EncodingEffort,
+        _ fill: (SegmentWriter) throws(DatabaseError) -> Void,
+        finish: (Manifest.Segment) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        let name = FileName.segment(number).text
+        do throws(DatabaseError) {
+            let writer = try calling("making a segment") { () throws(FileError) in
+                try SegmentWriter(
+                    directory.create(name), number: number, databaseID: databaseID,
+                    schema: schema, effort: effort)
+            }
+            try fill(writer)
+            return try finish(
+                try calling("writing a segment") { () throws(FileError) in
+                    try writer.finish()
+                })
+        } catch {
+            // Nothing names it; it only takes space, which may be what is missing.
+            try? directory.remove(name)
+            throw error
+        }
+    }
+
     /// Rows so far.
     var rowCount: Int { footer.rowCount }
 
