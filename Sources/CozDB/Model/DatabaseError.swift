@@ -33,6 +33,8 @@ public struct DatabaseError: Error, Sendable {
     public var file: String?
     /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
     public var offset: Int?
+    /// Whether a device failed to give bytes that are there: what they held is as good as damaged.
+    var isUnreadable = false
 
     /// - Parameters:
     ///   - message: what was found, what was expected, what to do.

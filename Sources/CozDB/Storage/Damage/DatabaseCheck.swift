@@ -11,6 +11,8 @@ struct DatabaseCheck {
     private let decodes: Bool
     /// Of the newest state, where there is one.
     private var witness: Witness?
+    /// Whether there was a newer manifest, or another one.
+    private var isManifestSuspect = false
 
     /// - Parameter decodes: whether times and values are decoded, besides their checksums.
     init(_ directory: any Directory, decodes: Bool) {
@@ -91,6 +93,7 @@ struct DatabaseCheck {
                 count(FileName.lock.text, sizeBytes(FileName.lock.text, in: directory))
             }
             guard let (name, error) = check.problem else { return }
+            isManifestSuspect = name == .manifest
             add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
         } catch {
             add(FileName.lock.text, error.offset, error.message, DatabaseCheck.lost(.lock))
@@ -149,6 +152,9 @@ struct DatabaseCheck {
                         name, nil,
                         "an unfinished commit at the end; the next writer cuts it off",
                         "nothing that was acknowledged", severity: .note)
+                }
+                if let stray = LogStray.find(in: log, of: manifest, directory) {
+                    add(name, stray.offset, stray.message, "nothing")
                 }
             } catch {
                 let error = error.ofNamedFile
@@ -211,7 +217,11 @@ struct DatabaseCheck {
         let segments = Set(manifest.segments.map(\.number))
         let logs = Set(manifest.logs.map(\.number))
         let rejects = Set(manifest.rejects.map(\.number))
-        let unnamed = "a file that the manifest does not name; the next writer removes it"
+        let unnamed =
+            "a file that the manifest does not name; "
+            + (isManifestSuspect
+                ? "it may be newer than that: cozdb repair takes it in"
+                : "the next writer removes it")
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
