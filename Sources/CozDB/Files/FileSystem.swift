@@ -27,6 +27,10 @@ package struct FileError: Error, Equatable, Sendable {
     package var isForbidden: Bool { code == EACCES || code == EPERM }
     /// Whether a device failed to give bytes that are there.
     package var isUnreadable: Bool { code == EIO && call == "pread" }
+    /// Whether something else than a file, or than a folder, has its name.
+    package var isOdd: Bool {
+        [FileError.notRegular, ELOOP, EISDIR, ENXIO, ENOTDIR].contains(code)
+    }
 }
 
 extension DatabaseError {
@@ -61,6 +65,7 @@ extension DatabaseError {
             error.code == ENOENT || error.code == ENOTDIR ? .notFound : .io,
             "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
         isUnreadable = error.isUnreadable
+        isOdd = error.isOdd
     }
 }
 

@@ -21,7 +21,8 @@ struct DatabaseCheck {
     }
 
     /// - Returns: the generation of the manifest that was checked; nil where none can be read.
-    /// - Throws: `notFound` where there is no database.
+    /// - Throws: `notFound` where there is no database; `io` where the system does not let this
+    ///   process read it.
     mutating func run() throws(DatabaseError) -> UInt64? {
         let manifest: Manifest
         do throws(DatabaseError) {
@@ -32,15 +33,15 @@ struct DatabaseCheck {
             }
             manifest = read
         } catch {
-            if error.kind == .notFound { throw error }
+            if error.kind == .notFound || error.isRefusal { throw error }
             add(FileName.manifest.text, error.offset, error.message, "everything")
             return nil
         }
         count(FileName.manifest.text, sizeBytes(FileName.manifest.text, in: directory))
-        checkManifest(manifest)
-        checkSegments(manifest)
-        checkLogs(manifest)
-        checkRejects(manifest)
+        try checkManifest(manifest)
+        try checkSegments(manifest)
+        try checkLogs(manifest)
+        try checkRejects(manifest)
         try checkNames(manifest)
         return manifest.generation
     }
@@ -84,7 +85,7 @@ struct DatabaseCheck {
     // MARK: The manifest
 
     /// Whether the manifest, which is whole, is the newest one.
-    private mutating func checkManifest(_ manifest: Manifest) {
+    private mutating func checkManifest(_ manifest: Manifest) throws(DatabaseError) {
         do throws(DatabaseError) {
             let check = try WitnessCheck(manifest, in: directory)
             witness = check.found.witness
@@ -96,6 +97,7 @@ struct DatabaseCheck {
             isManifestSuspect = name == .manifest
             add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
         } catch {
+            if error.isRefusal { throw error }
             add(FileName.lock.text, error.offset, error.message, DatabaseCheck.lost(.lock))
         }
     }
@@ -109,7 +111,7 @@ struct DatabaseCheck {
 
     // MARK: Segments
 
-    private mutating func checkSegments(_ manifest: Manifest) {
+    private mutating func checkSegments(_ manifest: Manifest) throws(DatabaseError) {
         let segments = manifest.segments
         let results = Mutex<[Int: Result<SegmentExamination, DatabaseError>]>([:])
         let (directory, decodes) = (directory, decodes)
@@ -130,6 +132,7 @@ struct DatabaseCheck {
                     add(name, problem.offset, problem.text.found, problem.text.lost)
                 }
             case .failure(let error):
+                if error.isRefusal { throw error }
                 count(name, sizeBytes(name, in: directory))
                 add(name, error.offset, error.message, manifest.lost(segments[index]))
             case nil: break
@@ -139,7 +142,7 @@ struct DatabaseCheck {
 
     // MARK: Logs
 
-    private mutating func checkLogs(_ manifest: Manifest) {
+    private mutating func checkLogs(_ manifest: Manifest) throws(DatabaseError) {
         for log in manifest.logs {
             let name = FileName.log(log.number).text
             count(name, sizeBytes(name, in: directory))
@@ -157,6 +160,7 @@ struct DatabaseCheck {
                     add(name, stray.offset, stray.message, "nothing")
                 }
             } catch {
+                if error.isRefusal { throw error }
                 let error = error.ofNamedFile
                 add(
                     name, error.offset, error.message,
@@ -188,7 +192,7 @@ struct DatabaseCheck {
 
     // MARK: Rejects
 
-    private mutating func checkRejects(_ manifest: Manifest) {
+    private mutating func checkRejects(_ manifest: Manifest) throws(DatabaseError) {
         for info in manifest.rejects {
             let name = FileName.rejects(info.number).text
             let path = FileName.rejectsDirectory + "/" + name
@@ -199,6 +203,7 @@ struct DatabaseCheck {
                 count(path, info.sizeBytes)
             } catch {
                 count(path, 0)
+                if error.isRefusal { throw error }
                 let error = error.ofNamedFile
                 add(path, error.offset, error.message, DatabaseCheck.lost(info))
             }
@@ -212,6 +217,18 @@ struct DatabaseCheck {
     }
 
     // MARK: Names
+
+    /// Something that only has the name of one of our files is in the way of every writer.
+    private mutating func noteOdd(_ name: String) {
+        do throws(FileError) {
+            _ = try directory.open(name, writable: false)
+        } catch {
+            guard error.isOdd else { return }
+            add(
+                name, nil, "this is no file; remove it, or nobody can write to the database",
+                "nothing", severity: .note)
+        }
+    }
 
     private mutating func checkNames(_ manifest: Manifest) throws(DatabaseError) {
         let segments = Set(manifest.segments.map(\.number))
@@ -230,14 +247,26 @@ struct DatabaseCheck {
             case .segment(let number) where !segments.contains(number),
                 .log(let number) where !logs.contains(number):
                 add(name, nil, unnamed, "nothing", severity: .note)
+                noteOdd(name)
+            case .manifestDraft: noteOdd(name)
             case nil:
                 add(name, nil, "not a file of the database", "nothing", severity: .note)
             default: break
             }
         }
         guard names.contains(FileName.rejectsDirectory) else { return }
-        let refused = try calling("listing the rejects journal") { () throws(FileError) in
-            try directory.openDirectory(FileName.rejectsDirectory, create: false).list()
+        let refused: [String]
+        do throws(FileError) {
+            refused = try directory.openDirectory(FileName.rejectsDirectory, create: false).list()
+        } catch {
+            guard error.isOdd else {
+                throw DatabaseError(error, while: "listing the rejects journal")
+            }
+            add(
+                FileName.rejectsDirectory, nil,
+                "found something else than a folder; put the folder back, or remove it",
+                "nothing that is not named above")
+            return
         }
         for name in refused {
             if case .rejects(let number) = FileName(name), rejects.contains(number) { continue }
