@@ -156,7 +156,7 @@ struct DatabaseCheck {
                         "an unfinished commit at the end; the next writer cuts it off",
                         "nothing that was acknowledged", severity: .note)
                 }
-                if let stray = LogStray.find(in: log, of: manifest, directory) {
+                if let stray = try LogStray.find(in: log, of: manifest, directory) {
                     add(name, stray.offset, stray.message, "nothing")
                 }
             } catch {
@@ -182,9 +182,8 @@ struct DatabaseCheck {
             do throws(DatabaseError) {
                 return try LogReplay(one, witness: witness, in: directory)
             } catch {
-                if problem?.message == error.message, problem?.offset == error.offset {
-                    throw error
-                }
+                let wasSeen = problem?.message == error.message && problem?.offset == error.offset
+                if wasSeen || error.isRefusal { throw error }
                 problem = error
             }
         }

@@ -266,7 +266,7 @@ struct DatabaseRepair {
             if error.kind == .io, !error.isUnreadable { throw error }
             return error
         }
-        return LogStray.find(in: log, of: manifest, directory)
+        return try LogStray.find(in: log, of: manifest, directory)
     }
 
     private mutating func write(_ memtable: Memtable) throws(DatabaseError) {

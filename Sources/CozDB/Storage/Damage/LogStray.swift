@@ -7,18 +7,29 @@ enum LogStray {
 
     /// The first such place that has other bytes; nil where there is none, or where the log cannot
     /// be read, which whoever reads its commits says.
+    ///
+    /// - Throws: `io` where the system does not let the file be read.
     static func find(
         in log: Manifest.Log, of manifest: Manifest, _ directory: any Directory
-    ) -> DatabaseError? {
+    ) throws(DatabaseError) -> DatabaseError? {
         let identity = LogIdentity(
             databaseID: manifest.databaseID, number: log.number, firstSequence: log.firstSequence)
-        guard let file = try? directory.open(FileName.log(log.number).text, writable: false),
-            let offset = try? offset(in: file, identity, log.sealedSizeBytes)
-        else { return nil }
-        return DatabaseError(
-            .damaged,
-            "found bytes between the commits of the log, or behind its end, expected zeros",
-            file: file.path, offset: offset)
+        let name = FileName.log(log.number).text
+        do throws(DatabaseError) {
+            let file = try calling("reading the write-ahead log") { () throws(FileError) in
+                try directory.open(name, writable: false)
+            }
+            guard let offset = try offset(in: file, identity, log.sealedSizeBytes) else {
+                return nil
+            }
+            return DatabaseError(
+                .damaged,
+                "found bytes between the commits of the log, or behind its end, expected zeros",
+                file: file.path, offset: offset)
+        } catch {
+            if error.isRefusal { throw error }
+            return nil
+        }
     }
 
     private static func offset(

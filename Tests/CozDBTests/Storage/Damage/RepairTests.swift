@@ -360,8 +360,10 @@ struct RepairTests {
                 for call in calls.indices where calls[call].hasPrefix("open db/") {
                     // Whoever reads LOCK may be none who may write.
                     if calls[call].hasSuffix("LOCK"), code == EACCES { continue }
-                    let system = base.survivor(
-                        .nothing, faults: [.init(at: call, .failure(code))])
+                    let faults = calls.indices[call...].map {
+                        FaultyFileSystem.Fault(at: $0, .failure(code))
+                    }
+                    let system = base.survivor(.nothing, faults: faults)
                     let error = #expect(throws: DatabaseError.self, "\(code) \(calls[call])") {
                         _ = try Examination.check(system)
                     }
