@@ -67,6 +67,25 @@ package protocol FileSystem: Sendable {
     func openDirectory(
         _ path: String, create: Bool, access: DatabaseOptions.FileAccess
     ) throws(FileError) -> any Directory
+    /// Nanoseconds since 1970: what a database writes of the time. Tests repeat it.
+    func now() -> Int64
+    /// A number like no other, for a new database; never 0. Tests repeat it.
+    func makeIdentity() -> UInt64
+}
+
+extension FileSystem {
+    package func now() -> Int64 { SystemClock.now() }
+    package func makeIdentity() -> UInt64 { .random(in: 1...UInt64.max) }
+}
+
+/// The clock of the system.
+package enum SystemClock {
+    /// Nanoseconds since 1970.
+    package static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
 }
 
 /// An open directory; files are named relative to it and never through symbolic links.
