@@ -25,6 +25,12 @@ package struct FileError: Error, Equatable, Sendable {
     package var isNotFound: Bool { code == ENOENT }
     package var isExisting: Bool { code == EEXIST }
     package var isForbidden: Bool { code == EACCES || code == EPERM }
+    /// Whether a device failed to give bytes that are there.
+    package var isUnreadable: Bool { code == EIO && call == "pread" }
+    /// Whether something else than a file, or than a folder, has its name.
+    package var isOdd: Bool {
+        [FileError.notRegular, ELOOP, EISDIR, ENXIO, ENOTDIR].contains(code)
+    }
 }
 
 extension DatabaseError {
@@ -58,6 +64,8 @@ extension DatabaseError {
         self.init(
             error.code == ENOENT || error.code == ENOTDIR ? .notFound : .io,
             "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
+        isUnreadable = error.isUnreadable
+        isOdd = error.isOdd
     }
 }
 
@@ -202,6 +210,33 @@ extension File {
                 continue
             }
         }
+    }
+
+    /// Reads up to `count` bytes into the beginning of memory that is used again.
+    ///
+    /// - Returns: how many there are; fewer than asked for only at the end of the file.
+    package func read(
+        _ count: Int, at offset: Int, into memory: inout [UInt8]
+    ) throws(FileError) -> Int {
+        if memory.count < count { memory = [UInt8](repeating: 0, count: count) }
+        // A typed throw cannot pass through rethrowing withUnsafeMutableBytes.
+        let result = unsafe memory.withUnsafeMutableBytes { buffer in
+            Result { () throws(FileError) in
+                var done = 0
+                while done < count {
+                    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<count])
+                    do throws(FileError) {
+                        let got = unsafe try read(into: rest, at: offset + done)
+                        if got == 0 { break }
+                        done += got
+                    } catch  where error.code == EINTR {
+                        continue
+                    }
+                }
+                return done
+            }
+        }
+        return try result.get()
     }
 
     /// Reads up to `count` bytes; fewer only at the end of the file.

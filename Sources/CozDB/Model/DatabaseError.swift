@@ -33,6 +33,13 @@ public struct DatabaseError: Error, Sendable {
     public var file: String?
     /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
     public var offset: Int?
+    /// Whether a device failed to give bytes that are there: what they held is as good as damaged.
+    var isUnreadable = false
+    /// Whether a link, a pipe or a folder has the name of a file.
+    var isOdd = false
+    /// Whether the system refused a call for reasons that say nothing of what is stored: rights,
+    /// limits, memory.
+    var isRefusal: Bool { kind == .io && !isUnreadable && !isOdd }
 
     /// - Parameters:
     ///   - message: what was found, what was expected, what to do.

@@ -95,6 +95,14 @@ internal import Foundation
         }
     }
 
+    /// From now on the device does not give these bytes of a file; writing them cures that.
+    package func makeUnreadable(_ path: String, _ range: Range<Int>) {
+        locked { () -> Void in
+            guard let number = tree.file(path) else { return }
+            tree.files[number]?.unreadable = range
+        }
+    }
+
     /// Everything that programs see, and what a power loss would leave of it, to tell states apart.
     /// A locked file counts as another: nobody may hold it any more.
     package var fingerprint: Int {

@@ -257,6 +257,10 @@ final class Engine: Sendable {
     }
 
     func rejects(_ info: Manifest.RejectsFile) throws(DatabaseError) -> [JournalEntry] {
-        try RejectsFile.read(info, under: directory, databaseID: databaseID)
+        do throws(DatabaseError) {
+            return try RejectsFile.read(info, under: directory, databaseID: databaseID)
+        } catch {
+            throw error.ofNamedFile
+        }
     }
 }
