@@ -33,6 +33,8 @@ public struct DatabaseError: Error, Sendable {
     public var file: String?
     /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
     public var offset: Int?
+    /// The call of the system that failed, where it was one.
+    var cause: FileError?
 
     /// - Parameters:
     ///   - message: what was found, what was expected, what to do.
