@@ -79,7 +79,9 @@ final class FaultyDirectory: Directory, Sendable {
         }
         return try system.call("opendir", path(of: name)) { tree, _ throws(FileError) in
             guard let found = entry(name, tree) else { throw error("opendir", name, ENOENT) }
-            guard tree.directories[found] != nil else { throw error("opendir", name, ENOTDIR) }
+            guard tree.directories[found] != nil else {
+                throw error("opendir", name, syncsAlways ? ENOTDIR : FileError.notFolder)
+            }
             return FaultyDirectory(system, found, path: path(of: name))
         }
     }
@@ -97,6 +99,17 @@ final class FaultyDirectory: Directory, Sendable {
             guard tree.files[found] != nil else { throw error("unlink", name, EISDIR) }
             tree.apply(.unlink(name), in: number)
             system.endShortage()
+        }
+    }
+
+    func removeDirectory(_ name: String) throws(FileError) {
+        try system.call("rmdir", path(of: name)) { tree, _ throws(FileError) in
+            guard let found = entry(name, tree) else { throw error("rmdir", name, ENOENT) }
+            guard let directory = tree.directories[found] else {
+                throw error("rmdir", name, ENOTDIR)
+            }
+            guard directory.entries.isEmpty else { throw error("rmdir", name, ENOTEMPTY) }
+            tree.apply(.unlink(name), in: number)
         }
     }
 

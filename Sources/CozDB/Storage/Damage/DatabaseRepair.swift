@@ -340,7 +340,7 @@ struct DatabaseRepair {
     // MARK: Making it true
 
     private mutating func finish(_ lock: any File) throws(DatabaseError) {
-        let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: Recovery.now()))
+        let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
         report.folder = folder.path
         for name in aside {
             let source = try calling("opening a folder") { [directory] () throws(FileError) in

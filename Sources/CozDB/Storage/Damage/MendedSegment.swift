@@ -180,6 +180,9 @@ private final class MendedDirectory: Directory {
         try directory.rename(source, to: target)
     }
     func remove(_ name: String) throws(FileError) { try directory.remove(name) }
+    func removeDirectory(_ name: String) throws(FileError) {
+        try directory.removeDirectory(name)
+    }
     func sync() throws(FileError) { try directory.sync() }
     func lock(_ name: String) throws(FileError) -> (any File)? { try directory.lock(name) }
 }
