@@ -31,7 +31,7 @@ package struct FileError: Error, Equatable, Sendable {
     package var isUnreadable: Bool { code == EIO && call == "pread" }
     /// Whether something else than a file, or than a folder, has its name.
     package var isOdd: Bool {
-        [FileError.notRegular, ELOOP, EISDIR, ENXIO, ENOTDIR].contains(code)
+        [FileError.notRegular, FileError.notFolder, ELOOP, EISDIR, ENXIO, ENOTDIR].contains(code)
     }
     /// No space, or none that this user may have.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
