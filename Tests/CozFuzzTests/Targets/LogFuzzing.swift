@@ -3,7 +3,8 @@
 @testable internal import CozDB
 
 /// First byte: checksums as they are found (bit 0), sequences and counts of commits too (1); what
-/// is done: reading (0 in bits 2 and 3), recovery (1), repair (2); complete, as the manifest says (4).
+/// is done: reading (0 in bits 2 and 3), recovery (1), repair (2); complete, as the manifest says
+/// (bit 4).
 enum LogFuzzing {
     static func run(_ bytes: [UInt8], _ choice: UInt8) throws(FuzzFailure) {
         let log = LogIdentity(databaseID: Sample.databaseID, number: 901, firstSequence: 1)
