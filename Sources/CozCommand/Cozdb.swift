@@ -38,6 +38,7 @@ struct Cozdb: ParsableCommand {
         Signals.prepareProcess()
         do {
             try checkArguments()
+            try OpenFiles.prepare()
             var command = try parseAsRoot()
             try command.run()
         } catch let error as DatabaseError {

@@ -96,6 +96,7 @@ extension Database {
         let start = ContinuousClock.now
         // Before anything is made: without a database there is no target either.
         let reader = try LiveReader(source)
+        try checkIsApart(target, from: source, of: "database", on: fileSystem)
         let directory = try CopyTarget(
             backupAt: target, on: fileSystem, access: options.fileAccess)
         let copy = DatabaseCopy(
@@ -117,6 +118,7 @@ extension Database {
             try fileSystem.openDirectory(backup, create: false, access: .ownerOnly)
         }
         let reader = try LiveReader(source)
+        try checkIsApart(path, from: source, of: "backup", on: fileSystem)
         let directory = try CopyTarget(
             restoreAt: path, on: fileSystem, access: options.fileAccess)
         let copy = DatabaseCopy(
@@ -132,6 +134,26 @@ extension Database {
         var report = copy.report(since: start)
         report.forgotten = forgotten
         return report
+    }
+}
+
+extension Database {
+    /// Refuses a copy into what is copied, and around it, before anything is made.
+    private static func checkIsApart(
+        _ target: String, from source: any Directory, of kind: String,
+        on fileSystem: any FileSystem
+    ) throws(DatabaseError) {
+        let found: String
+        switch fileSystem.place(of: target, seenFrom: source) {
+        case .apart: return
+        case .same: found = "the directory of the \(kind) itself"
+        case .inside: found = "a place inside of the \(kind) (\(source.path))"
+        case .around: found = "a directory that the \(kind) lies in (\(source.path))"
+        }
+        throw DatabaseError(
+            .notFound,
+            "found \(found), expected a directory apart from it; nothing was written. Name another",
+            file: target)
     }
 }
 

@@ -17,18 +17,23 @@ extension Database {
     ///   - participants: names, compared byte by byte; also of somebody who has no data any more.
     ///   - list: of another database, or of a later state of this one: whoever of the data is on
     ///     it is forgotten, and everybody on it is kept out.
+    ///   - removingSetAside: whether the files that a repair moved to `damaged/` go as well. Nobody
+    ///     can read them, so nobody can tell whose they are: while there are any, nothing is
+    ///     forgotten without this.
     ///   - isDryRun: count what would go, and change nothing; the database may be read-only.
     ///   - isCancelled: asked between series; true ends with an error of kind `cancelled`.
-    /// - Throws: as `delete`; `usage` for an empty name. Nothing is changed then, except where
-    ///   `io` says that a file with deleted data could not be removed.
+    /// - Throws: as `delete`; `usage` for an empty name, or for files that a repair set aside.
+    ///   Nothing is changed then, except where `io` says that a file could not be removed.
     @discardableResult
     public func forget(
         _ participants: [String], merging list: ForgottenList = ForgottenList(),
-        isDryRun: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil
+        removingSetAside: Bool = false, isDryRun: Bool = false,
+        isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(DatabaseError) -> ForgetReport {
         try Database.check(participants)
-        let wanted = Engine.Forgetting(participants: participants, list: list) {
-            () throws(DatabaseError) in
+        let wanted = Engine.Forgetting(
+            participants: participants, list: list, removesSetAside: removingSetAside
+        ) { () throws(DatabaseError) in
             if isCancelled?() == true {
                 throw DatabaseError(.cancelled, "interrupted; nothing was forgotten")
             }
@@ -95,6 +100,7 @@ extension Database {
     /// Counts what would go.
     private func preview(_ wanted: Engine.Forgetting) throws(DatabaseError) -> ForgetReport {
         var report = ForgetReport()
+        report.setAsideFiles = try SetAside(in: directory).count
         let snapshot = try takeSnapshot()
         let (_, names) = try wanted.settle(try forgottenList(), in: snapshot, &report)
         let deletion = wanted.deletion(in: snapshot, names)

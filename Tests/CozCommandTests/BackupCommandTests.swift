@@ -132,4 +132,78 @@ struct BackupCommandTests {
             #expect(mode[.posixPermissions] as? Int == 0o600)
         }
     }
+
+    @Test func `a copy into what is copied is refused by name, and nothing is written`() throws {
+        let folder = try TemporaryFolder()
+        let run = try Command.shell(
+            """
+            echo 'm,id_participant=p1 k=1 1' | cozdb import --db d -
+            cozdb backup --db d b && mkdir d/there && ln -s ../d/there link && ln -s d alias
+            mkdir around && mv d around/e && ln -s around/e d
+            """, in: folder.url)
+        #expect(run.status == 0, "\(run.errors)")
+        let list = "find . -printf '%p %s %T@\n' | sort"
+        let before = try Command.shell(list, in: folder.url).output
+        for (target, found) in [
+            ("d", "the directory of the database itself"), ("d/", "the directory of the database"),
+            ("./alias", "the directory of the database itself"),
+            ("d/new", "a place inside of the database"),
+            ("d/there", "a place inside of the database"),
+            ("d/there/", "a place inside of the database"),
+            ("link", "a place inside of the database"),
+            ("link/new", "a place inside of the database"),
+            ("alias/../e/new", "a place inside of the database"),
+            ("d/new/newer/newest", "a place inside of the database"),
+            ("around", "a directory that the database lies in"),
+            (".", "a directory that the database lies in"),
+            ("..", "a directory that the database lies in"),
+            ("/", "a directory that the database lies in"),
+        ] {
+            let run = try Command.shell("cozdb backup --db d '\(target)'", in: folder.url)
+            #expect(run.status == 5, "\(target): \(run.output) \(run.errors)")
+            #expect(run.errors.contains("found \(found)"), "\(target): \(run.errors)")
+            #expect(run.errors.contains("nothing was written. Name another"), "\(run.errors)")
+        }
+        for target in ["b", "b/new", "."] {
+            let run = try Command.shell("cozdb restore b --db '\(target)'", in: folder.url)
+            #expect(run.status == 5 && run.errors.contains("nothing was written"), "\(target)")
+        }
+        #expect(try Command.shell(list, in: folder.url).output == before)
+        // Beside it is apart from it.
+        #expect(try Command.shell("cozdb backup --db d around/b", in: folder.url).status == 0)
+        #expect(try Command.shell("cozdb backup --db d ./b/../c", in: folder.url).status == 0)
+    }
+
+    @Test func `a list of those forgotten since is applied before a restore is whole`() throws {
+        let folder = try TemporaryFolder()
+        func shell(_ line: String) throws -> CommandRun {
+            try Command.shell(line, in: folder.url)
+        }
+        let lines = (0..<90).map { "m,id_participant=p\($0 % 3) k=\($0)i,t=\"of p\($0 % 3)\" \($0)" }
+        _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "lines.lp")
+        let made = try shell(
+            """
+            cozdb import --db d lines.lp && cozdb backup --db d b || exit 1
+            cozdb forget --db d --participant p1 && cozdb forget --db d --list > list || exit 2
+            """)
+        #expect(made.status == 0, "\(made.errors)")
+        let run = try shell("cozdb restore b --db r --forgotten list")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("forgot   30 rows"), "\(run.output)")
+        let json = try shell("cozdb restore b --db s --forgotten - --format json < list")
+        #expect(json.output.contains("\"forgotten_rows\": 30"), "\(json.output) \(json.errors)")
+        for name in ["r", "s"] {
+            #expect(try count("SELECT count(k) FROM m", folder.path(name)) == 60)
+            #expect(try shell("cozdb check --db \(name)").status == 0)
+            #expect(try shell("grep -c 'of p1' \(name)/* | grep -v ':0'").output == "")
+            let late = try shell("cozdb import --db \(name) lines.lp")
+            #expect(late.status == 7 && late.output.contains("that were forgotten"), "\(late)")
+        }
+        // The backup still has them, and a wrong list makes nothing.
+        #expect(try count("SELECT count(k) FROM m", folder.path("b")) == 90)
+        let wrong = try shell("head -c 40 list | cozdb restore b --db t --forgotten -")
+        #expect(wrong.status == 64 && !FileManager.default.fileExists(atPath: folder.path("t")))
+        let missing = try shell("cozdb restore b --db t --forgotten none")
+        #expect(missing.status == 5 && !FileManager.default.fileExists(atPath: folder.path("t")))
+    }
 }

@@ -72,7 +72,7 @@ enum Command {
 }
 
 /// A folder that goes when its owner does.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let url: URL
 
     init() throws {

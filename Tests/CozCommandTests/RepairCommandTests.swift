@@ -96,4 +96,25 @@ struct RepairCommandTests {
         let count = try shell("cozdb query --db d --format csv 'SELECT count(heart) FROM dev'")
         #expect(count.output.contains("2000"), "\(count.output)")
     }
+
+    @Test func `what was set aside is nobody's secret: forget asks what becomes of it`() throws {
+        _ = try damageSegment()
+        #expect(try shell("cozdb repair --db d").status == 0)
+        let before = try shell("cksum d/*.seg d/MANIFEST").output
+        let refused = try shell("cozdb forget --db d --participant p1")
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("d/damaged: found 2 files that a repair set aside"))
+        #expect(refused.errors.contains("--with-damaged"))
+        let dry = try shell("cozdb forget --db d --participant p1 --dry-run")
+        #expect(dry.status == 0)
+        #expect(dry.output.contains("damaged   2 files that a repair set aside; nothing goes"))
+        #expect(try shell("cksum d/*.seg d/MANIFEST").output == before)
+
+        let done = try shell("cozdb forget --db d --participant p1 --with-damaged --format json")
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(done.output.contains("\"damaged_files\": 2"), "\(done.output)")
+        #expect(try !files().contains("damaged"))
+        #expect(try shell("cozdb check --db d").status == 0)
+        #expect(try shell("cozdb forget --db d --participant p0").status == 0)
+    }
 }

@@ -26,6 +26,8 @@ struct BackupCommand: ParsableCommand {
         completion: .directory)
     var target: String
 
+    @OptionGroup var fileAccess: FileAccessOption
+
     @Flag(help: "Read and check also the files that an earlier backup left.")
     var verify = false
 
@@ -35,6 +37,7 @@ struct BackupCommand: ParsableCommand {
     func run() throws {
         var options = BackupOptions()
         options.verifiesReused = verify
+        options.fileAccess = fileAccess.access
         options.isCancelled = { Signals.isInterrupted }
         let report = try Database.backup(database.path, to: target, options: options)
         let output = OutputWriter()
@@ -63,6 +66,7 @@ struct RestoreCommand: ParsableCommand {
     var backup: String
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var fileAccess: FileAccessOption
 
     @Option(
         help: ArgumentHelp(
@@ -76,6 +80,7 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         var options = RestoreOptions()
+        options.fileAccess = fileAccess.access
         options.forgotten = try forgotten.map { name throws(DatabaseError) in
             try ForgottenList(text: try InputReader.text(of: name))
         }

@@ -15,6 +15,19 @@ struct DatabaseOption: ParsableArguments {
     }
 }
 
+/// Who may read what a command makes.
+struct FileAccessOption: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Let the group read what is made anew: files 0640, directories 0750, in place of 0600 \
+            and 0700. What is there already keeps its modes (chmod -R g+rX changes them).
+            """))
+    var groupReadable = false
+
+    var access: DatabaseOptions.FileAccess { groupReadable ? .groupReadable : .ownerOnly }
+}
+
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     case table, json
 }
@@ -22,11 +35,16 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
 extension Database {
     /// Opens for changes, hands over, and closes: flushed and sealed also when `body` failed.
     ///
-    /// - Parameter creates: whether an absent or empty directory becomes a database.
+    /// - Parameters:
+    ///   - creates: whether an absent or empty directory becomes a database.
+    ///   - access: who may read a database that is made.
     static func withWriter<Result>(
-        _ path: String, creates: Bool, _ body: (Database) throws(DatabaseError) -> Result
+        _ path: String, creates: Bool, access: DatabaseOptions.FileAccess = .ownerOnly,
+        _ body: (Database) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
-        let database = try open(path, access: .readWrite, options: options(creates: creates))
+        var options = options(creates: creates)
+        options.fileAccess = access
+        let database = try open(path, access: .readWrite, options: options)
         let result: Result
         do {
             result = try body(database)

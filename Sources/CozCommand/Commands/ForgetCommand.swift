@@ -38,6 +38,13 @@ struct ForgetCommand: ParsableCommand {
         completion: .file())
     var forgotten: String?
 
+    @Flag(
+        help: """
+            Also remove the folder damaged/, where cozdb repair set files aside: while there are \
+            any, nothing is forgotten without this.
+            """)
+    var withDamaged = false
+
     @Flag(help: "Count what would go, and change nothing.")
     var dryRun = false
 
@@ -52,7 +59,8 @@ struct ForgetCommand: ParsableCommand {
 
     func validate() throws {
         if list {
-            guard participant.isEmpty, forgotten == nil, !readmit, !dryRun else {
+            guard participant.isEmpty, forgotten == nil, !readmit, !dryRun, !withDamaged
+            else {
                 throw ValidationError("--list prints the list and takes --format only")
             }
             return
@@ -60,7 +68,7 @@ struct ForgetCommand: ParsableCommand {
         if participant.isEmpty, forgotten == nil {
             throw ValidationError("found no --participant, expected one or more, or --forgotten")
         }
-        if readmit, dryRun || forgotten != nil {
+        if readmit, dryRun || withDamaged || forgotten != nil {
             throw ValidationError("--readmit takes --participant only")
         }
         if participant.contains(where: \.isEmpty) {
@@ -76,8 +84,8 @@ struct ForgetCommand: ParsableCommand {
         }
         let work = { (database: Database) throws(DatabaseError) -> ForgetReport in
             try database.forget(
-                participant, merging: others ?? ForgottenList(), isDryRun: dryRun,
-                isCancelled: { Signals.isInterrupted })
+                participant, merging: others ?? ForgottenList(), removingSetAside: withDamaged,
+                isDryRun: dryRun, isCancelled: { Signals.isInterrupted })
         }
         let report =
             dryRun
@@ -124,6 +132,11 @@ struct ForgetCommand: ParsableCommand {
             refused   \(PlainText.grouped(deletion.refusals)) entries of the rejects journal
 
             """
+        if report.setAsideFiles > 0 {
+            let count = PlainText.counted(report.setAsideFiles, "file")
+            let condition = dryRun && !withDamaged ? "; nothing goes without --with-damaged" : ""
+            text += "damaged   \(count) that a repair set aside\(condition)\n"
+        }
         if dryRun { return text }
         return text + """
             segments  \(PlainText.grouped(report.rewrittenSegments)) rewritten, \
@@ -150,6 +163,7 @@ struct ForgetCommand: ParsableCommand {
             "experiments_removed": .count(report.removedExperiments),
             "bytes_removed": .count(report.removedBytes),
             "bytes_written": .count(report.writtenBytes),
+            "damaged_files": .count(report.setAsideFiles),
             "newly_forgotten": .count(report.newlyForgotten), "forgotten": .count(report.listed),
             "experiments": .array(
                 report.deletion.experiments.map { experiment in

@@ -42,6 +42,7 @@ struct ImportCommand: ParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var fileAccess: FileAccessOption
 
     @Option(
         help: """
@@ -106,8 +107,9 @@ struct ImportCommand: ParsableCommand {
         let display = SharedProgress(progress)
         defer { display.end() }
         var start = ContinuousClock.now
-        let written = try Database.withWriter(database.path, creates: true) {
-            database throws(DatabaseError) in
+        let written = try Database.withWriter(
+            database.path, creates: true, access: fileAccess.access
+        ) { database throws(DatabaseError) in
             summary.begin(database)
             start = ContinuousClock.now
             summary.report = try importFiles(files, into: database, options: importOptions(display))

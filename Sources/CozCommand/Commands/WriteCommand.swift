@@ -27,6 +27,7 @@ struct WriteCommand: ParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var fileAccess: FileAccessOption
     @OptionGroup var options: WriteOptions
 
     @Option(help: "lp: line protocol.")
@@ -34,7 +35,7 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         let wasRefused = try Database.withWriter(
-            database.path, creates: true
+            database.path, creates: true, access: fileAccess.access
         ) { database throws(DatabaseError) in
             var session = WriteSession(database, options)
             try session.run()

@@ -21,10 +21,22 @@ package struct FileError: Error, Equatable, Sendable {
 
     /// In place of errno: a directory, a pipe or a device where a file should be.
     package static let notRegular: Int32 = -1
+    /// In place of errno: a file, a link or a pipe where a folder of the database should be.
+    package static let notFolder: Int32 = -2
 
     package var isNotFound: Bool { code == ENOENT }
     package var isExisting: Bool { code == EEXIST }
     package var isForbidden: Bool { code == EACCES || code == EPERM }
+    /// Whether a device failed to give bytes that are there.
+    package var isUnreadable: Bool { code == EIO && call == "pread" }
+    /// Whether something else than a file, or than a folder, has its name.
+    package var isOdd: Bool {
+        [FileError.notRegular, ELOOP, EISDIR, ENXIO, ENOTDIR].contains(code)
+    }
+    /// No space, or none that this user may have.
+    package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+    /// Whether it is a sync that failed: what was written before is not known to be there then.
+    package var isOfSync: Bool { call == "fsync" || call == "fdatasync" }
 }
 
 extension DatabaseError {
@@ -40,16 +52,31 @@ extension DatabaseError {
 
     /// What a failed call means to the caller, with what was being done.
     init(_ error: FileError, while purpose: String) {
-        let reason =
-            error.code == FileError.notRegular
-            ? "found no regular file" : unsafe String(cString: strerror(error.code))
+        let reason: String
+        switch error.code {
+        case FileError.notRegular: reason = "found no regular file"
+        case FileError.notFolder: reason = "found a link or a file, expected a folder"
+        default: reason = unsafe String(cString: strerror(error.code))
+        }
         let advice: String
         switch error.code {
         case ENOENT: advice = "check the path"
         case ENOTDIR: advice = "a database is a directory; check the path"
-        case EACCES, EPERM, EROFS: advice = "check owner and permissions"
-        case ENOSPC, EDQUOT, EFBIG: advice = "free space or raise the limit, then open again"
-        case EMFILE, ENFILE: advice = "raise the limit of open files (ulimit -n)"
+        case EACCES, EPERM:
+            advice = "this user may not; be its owner, or have the owner allow it (ls -ld, chmod)"
+        case EROFS:
+            advice =
+                "mount it for writing, or write to a copy elsewhere (cozdb backup, cozdb restore); "
+                + "reading goes on as it is"
+        case ENOSPC, EDQUOT:
+            advice = "free space or raise the quota, then open again: no repair is needed"
+        case EFBIG:
+            advice =
+                "raise the limit of file sizes (ulimit -f), then open again: no repair is needed"
+        case EMFILE: advice = "this process may have no more; raise the limit (ulimit -n)"
+        case ENFILE: advice = "the system has no more; raise its limit (sysctl fs.file-max)"
+        case FileError.notFolder:
+            advice = "links are not followed inside a database; put the folder back, or remove this"
         case ELOOP: advice = "symbolic links are not followed inside a database"
         case FileError.notRegular, EISDIR, ENXIO:
             advice = "files of a database are regular files; put the file back that belongs here"
@@ -58,7 +85,18 @@ extension DatabaseError {
         self.init(
             error.code == ENOENT || error.code == ENOTDIR ? .notFound : .io,
             "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
+        cause = error
     }
+}
+
+/// Where a path lies, seen from a directory.
+package enum DirectoryPlace: Sendable {
+    case apart
+    case same
+    /// Below the directory.
+    case inside
+    /// Above it.
+    case around
 }
 
 /// The operating system's files.
@@ -67,6 +105,32 @@ package protocol FileSystem: Sendable {
     func openDirectory(
         _ path: String, create: Bool, access: DatabaseOptions.FileAccess
     ) throws(FileError) -> any Directory
+    /// Where a path lies, seen from an open directory: symbolic links are followed, and nothing
+    /// needs to be there yet. `apart` where that cannot be told.
+    func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace
+    /// Nanoseconds since 1970: what a database writes of the time. Tests repeat it.
+    func now() -> Int64
+    /// A number like no other, for a new database; never 0. Tests repeat it.
+    func makeIdentity() -> UInt64
+}
+
+extension FileSystem {
+    package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
+        .apart
+    }
+
+    package func now() -> Int64 { SystemClock.now() }
+    package func makeIdentity() -> UInt64 { .random(in: 1...UInt64.max) }
+}
+
+/// The clock of the system.
+package enum SystemClock {
+    /// Nanoseconds since 1970.
+    package static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
 }
 
 /// An open directory; files are named relative to it and never through symbolic links.
@@ -81,10 +145,14 @@ package protocol Directory: AnyObject, Sendable {
     /// Whether a name still stands for a file that was opened by it, and nobody has written to that
     /// since. False where that cannot be told.
     func isUnchanged(_ name: String, since file: any File) -> Bool
+    /// Whether a name still stands for a file that was opened by it, whatever was written to it.
+    func isNamed(_ name: String, _ file: any File) -> Bool
     /// A directory inside this one; with `create` made where it is missing.
     func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory
     func rename(_ source: String, to target: String) throws(FileError)
     func remove(_ name: String) throws(FileError)
+    /// Removes an empty directory.
+    func removeDirectory(_ name: String) throws(FileError)
     /// Makes created, renamed and removed names durable.
     func sync() throws(FileError)
     /// Takes the lock of a file that stays there for good; nil where somebody holds it.
@@ -93,6 +161,28 @@ package protocol Directory: AnyObject, Sendable {
 
 extension Directory {
     package func isUnchanged(_ name: String, since file: any File) -> Bool { false }
+    package func isNamed(_ name: String, _ file: any File) -> Bool { true }
+
+    /// Removes a directory with all that is in it. The names are durable once this one is synced.
+    ///
+    /// - Returns: how many files there were.
+    package func removeTree(_ name: String) throws(FileError) -> Int {
+        let folder = try openDirectory(name, create: false)
+        var count = 0
+        for entry in try folder.list() {
+            do throws(FileError) {
+                try folder.remove(entry)
+                count += 1
+            } catch {
+                // What it says of a directory, on Linux and elsewhere.
+                guard error.code == EISDIR || error.code == EPERM else { throw error }
+                count += try folder.removeTree(entry)
+            }
+        }
+        try folder.sync()
+        try removeDirectory(name)
+        return count
+    }
 }
 
 /// An open file. Closed when the last reference goes.
@@ -183,6 +273,33 @@ extension File {
                 continue
             }
         }
+    }
+
+    /// Reads up to `count` bytes into the beginning of memory that is used again.
+    ///
+    /// - Returns: how many there are; fewer than asked for only at the end of the file.
+    package func read(
+        _ count: Int, at offset: Int, into memory: inout [UInt8]
+    ) throws(FileError) -> Int {
+        if memory.count < count { memory = [UInt8](repeating: 0, count: count) }
+        // A typed throw cannot pass through rethrowing withUnsafeMutableBytes.
+        let result = unsafe memory.withUnsafeMutableBytes { buffer in
+            Result { () throws(FileError) in
+                var done = 0
+                while done < count {
+                    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<count])
+                    do throws(FileError) {
+                        let got = unsafe try read(into: rest, at: offset + done)
+                        if got == 0 { break }
+                        done += got
+                    } catch  where error.code == EINTR {
+                        continue
+                    }
+                }
+                return done
+            }
+        }
+        return try result.get()
     }
 
     /// Reads up to `count` bytes; fewer only at the end of the file.

@@ -12,7 +12,7 @@ package struct PosixFileSystem: FileSystem {
         let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
         if create {
             if uninterrupted({ unsafe mkdir(path, mode) }) == 0 {
-                try PosixFileSystem.setMode(path, mode)
+                try PosixFileSystem.setMode(of: path, in: AT_FDCWD, path: path, mode)
             } else if errno != EEXIST {
                 throw FileError(call: "mkdir", path: path, code: errno)
             }
@@ -37,22 +37,76 @@ package struct PosixFileSystem: FileSystem {
         return result == 0 && status.st_mode & S_IRGRP != 0 ? .groupReadable : access
     }
 
-    /// The umask may have taken bits away from a mode that was asked for.
-    private static func setMode(_ path: String, _ mode: mode_t) throws(FileError) {
-        guard unsafe chmod(path, mode) == 0 else {
-            throw FileError(call: "chmod", path: path, code: errno)
+    /// The umask may have taken bits away from a mode that was asked for. What the directory above
+    /// says of the group of new files stays.
+    fileprivate static func setMode(
+        of name: String, in directory: Int32, path: String, _ mode: mode_t
+    ) throws(FileError) {
+        var status = stat()
+        guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw FileError(call: "fstatat", path: path, code: errno)
+        }
+        guard unsafe fchmodat(directory, name, mode | (status.st_mode & S_ISGID), 0) == 0 else {
+            throw FileError(call: "fchmodat", path: path, code: errno)
         }
     }
 
-    private static func syncParent(of path: String) throws(FileError) {
+    package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
+        guard let directory = directory as? PosixDirectory else { return .apart }
+        let own = PosixFileSystem.ancestry(of: directory.number)
+        var (path, isThere) = (path, true)
+        var descriptor = PosixFileSystem.openForAsking(path)
+        while descriptor < 0, errno == ENOENT, path != PosixFileSystem.parent(of: path) {
+            (path, isThere) = (PosixFileSystem.parent(of: path), false)
+            descriptor = PosixFileSystem.openForAsking(path)
+        }
+        guard descriptor >= 0, let itself = own.first else { return .apart }
+        let other = PosixFileSystem.ancestry(of: Descriptor(descriptor, path: path).number)
+        if isThere, other.first == itself { return .same }
+        if other.contains(itself) { return .inside }
+        return isThere && other.first.map(own.contains) == true ? .around : .apart
+    }
+
+    private static func openForAsking(_ path: String) -> Int32 {
+        uninterrupted { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    }
+
+    /// A directory and those above it, up to the root, as far as they may be looked at.
+    private static func ancestry(of descriptor: Int32) -> [DirectoryIdentity] {
+        var found: [DirectoryIdentity] = []
+        var current = Descriptor(dup(descriptor), path: "")
+        var status = stat()
+        while unsafe fstat(current.number, &status) == 0 {
+            let identity = DirectoryIdentity(
+                device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+            // The root is its own parent.
+            if found.last == identity { break }
+            found.append(identity)
+            let number = current.number
+            let parent = uninterrupted {
+                unsafe openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            }
+            guard parent >= 0 else { break }
+            current = Descriptor(parent, path: "")
+        }
+        return found
+    }
+
+    private struct DirectoryIdentity: Equatable {
+        var device: UInt64
+        var number: UInt64
+    }
+
+    /// The directory that a path names something in.
+    private static func parent(of path: String) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-        let parent: String
-        if let slash = trimmed.lastIndex(of: "/") {
-            parent = slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
-        } else {
-            parent = "."
-        }
+        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    }
+
+    private static func syncParent(of path: String) throws(FileError) {
+        let parent = parent(of: path)
         let descriptor = uninterrupted {
             unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
@@ -157,13 +211,17 @@ private final class PosixDirectory: Directory {
         return result == 0 && FileIdentity(status) == identity
     }
 
+    func isNamed(_ name: String, _ file: any File) -> Bool {
+        guard let file = file as? PosixFile else { return false }
+        return (try? file.isNamed(name, in: descriptor)) ?? false
+    }
+
     func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory {
         if create {
             let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
             if uninterrupted({ unsafe mkdirat(descriptor.number, name, mode) }) == 0 {
-                guard unsafe fchmodat(descriptor.number, name, mode, 0) == 0 else {
-                    throw FileError(call: "fchmodat", path: path(of: name), code: errno)
-                }
+                try PosixFileSystem.setMode(
+                    of: name, in: descriptor.number, path: path(of: name), mode)
                 try sync()
             } else if errno != EEXIST {
                 throw FileError(call: "mkdir", path: path(of: name), code: errno)
@@ -171,7 +229,10 @@ private final class PosixDirectory: Directory {
         }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let number = uninterrupted { unsafe openat(descriptor.number, name, flags) }
-        guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
+        guard number >= 0 else {
+            let code = errno == ENOTDIR || errno == ELOOP ? FileError.notFolder : errno
+            throw FileError(call: "open", path: path(of: name), code: code)
+        }
         return PosixDirectory(Descriptor(number, path: path(of: name)), access: access)
     }
 
@@ -190,9 +251,17 @@ private final class PosixDirectory: Directory {
         }
     }
 
+    func removeDirectory(_ name: String) throws(FileError) {
+        guard uninterrupted({ unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) }) == 0 else {
+            throw FileError(call: "rmdir", path: path(of: name), code: errno)
+        }
+    }
+
     func sync() throws(FileError) {
         try descriptor.check("fsync", fsync(descriptor.number))
     }
+
+    fileprivate var number: Int32 { descriptor.number }
 
     func lock(_ name: String) throws(FileError) -> (any File)? {
         do throws(FileError) {

@@ -23,6 +23,8 @@ public struct ForgetReport: Hashable, Sendable {
     public var removedColumns = 0
     /// Experiments that only they had.
     public var removedExperiments = 0
+    /// Files that a repair had set aside: those that went, or in a dry run those that are there.
+    public var setAsideFiles = 0
 
     /// Nothing forgotten.
     public init() {}

@@ -39,7 +39,9 @@ struct SegmentExamination: Sendable {
             try opened.check(manifest)
             reader = opened
         } catch {
-            if error.kind == .io || error.kind == .notFound { throw error }
+            if (error.kind == .io && !error.isUnreadable) || error.kind == .notFound {
+                throw error
+            }
             let found = LossText(message: error.message).found
             let mended = try MendedSegment.open(info, in: directory, databaseID: databaseID)
             if let mended, (try? mended.check(manifest)) != nil { reader = mended }

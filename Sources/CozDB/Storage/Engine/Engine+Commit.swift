@@ -163,11 +163,17 @@ extension Engine {
         var isDurable = false
         do throws(DatabaseError) {
             let log = try currentLog(firstSequence: group.firstSequence)
-            try calling("writing the log") { () throws(FileError) in
-                try log.append(group.records, firstSequence: group.firstSequence)
-                if options.durability == .full { try log.sync() }
+            try makingRoom { () throws(DatabaseError) in
+                try calling("writing the log") { () throws(FileError) in
+                    try log.append(group.records, firstSequence: group.firstSequence)
+                }
             }
-            if options.durability == .full { noteDurable(log) }
+            if options.durability == .full {
+                try calling("syncing the log") { () throws(FileError) in try log.sync() }
+                noteDurable(log)
+            }
+            // After the sync: whoever comes from now on finds these commits in the log.
+            try checkIsAlone()
             try apply(group)
             isDurable = true
             if case .relaxed(let milliseconds) = options.durability { scheduleSync(milliseconds) }
@@ -253,6 +259,8 @@ extension Engine {
             return state.groups
         }
         for group in groups { group.open() }
+        // Somebody else may need it more now.
+        if error.cause?.isOutOfSpace == true { removeRetired(all: true) }
         options.log?("stopped writing: \(error)")
         return error
     }

@@ -87,9 +87,12 @@ extension Engine {
         let segments = try inputs.map { (info) throws(DatabaseError) in
             try SegmentReader(in: directory, info, databaseID: databaseID, access: .copied)
         }
-        var merge = try SegmentMerge(segments, schema: schema)
-        let merged = try writeSegment(schema) { writer throws(DatabaseError) in
-            try merge.write(to: writer, isCancelled: { false })
+        let (merge, merged) = try makingRoom { () throws(DatabaseError) in
+            var merge = try SegmentMerge(segments, schema: schema)
+            let merged = try writeSegment(schema) { writer throws(DatabaseError) in
+                try merge.write(to: writer, isCancelled: { false })
+            }
+            return (merge, merged)
         }
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
         let numbers = Set(inputs.map(\.number))

@@ -32,8 +32,10 @@ extension Engine {
     ) throws(DatabaseError) -> DeletionReport {
         try alone { () throws(DatabaseError) in
             let deletion = try plan(try snapshot())
-            var report = DeletionReport()
-            let rewriting = try rewrite(deletion, &report)
+            let (rewriting, report) = try makingRoom { () throws(DatabaseError) in
+                var report = DeletionReport()
+                return (try rewrite(deletion, &report), report)
+            }
             if !rewriting.isEmpty { try install(rewriting) }
             try eraseRetired()
             return report

@@ -34,38 +34,62 @@ extension Engine {
         _ memtable: Memtable, schemas: SchemaSet, keeping log: UInt64?,
         effort: EncodingEffort = .thorough, _ change: (inout State) -> Void
     ) throws(DatabaseError) {
-        var written: [SegmentReader] = []
-        var counters = WriteCounters()
-        var merges = TagSetMerges()
-        for schema in schemas.all {
-            guard let table = memtable.tables[schema.id], table.rows.count > 0 else { continue }
-            let view = MemtableView(table, strings: memtable.strings)
-            var flush = MemtableFlush(view, schema: schema)
-            written.append(
-                try writeSegment(schema, effort: effort) { writer throws(DatabaseError) in
-                    try calling("writing a segment") { () throws(FileError) in
-                        try flush.write(to: writer)
-                    }
-                })
-            counters.add(flush.counters)
-            merges.add(flush.merges)
+        let files = try makingRoom { () throws(DatabaseError) in
+            try write(memtable, schemas: schemas, effort: effort)
         }
-        let rejects = try writeRejects(memtable.journal)
         var obsolete: [FileName] = []
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
         try replaceManifest { manifest in
-            manifest.segments += written.map(\.info)
-            if let rejects { manifest.rejects.append(rejects) }
-            manifest.counters.add(counters)
+            manifest.segments += files.segments.map(\.info)
+            if let rejects = files.rejects { manifest.rejects.append(rejects) }
+            manifest.counters.add(files.counters)
             manifest.lastSequence = max(manifest.lastSequence, memtable.lastSequence)
             obsolete = manifest.logs.filter { $0.number != log }.map { .log($0.number) }
             manifest.logs.removeAll { $0.number != log }
         } install: { state in
-            for reader in written { state.segments.insert(reader) }
-            state.tagSetMerges.add(merges)
+            for reader in files.segments { state.segments.insert(reader) }
+            state.tagSetMerges.add(files.merges)
             change(&state)
         }
         retire(obsolete)
+    }
+
+    /// What a memtable became, before the manifest names it.
+    private struct FlushedFiles {
+        var segments: [SegmentReader] = []
+        var rejects: Manifest.RejectsFile?
+        var counters = WriteCounters()
+        var merges = TagSetMerges()
+    }
+
+    /// Writes all files of a memtable, or leaves none.
+    private func write(
+        _ memtable: Memtable, schemas: SchemaSet, effort: EncodingEffort
+    ) throws(DatabaseError) -> FlushedFiles {
+        var files = FlushedFiles()
+        do throws(DatabaseError) {
+            for schema in schemas.all {
+                guard let table = memtable.tables[schema.id], table.rows.count > 0 else {
+                    continue
+                }
+                let view = MemtableView(table, strings: memtable.strings)
+                var flush = MemtableFlush(view, schema: schema)
+                files.segments.append(
+                    try writeSegment(schema, effort: effort) { writer throws(DatabaseError) in
+                        try calling("writing a segment") { () throws(FileError) in
+                            try flush.write(to: writer)
+                        }
+                    })
+                files.counters.add(flush.counters)
+                files.merges.add(flush.merges)
+            }
+            files.rejects = try writeRejects(memtable.journal)
+            return files
+        } catch {
+            // Nothing names them; they only take space, which may be what is missing.
+            for segment in files.segments { try? remove(.segment(segment.info.number)) }
+            throw error
+        }
     }
 
     /// Writes one segment file and opens it again, which checks its ends.
@@ -91,10 +115,16 @@ extension Engine {
         return try calling("writing the rejects journal") { () throws(FileError) in
             let folder = try directory.openDirectory(
                 FileName.rejectsDirectory, create: true)
-            let info = try RejectsFile.write(
-                entries, number: number, in: folder, databaseID: databaseID)
-            try folder.sync()
-            return info
+            do throws(FileError) {
+                let info = try RejectsFile.write(
+                    entries, number: number, in: folder, databaseID: databaseID)
+                try folder.sync()
+                return info
+            } catch {
+                // Nothing names it.
+                try? folder.remove(FileName.rejects(number).text)
+                throw error
+            }
         }
     }
 
@@ -149,61 +179,5 @@ extension Engine {
             state.lastSnapshot = nil
         }
         if isOpen, let failure { throw failure }
-    }
-
-    // MARK: Retired files
-
-    /// Remembers files that slow readers may still be about to open.
-    func retire(_ names: [FileName]) {
-        let deadline = DispatchTime.now() + .seconds(options.retireSeconds)
-        state.withLock { state in
-            state.retired += names.map { (name: $0, deadline: deadline) }
-        }
-        removeRetired(all: false)
-    }
-
-    /// Failing to remove a file is no loss: the next opening removes what no manifest names.
-    private func removeRetired(all: Bool) {
-        let now = DispatchTime.now()
-        let due = state.withLock { state in
-            let due = state.retired.filter { all || $0.deadline <= now }
-            state.retired.removeAll { all || $0.deadline <= now }
-            return due
-        }
-        for entry in due { try? remove(entry.name) }
-        if !due.isEmpty { try? directory.sync() }
-    }
-
-    /// Removes every file that no manifest names, without waiting for slow readers: those find a
-    /// newer manifest. Durable on return.
-    ///
-    /// - Throws: `io` where a file cannot be removed; what is left is tried again with the next
-    ///   one that is due.
-    func eraseRetired() throws(DatabaseError) {
-        let all = state.withLock { $0.retired }
-        guard !all.isEmpty else { return }
-        try calling(
-            "removing files with deleted data (it is deleted; they go when the database is opened "
-                + "for writing again)"
-        ) { () throws(FileError) in
-            for entry in all {
-                do throws(FileError) {
-                    try remove(entry.name)
-                } catch {
-                    guard error.isNotFound else { throw error }
-                }
-            }
-            try directory.sync()
-            if all.contains(where: { if case .rejects = $0.name { true } else { false } }) {
-                try directory.openDirectory(FileName.rejectsDirectory, create: false).sync()
-            }
-        }
-        let names = Set(all.map(\.name))
-        state.withLock { state in state.retired.removeAll { names.contains($0.name) } }
-    }
-
-    func remove(_ name: FileName) throws(FileError) {
-        guard case .rejects = name else { return try directory.remove(name.text) }
-        try directory.openDirectory(FileName.rejectsDirectory, create: false).remove(name.text)
     }
 }

@@ -8,6 +8,8 @@ extension Engine {
         var participants: [String] = []
         /// By digest: whoever of the data is on it, and everybody from now on.
         var list = ForgottenList()
+        /// Whether what a repair set aside goes as well.
+        var removesSetAside = false
         /// Asked between series; throws to end the work.
         var checkCancelled: () throws(DatabaseError) -> Void = {}
     }
@@ -15,16 +17,22 @@ extension Engine {
     /// Forgets participants; durable on return, and no file of the database holds a byte that only
     /// they had. Also removes what crashes and failed merges left behind.
     ///
-    /// - Throws: as `delete`.
+    /// - Throws: as `delete`; `usage` where a repair set files aside, and they are to stay.
     func forget(_ wanted: Forgetting) throws(DatabaseError) -> ForgetReport {
         try alone { () throws(DatabaseError) in
+            let setAside = try SetAside(in: directory)
+            if !wanted.removesSetAside { try setAside.checkIsEmpty() }
             try mergeReplacedNames()
             var report = ForgetReport()
             let forgotten = state.withLock { $0.manifest.forgotten }
             let snapshot = try snapshot()
             let (list, names) = try wanted.settle(forgotten, in: snapshot, &report)
             let deletion = wanted.deletion(in: snapshot, names)
-            var rewriting = try rewrite(deletion, &report.deletion)
+            var rewriting: Rewriting
+            (rewriting, report.deletion) = try makingRoom { () throws(DatabaseError) in
+                var report = DeletionReport()
+                return (try rewrite(deletion, &report), report)
+            }
             addEmptied(deletion, &rewriting)
             report.count(rewriting, in: state.withLock { $0.manifest })
             if !rewriting.isEmpty || list != forgotten {
@@ -34,6 +42,8 @@ extension Engine {
             }
             try eraseRetired()
             try eraseUnnamed()
+            report.setAsideFiles = setAside.count
+            try setAside.remove()
             return report
         }
     }
@@ -89,8 +99,59 @@ extension Engine {
 
     /// Removes files that no manifest names: none is on its way to one while nobody else writes.
     private func eraseUnnamed() throws(DatabaseError) {
-        try Recovery.removeUnnamed(directory, state.withLock { $0.manifest })
+        _ = try Recovery.removeUnnamed(directory, state.withLock { $0.manifest })
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
+    }
+}
+
+/// What repairs moved to `damaged/`: bytes that nobody could read may still be a participant's.
+struct SetAside {
+    /// How many files there are.
+    let count: Int
+    private let directory: any Directory
+
+    init(in directory: any Directory) throws(DatabaseError) {
+        self.directory = directory
+        count = try calling("looking for files that a repair set aside") { () throws(FileError) in
+            let name = FileName.damagedDirectory
+            guard try directory.list().contains(name) else { return 0 }
+            return try SetAside.count(in: directory.openDirectory(name, create: false))
+        }
+    }
+
+    private static func count(in folder: any Directory) throws(FileError) -> Int {
+        var count = 0
+        for name in try folder.list() {
+            do throws(FileError) {
+                count += try self.count(in: folder.openDirectory(name, create: false))
+            } catch {
+                guard error.code == FileError.notFolder else { throw error }
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// - Throws: `usage` with what to do.
+    func checkIsEmpty() throws(DatabaseError) {
+        guard count > 0 else { return }
+        throw DatabaseError(
+            .usage,
+            "found \(count) files that a repair set aside, which may hold what is to be forgotten, "
+                + "expected none; nothing was forgotten. Keep elsewhere what you need of them, then "
+                + "have them removed (cozdb forget --with-damaged) or remove this folder",
+            file: directory.path + "/" + FileName.damagedDirectory)
+    }
+
+    /// Removes them. Durable on return.
+    func remove() throws(DatabaseError) {
+        guard count > 0 else { return }
+        try calling(
+            "removing files that a repair set aside (all else is forgotten; run it again)"
+        ) { () throws(FileError) in
+            _ = try directory.removeTree(FileName.damagedDirectory)
+            try directory.sync()
+        }
     }
 }
 

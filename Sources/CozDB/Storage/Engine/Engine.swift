@@ -62,6 +62,8 @@ final class Engine: Sendable {
         var isClosed = false
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: DispatchTime)] = []
+        /// How often some of them were removed: whoever found no space may try again.
+        var removals = 0
         /// What flushes and merges found since the database was opened.
         var tagSetMerges = TagSetMerges()
         /// `journalID` of refusals stored before, to keep equal ones once; nil until the first.
@@ -137,6 +139,16 @@ final class Engine: Sendable {
         if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
     }
 
+    /// Asked before anything is acknowledged or replaced.
+    func checkIsAlone() throws(DatabaseError) {
+        guard !witness.isHeld(in: directory) else { return }
+        throw DatabaseError(
+            .locked,
+            "this file was removed or replaced while the database was open for writing, expected "
+                + "it to stay: another process may write now, so this one does not any more. "
+                + "Open again", file: directory.path + "/" + FileName.lock.text)
+    }
+
     // MARK: Logs and manifest
 
     /// The open log, made and named by the manifest if there is none.
@@ -145,9 +157,11 @@ final class Engine: Sendable {
         let number = try reserveFileNumber()
         let identity = LogIdentity(
             databaseID: databaseID, number: number, firstSequence: firstSequence)
-        let log = try calling("making a log") { () throws(FileError) in
-            try LogWriter(in: directory, identity: identity) { [reserveQueue] work in
-                reserveQueue.async(execute: work)
+        let log = try makingRoom { () throws(DatabaseError) in
+            try calling("making a log") { () throws(FileError) in
+                try LogWriter(in: directory, identity: identity) { [reserveQueue] work in
+                    reserveQueue.async(execute: work)
+                }
             }
         }
         try replaceManifest { manifest in
@@ -210,13 +224,20 @@ final class Engine: Sendable {
             // Dies outside of the lock, perhaps with what was read of files that are no more.
             var lastSnapshot: Snapshot?
             defer { withExtendedLifetime(lastSnapshot) {} }
-            do throws(FileError) {
-                try manifest.write(in: directory)
+            let edited: Manifest
+            do throws(DatabaseError) {
+                try checkIsAlone()
+                edited = try makingRoom { () throws(DatabaseError) in
+                    try calling("replacing the manifest") { () throws(FileError) in
+                        var written = manifest
+                        try written.write(in: directory)
+                        return written
+                    }
+                }
             } catch {
                 // Which manifest the disk has is not known any more.
-                throw fail(DatabaseError(error, while: "replacing the manifest"))
+                throw fail(error)
             }
-            let edited = manifest
             witness.note(edited)
             state.withLock { state in
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
@@ -257,6 +278,10 @@ final class Engine: Sendable {
     }
 
     func rejects(_ info: Manifest.RejectsFile) throws(DatabaseError) -> [JournalEntry] {
-        try RejectsFile.read(info, under: directory, databaseID: databaseID)
+        do throws(DatabaseError) {
+            return try RejectsFile.read(info, under: directory, databaseID: databaseID)
+        } catch {
+            throw error.ofNamedFile
+        }
     }
 }

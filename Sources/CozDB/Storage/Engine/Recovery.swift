@@ -46,9 +46,17 @@ enum Recovery {
                 throw error.ofNamedFile
             }
         }
-        let witness = try begin(lock, found.witness, &manifest, in: directory)
+        let witness: WitnessFile
+        do throws(DatabaseError) {
+            witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
+        } catch {
+            guard let known = manifest, error.cause?.isOutOfSpace == true,
+                try makeRoom(in: directory, known, found.witness)
+            else { throw error }
+            witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
+        }
         guard let manifest else { preconditionFailure("made where there was none") }
-        try removeUnnamed(directory, manifest)
+        _ = try removeUnnamed(directory, manifest)
         let engine = Engine(
             directory: directory, witness: witness, manifest: manifest, segments: segments,
             options: options)
@@ -60,11 +68,11 @@ enum Recovery {
     /// is known to be durable.
     private static func begin(
         _ lock: any File, _ found: Witness?, _ manifest: inout Manifest?,
-        in directory: any Directory
+        in directory: any Directory, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> WitnessFile {
-        let started = Timestamp(nanoseconds: now()).description
+        let started = Timestamp(nanoseconds: fileSystem.now()).description
         let holder = "process \(getpid()), since \(started)"
-        let databaseID = manifest?.databaseID ?? UInt64.random(in: 1...UInt64.max)
+        let databaseID = manifest?.databaseID ?? fileSystem.makeIdentity()
         var known =
             found
             ?? Witness(databaseID: databaseID, generation: 0, manifestChecksum: 0, holder: holder)
@@ -133,47 +141,74 @@ enum Recovery {
         return text.isEmpty ? "unknown" : text
     }
 
-    static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    /// Removes files that nobody needs where there is no space to begin with: those that no
+    /// manifest names where this one is known to be durable, else those that none ever named.
+    ///
+    /// - Returns: whether there were some.
+    private static func makeRoom(
+        in directory: any Directory, _ manifest: Manifest, _ witness: Witness?
+    ) throws(DatabaseError) -> Bool {
+        // The witness only knows manifests that were durable when it was told.
+        let isDurable =
+            witness?.generation == manifest.generation
+            && witness?.manifestChecksum == manifest.fileChecksum
+        return try removeUnnamed(
+            directory, manifest, from: isDurable ? 0 : manifest.nextFileNumber)
     }
 
+    /// Removes files that a durable manifest does not name.
+    ///
+    /// - Parameter first: the lowest number that may go.
+    /// - Returns: whether there were some.
     static func removeUnnamed(
-        _ directory: any Directory, _ manifest: Manifest
-    ) throws(DatabaseError) {
-        let segments = Set(manifest.segments.map(\.number))
-        let logs = Set(manifest.logs.map(\.number))
-        let rejects = Set(manifest.rejects.map(\.number))
-        try calling("removing files of an interrupted write") { () throws(FileError) in
-            var names = try directory.list()
-            var isChanged = false
-            for name in names {
-                switch FileName(name) {
-                case .segment(let number) where !segments.contains(number),
-                    .log(let number) where !logs.contains(number):
-                    try directory.remove(name)
-                    isChanged = true
-                case .manifestDraft:
-                    try directory.remove(name)
-                    isChanged = true
-                default: break
-                }
+        _ directory: any Directory, _ manifest: Manifest, from first: UInt64 = 0
+    ) throws(DatabaseError) -> Bool {
+        let named = Set(
+            manifest.segments.map { FileName.segment($0.number) }
+                + manifest.logs.map { .log($0.number) }
+                + manifest.rejects.map { .rejects($0.number) })
+        func isUnnamed(_ name: String, inRejects: Bool) -> Bool {
+            guard let file = FileName(name) else { return false }
+            switch file {
+            case .manifestDraft: return !inRejects
+            case .segment(let number), .log(let number):
+                return !inRejects && number >= first && !named.contains(file)
+            case .rejects(let number):
+                return inRejects && number >= first && !named.contains(file)
+            default: return false
             }
-            // They may hold what was deleted: gone is gone, also after a power loss.
-            if isChanged { try directory.sync() }
-            guard names.contains(FileName.rejectsDirectory) else { return }
-            let folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
-            names = try folder.list()
-            isChanged = false
-            for name in names {
-                if case .rejects(let number) = FileName(name), !rejects.contains(number) {
-                    try folder.remove(name)
-                    isChanged = true
-                }
-            }
-            if isChanged { try folder.sync() }
         }
+        do throws(FileError) {
+            let names = try directory.list()
+            let unnamed = names.filter { isUnnamed($0, inRejects: false) }
+            try remove(unnamed, from: directory)
+            guard names.contains(FileName.rejectsDirectory) else { return !unnamed.isEmpty }
+            let folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
+            let refused = try folder.list().filter { isUnnamed($0, inRejects: true) }
+            try remove(refused, from: folder)
+            if manifest.rejects.isEmpty, try folder.list().isEmpty {
+                // Its own name may not be durable, and what fails once is not synced again.
+                try directory.removeDirectory(FileName.rejectsDirectory)
+                try directory.sync()
+            }
+            return !unnamed.isEmpty || !refused.isEmpty
+        } catch {
+            guard error.code == EISDIR else {
+                throw DatabaseError(error, while: "removing files of an interrupted write")
+            }
+            throw DatabaseError(
+                .io,
+                "found a folder under the name of a file that an interrupted write leaves, "
+                    + "expected none; look into it, then move it elsewhere", file: error.path)
+        }
+    }
+
+    private static func remove(
+        _ names: [String], from folder: any Directory
+    ) throws(FileError) {
+        for name in names { try folder.remove(name) }
+        // They may hold what was deleted: gone is gone, also after a power loss.
+        if !names.isEmpty { try folder.sync() }
     }
 }
 

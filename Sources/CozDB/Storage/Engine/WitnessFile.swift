@@ -54,6 +54,15 @@ final class WitnessFile: Sendable {
         }
     }
 
+    /// Whether the lock still keeps others out: whoever removes or replaces the file lets a second
+    /// writer in, which takes the lock of another one.
+    func isHeld(in directory: any Directory) -> Bool {
+        state.withLock { state in
+            guard let file = state.file else { return false }
+            return directory.isNamed(FileName.lock.text, file)
+        }
+    }
+
     /// Gives the lock back.
     func release() {
         state.withLock { $0.file = nil }

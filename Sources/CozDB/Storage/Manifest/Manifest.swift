@@ -306,14 +306,20 @@ extension Manifest {
         } catch {
             guard error.isNotFound else { throw error }
         }
-        let file = try directory.create(draft)
         let bytes = encoded()
         fileVersion = Manifest.version
         fileChecksum = checksum(
             bytes.span.extracting(Manifest.headerSizeBytes...), seed: Manifest.version)
-        try file.writeAll(bytes.span, at: 0)
-        try file.syncData()
-        try directory.rename(draft, to: FileName.manifest.text)
+        do throws(FileError) {
+            let file = try directory.create(draft)
+            try file.writeAll(bytes.span, at: 0)
+            try file.syncData()
+            try directory.rename(draft, to: FileName.manifest.text)
+        } catch {
+            // It only takes space, which may be what is missing.
+            try? directory.remove(draft)
+            throw error
+        }
         try directory.sync()
     }
 }

@@ -1,0 +1,32 @@
+// Few open files: the command says so at once, rather than in the middle of its work.
+
+internal import CozDB
+internal import Dispatch
+internal import Glibc
+
+enum OpenFiles {
+    /// With fewer some subcommand could not end; a backup has most of them open.
+    private static let countMin: rlim_t = 16
+    /// With more there are always some left.
+    private static let countEnough: rlim_t = 512
+
+    /// Called once, before any file is opened.
+    ///
+    /// - Throws: `io` where the limit is too low for any work.
+    static func prepare() throws(DatabaseError) {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
+            limit.rlim_cur < countEnough
+        else { return }
+        guard limit.rlim_cur >= countMin else {
+            throw DatabaseError(
+                .io,
+                "found a limit of \(limit.rlim_cur) open files (RLIMIT_NOFILE), expected at least "
+                    + "\(countMin); nothing was done. Raise it: ulimit -n \(countEnough)")
+        }
+        // Dispatch opens its own when it is first used, and traps where it cannot.
+        let isReady = DispatchSemaphore(value: 0)
+        DispatchQueue.global().asyncAfter(deadline: .now()) { isReady.signal() }
+        isReady.wait()
+    }
+}

@@ -1,0 +1,113 @@
+// Few open files, small files, full disks: one message, the exit status of the contract, and a
+// database that goes on.
+
+internal import Foundation
+internal import Testing
+
+struct ScarcityTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let lines = (0..<3000).map { line in
+            "m\(line % 5),id_participant=p\(line % 7) k=\(line)i,t=\"text \(line * 7919)\" \(line)"
+        }
+        _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "lines.lp")
+    }
+
+    private func shell(_ line: String) throws -> CommandRun {
+        try Command.shell(line, in: folder.url)
+    }
+
+    /// Rows of the five experiments together, each of which has the key in field k.
+    private func rows(_ path: String = "d") throws -> Int {
+        let run = try shell("cozdb query --db \(path) --format csv 'SELECT count(k) FROM /.*/'")
+        #expect(run.status == 0 || run.errors.contains("no experiment"), "\(run.errors)")
+        return run.lines.compactMap { Int($0.split(separator: ",").last ?? "") }.reduce(0, +)
+    }
+
+    @Test func `few open files`() throws {
+        #expect(try shell("cozdb import --db whole --batch-rows 500 lines.lp").status == 0)
+        let commands = [
+            "import --db d lines.lp", "query --db d 'SELECT count(k) FROM /.*/'", "compact --db d",
+            "check --db d", "export --db d --format csv", "backup --db d b",
+            "forget --db d --participant p1", "repair --db d", "restore whole --db r",
+        ]
+        for limit in [6, 12, 16, 20, 40] {
+            _ = try shell("rm -rf d b r; cp -r whole d")
+            for command in commands {
+                let run = try shell("ulimit -n \(limit); cozdb \(command)")
+                if run.status == 0 { continue }
+                #expect(run.status == 3, "\(limit), \(command): \(run.status) \(run.errors)")
+                #expect(run.errors.contains("ulimit -n"), "\(limit), \(command): \(run.errors)")
+                #expect(limit < 40, "\(command): \(run.errors)")
+                #expect(run.errors.split(separator: "\n").count == 1, "\(command): \(run.errors)")
+            }
+            #expect(try shell("cozdb check --db d").status == 0, "\(limit)")
+        }
+        let none = try shell("ulimit -n 8; cozdb info --db whole")
+        #expect(none.errors.contains("found a limit of 8 open files (RLIMIT_NOFILE)"))
+    }
+
+    @Test(arguments: [0, 1, 8, 40, 100, 200])
+    func `small files`(blocks: Int) throws {
+        let run = try shell(
+            """
+            (ulimit -f \(blocks); cozdb import --db d --batch-rows 100 --progress plain lines.lp
+            echo $? >&3) 3> /dev/fd/2 > out
+            """)
+        // The last line is the status: redirected files would be limited as well.
+        let status = run.errors.split(separator: "\n").last.flatMap { Int($0) }
+        if status != 0 {
+            #expect(status == 3, "\(run.errors)")
+            #expect(run.errors.contains("raise the limit of file sizes (ulimit -f)"))
+        }
+        let committed = run.errors.split(separator: "\n").last { $0.hasPrefix("committed ") }
+        let acknowledged = committed.flatMap { Int($0.dropFirst(10)) } ?? 0
+        guard FileManager.default.fileExists(atPath: folder.path("d/MANIFEST")) else {
+            #expect(acknowledged == 0)
+            return
+        }
+        #expect(try shell("cozdb check --db d").status == 0)
+        let found = try rows()
+        #expect(found >= acknowledged && found % 100 == 0, "\(found) of \(acknowledged)")
+        #expect(try shell("cozdb import --db d lines.lp").status == 0)
+        #expect(try rows() == 3000)
+    }
+
+    @Test(.enabled(if: Machine.hasReadOnlyMounts, "needs root and mount"))
+    func `a full disk, and then a larger one`() throws {
+        // In a name space of its own: the mount goes with its last process.
+        let script = """
+            mount -t tmpfs -o size=300k tmpfs disk || exit 9
+            i=0
+            while [ $i -lt 40 ]; do
+              i=$((i + 1))
+              cozdb import --db disk/d --batch-rows 100 --experiment e$i many.lp 2> ../err > ../out
+              status=$?
+              test $status = 0 && continue
+              break
+            done
+            echo "import $i $status $(cat ../err)"
+            cozdb check --db disk/d || exit 8
+            cozdb import --db disk/d lines.lp 2> ../err > ../out
+            echo "again $? $(cat ../err)"
+            cozdb check --db disk/d || exit 7
+            mount -o remount,size=20m disk || exit 6
+            cozdb import --db disk/d lines.lp && cozdb check --db disk/d || exit 5
+            ls disk/d
+            """
+        let lines = (0..<1000).map { "e,id_participant=p\($0 % 7) v=\($0).\($0 * 7919 % 997) \($0)" }
+        _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "many.lp")
+        _ = try folder.write(
+            script.replacing("--experiment e$i many.lp", with: "now.lp")
+                .replacing("  cozdb import", with: "  sed s/^e/e$i/ many.lp > now.lp\n  cozdb import")
+                .replacing("../", with: ""), to: "run.sh")
+        let run = try shell("mkdir disk && unshare --mount sh run.sh")
+        #expect(run.status == 0, "\(run.status) \(run.output) \(run.errors)")
+        for line in run.lines where line.hasPrefix("import ") || line.hasPrefix("again ") {
+            #expect(line.contains(" 3 cozdb: "), "\(line)")
+            #expect(line.contains("No space left on device; free space"), "\(line)")
+        }
+    }
+}
