@@ -24,6 +24,12 @@ final class MemoryFiles: FileSystem {
         MemoryDirectory(self, path)
     }
 
+    func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace { .apart }
+
+    /// The same in every run, as the corpus has it.
+    func now() -> Int64 { 1_700_000_000_000_000_000 }
+    func makeIdentity() -> UInt64 { Sample.databaseID }
+
     fileprivate func node(_ path: String) -> MemoryFile.Node? {
         nodes.withLock { $0[path] }
     }
@@ -73,6 +79,11 @@ final class MemoryDirectory: Directory {
     func open(_ name: String, writable: Bool) throws(FileError) -> any File {
         try file(name, "open")
     }
+
+    /// Nobody takes a name away from a file that is open.
+    func isNamed(_ name: String, _ file: any File) -> Bool { true }
+
+    func removeDirectory(_ name: String) {}
 
     func openDirectory(_ name: String, create: Bool) -> any Directory {
         MemoryDirectory(system, path(name))
