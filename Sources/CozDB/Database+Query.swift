@@ -57,6 +57,6 @@ extension Database {
 
     /// The clock as it is now, no parameters.
     static var options: QueryOptions {
-        QueryOptions(now: Timestamp(nanoseconds: Recovery.now()))
+        QueryOptions(now: Timestamp(nanoseconds: SystemClock.now()))
     }
 }

@@ -97,6 +97,10 @@ struct Cozbench {
             try CommitsWorkload.run(
                 directory: $0[0], count: $0.number(1, or: 2000), threads: $0.number(2, or: 100))
         },
+        Workload("batches", "DIRECTORY [ROWS] [COUNT]", "durable batches, each waited for") {
+            try BatchesWorkload.run(
+                directory: $0[0], rows: $0.number(1, or: 1000), count: $0.number(2, or: 500))
+        },
         Workload("shuffle", "IN OUT SEED", "makes a file with every line at a random place") {
             try ShuffledFile.write($0[0], to: $0[1], seed: UInt64($0.number(2, or: 1)))
         },

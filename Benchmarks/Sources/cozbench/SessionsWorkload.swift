@@ -46,7 +46,7 @@ enum SessionsWorkload {
     }
 
     /// What one participant's watch sends: a value a minute of two kinds, and why it was sent.
-    private static func delivery(
+    static func delivery(
         _ session: Int, rows: Int, _ random: inout SplitMix
     ) throws(DatabaseError) -> WriteBatch {
         var batch = WriteBatch()

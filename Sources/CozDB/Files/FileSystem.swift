@@ -31,6 +31,12 @@ package struct FileError: Error, Equatable, Sendable {
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
     /// Whether it is a sync that failed: what was written before is not known to be there then.
     package var isOfSync: Bool { call == "fsync" || call == "fdatasync" }
+    /// Whether a device failed to give bytes that are there.
+    package var isUnreadable: Bool { code == EIO && call == "pread" }
+    /// Whether something else than a file, or than a folder, has its name.
+    package var isOdd: Bool {
+        [FileError.notRegular, FileError.notFolder, ELOOP, EISDIR, ENXIO, ENOTDIR].contains(code)
+    }
 }
 
 extension DatabaseError {
@@ -102,11 +108,27 @@ package protocol FileSystem: Sendable {
     /// Where a path lies, seen from an open directory: symbolic links are followed, and nothing
     /// needs to be there yet. `apart` where that cannot be told.
     func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace
+    /// Nanoseconds since 1970: what a database writes of the time. Tests repeat it.
+    func now() -> Int64
+    /// A number like no other, for a new database; never 0. Tests repeat it.
+    func makeIdentity() -> UInt64
 }
 
 extension FileSystem {
     package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
         .apart
+    }
+    package func now() -> Int64 { SystemClock.now() }
+    package func makeIdentity() -> UInt64 { .random(in: 1...UInt64.max) }
+}
+
+/// The clock of the system.
+package enum SystemClock {
+    /// Nanoseconds since 1970.
+    package static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }
 
@@ -250,6 +272,33 @@ extension File {
                 continue
             }
         }
+    }
+
+    /// Reads up to `count` bytes into the beginning of memory that is used again.
+    ///
+    /// - Returns: how many there are; fewer than asked for only at the end of the file.
+    package func read(
+        _ count: Int, at offset: Int, into memory: inout [UInt8]
+    ) throws(FileError) -> Int {
+        if memory.count < count { memory = [UInt8](repeating: 0, count: count) }
+        // A typed throw cannot pass through rethrowing withUnsafeMutableBytes.
+        let result = unsafe memory.withUnsafeMutableBytes { buffer in
+            Result { () throws(FileError) in
+                var done = 0
+                while done < count {
+                    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<count])
+                    do throws(FileError) {
+                        let got = unsafe try read(into: rest, at: offset + done)
+                        if got == 0 { break }
+                        done += got
+                    } catch  where error.code == EINTR {
+                        continue
+                    }
+                }
+                return done
+            }
+        }
+        return try result.get()
     }
 
     /// Reads up to `count` bytes; fewer only at the end of the file.

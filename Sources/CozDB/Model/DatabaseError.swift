@@ -35,6 +35,13 @@ public struct DatabaseError: Error, Sendable {
     public var offset: Int?
     /// The call of the system that failed, where it was one.
     var cause: FileError?
+    /// Whether a device failed to give bytes that are there: what they held is as good as damaged.
+    var isUnreadable: Bool { cause?.isUnreadable == true }
+    /// Whether a link, a pipe or a folder has the name of a file.
+    var isOdd: Bool { cause?.isOdd == true }
+    /// Whether the system refused a call for reasons that say nothing of what is stored: rights,
+    /// limits, memory.
+    var isRefusal: Bool { kind == .io && !isUnreadable && !isOdd }
 
     /// - Parameters:
     ///   - message: what was found, what was expected, what to do.

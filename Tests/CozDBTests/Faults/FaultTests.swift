@@ -16,10 +16,11 @@ struct FaultTests {
     enum Trouble: CaseIterable {
         case killInTheMiddle, killAtAnyByte, killAtSector, killAtPage, killAfter
         case inputOutputError, revertingError, interruptedCall
-        case noSpaceOnce, noSpace, noSpaceUntilRemoval, noQuota, fileTooLarge
+        case noSpaceOnce, noSpace, noSpaceUntilRemoval
         case interruption, short
 
-        var kind: Kind {
+        /// - Parameter call: a lack of space has three names, which take turns.
+        func kind(_ call: Int) -> Kind {
             switch self {
             case .killInTheMiddle: .kill(.half)
             case .killAtAnyByte: .kill(.byte(seed: 7))
@@ -30,10 +31,8 @@ struct FaultTests {
             case .revertingError: .reverted(EIO)
             case .interruptedCall: .failure(EINTR)
             case .noSpaceOnce: .space(ENOSPC, .once)
-            case .noSpace: .space(ENOSPC, .lasting)
+            case .noSpace: .space([ENOSPC, EDQUOT, EFBIG][call % 3], .lasting)
             case .noSpaceUntilRemoval: .space(ENOSPC, .untilRemoval)
-            case .noQuota: .space(EDQUOT, .lasting)
-            case .fileTooLarge: .space(EFBIG, .lasting)
             case .interruption: .interruption
             case .short: .short
             }
@@ -54,7 +53,7 @@ struct FaultTests {
                 return ["pwrite", "rename", "fsync", "fdatasync"].contains(name)
             case .killInTheMiddle, .killAtAnyByte, .killAtSector, .killAtPage:
                 return name == "pwrite"
-            case .noSpaceOnce, .noSpace, .noSpaceUntilRemoval, .noQuota, .fileTooLarge:
+            case .noSpaceOnce, .noSpace, .noSpaceUntilRemoval:
                 return takesSpace
             }
         }
@@ -66,7 +65,7 @@ struct FaultTests {
         func losses(_ call: Int) -> [FaultyFileSystem.Loss] {
             switch self {
             case .interruption, .short: [.everything]
-            case .noQuota, .fileTooLarge, .noSpaceUntilRemoval, .interruptedCall: []
+            case .noSpaceUntilRemoval, .interruptedCall: []
             case .killInTheMiddle, .killAtAnyByte, .killAtSector, .killAtPage, .killAfter:
                 [call % 2 == 0 ? .nothing : .random(seed: UInt64(call))]
             default: [.random(seed: UInt64(call))]
@@ -83,12 +82,6 @@ struct FaultTests {
         system.recordStates()
         return (system: system, progress: try FaultWorkload().run(on: system))
     }
-
-    /// With COZDB_FAULTS every kind of trouble meets every call. Else the kinds share them out:
-    /// every call meets some, and every kind meets one call in so many.
-    static let step = ProcessInfo.processInfo.environment["COZDB_FAULTS"] == nil ? 4 : 1
-
-    static func isTurn(_ kind: Int, _ call: Int) -> Bool { (call + kind) % step == 0 }
 
     static let onlyCall = ProcessInfo.processInfo.environment["COZDB_FAULT_CALL"].flatMap {
         Int($0)
@@ -123,34 +116,31 @@ struct FaultTests {
     @Test(arguments: 0..<FaultTests.shareCount)
     func `a kill and a power loss before any call lose nothing acknowledged`(share: Int) throws {
         let (system, progress) = try Self.whole.get()
-        var seen: Set<[Int]> = []
         for (call, name) in try Self.calls(share) {
             let progress = progress.before(call)
-            let losses = FaultyFileSystem.Loss.variants(seed: UInt64(call)).enumerated()
-            for (kind, loss) in losses where Self.isTurn(kind, call) {
-                let left = system.survivor(ofKillBefore: call, loss)
-                let state = [left.fingerprint, progress.acknowledged, progress.begun]
-                guard seen.insert(state).inserted else { continue }
+            for loss in FaultyFileSystem.Loss.variants(seed: UInt64(call)) {
                 FaultWorkload().check(
-                    left, progress, "kill before call \(call) (\(name)), \(loss)")
+                    system.survivor(ofKillBefore: call, loss), progress,
+                    "kill before call \(call) (\(name)), \(loss)")
             }
         }
     }
 
     @Test(arguments: Trouble.allCases, 0..<FaultTests.shareCount)
     func `trouble at any call loses nothing acknowledged`(trouble: Trouble, share: Int) throws {
-        let kind = Trouble.allCases.firstIndex(of: trouble) ?? 0
-        // Counted among the calls that it concerns.
-        let calls = try Self.calls(share).filter { trouble.concerns($0.1) }
-        for (place, (call, name)) in calls.enumerated() where Self.isTurn(kind, place) {
+        for (call, name) in try Self.calls(share) where trouble.concerns(name) {
             try meet(trouble, at: call, named: name)
         }
     }
 
     private func meet(_ trouble: Trouble, at call: Int, named name: String) throws {
         let workload = FaultWorkload()
-        let system = FaultyFileSystem(faults: [.init(at: call, trouble.kind)])
-        let progress = try workload.run(on: system)
+        let (recorded, sessions) = try (Self.whole.get().system, Self.whole.get().progress.sessions)
+        // The sessions before are those of the recorded run.
+        let session = try #require(sessions.last { $0.firstCall <= call })
+        let system = recorded.resumed(
+            at: session.firstCall, faults: [.init(at: call, trouble.kind(call))])
+        let progress = try workload.run(on: system, from: session)
         let what = "\(trouble) at call \(call) (\(name))"
         if trouble.isHarmless {
             #expect(progress.failure == nil, "\(what)")
@@ -159,7 +149,7 @@ struct FaultTests {
         for loss in trouble.losses(call) where !isReading || trouble.isHarmless {
             workload.check(system.survivor(loss), progress, "\(what), then \(loss)")
         }
-        if case .kill = trouble.kind { return }
+        if case .kill = trouble.kind(call) { return }
         if trouble.isHarmless { return }
         workload.check(system, progress, "\(what), in the same process")
     }

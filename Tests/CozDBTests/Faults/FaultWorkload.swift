@@ -31,6 +31,14 @@ struct FaultWorkload {
 
     var options = DatabaseOptions()
 
+    /// An opening of the database: a run can begin with it where the one before left files.
+    struct Session {
+        var firstCall = 0
+        /// Of the steps that follow.
+        var step = 0
+        var changeCount = 0
+    }
+
     /// How far a run came before something failed.
     struct Progress {
         /// Changes that were reported.
@@ -43,6 +51,9 @@ struct FaultWorkload {
         /// Numbers of the first calls after each change was begun, and after it was reported.
         var begins: [Int] = []
         var ends: [Int] = []
+
+        /// When the database was opened.
+        var sessions: [Session] = []
 
         /// How far the run was before a call.
         func before(_ call: Int) -> Progress {
@@ -121,13 +132,18 @@ struct FaultWorkload {
 
     /// Runs until the end or the first failure. Where something failed, it is as in a process that
     /// goes on: readers still get answers, there is space again, and the database is closed.
-    func run(on system: FaultyFileSystem) throws -> Progress {
+    ///
+    /// - Parameter session: with what to begin, on files that are as they were then.
+    func run(on system: FaultyFileSystem, from session: Session = Session()) throws -> Progress {
         var progress = Progress()
+        progress.begun = session.changeCount
+        progress.acknowledged = session.changeCount
+        progress.sessions.append(session)
         var open: Database?
         do {
             var database = try self.open(system)
             open = database
-            for step in FaultWorkload.steps {
+            for (index, step) in FaultWorkload.steps.enumerated().dropFirst(session.step) {
                 switch step {
                 case .change:
                     progress.begun += 1
@@ -140,6 +156,10 @@ struct FaultWorkload {
                 case .reopen:
                     open = nil
                     try database.close()
+                    progress.sessions.append(
+                        Session(
+                            firstCall: system.callCount, step: index + 1,
+                            changeCount: progress.begun))
                     database = try self.open(system)
                     open = database
                 }

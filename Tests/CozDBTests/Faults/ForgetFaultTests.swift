@@ -2,14 +2,13 @@
 // have all they had, and what was acknowledged holds.
 
 import CozTestSupport
-import Foundation
 import Testing
 
 @testable import CozDB
 
 struct ForgetFaultTests {
     /// Every call with `COZDB_FAULTS`; else each kind of trouble has some, and all have them all.
-    private static let step = ProcessInfo.processInfo.environment["COZDB_FAULTS"] == nil ? 8 : 1
+    private static let step = SeededFaultTests.isThorough ? 1 : 8
 
     @Test(arguments: FaultTests.Trouble.allCases)
     func `trouble at any call of a forget leaves all or nothing of somebody`(
@@ -25,7 +24,7 @@ struct ForgetFaultTests {
         let kind = FaultTests.Trouble.allCases.firstIndex(of: trouble) ?? 0
         for call in stride(from: kind % Self.step, to: whole.callCount, by: Self.step) {
             let what = "\(trouble) at call \(call), \(whole.calls[call])"
-            let system = made.survivor(.nothing, faults: [.init(at: call, trouble.kind)])
+            let system = made.survivor(.nothing, faults: [.init(at: call, trouble.kind(call))])
             let isAcknowledged = (try? forget(planted, on: system)) ?? false
             for loss in [.nothing] + trouble.losses(call) {
                 let isListed = try judge(

@@ -89,7 +89,7 @@ import Testing
         system["db/LOCK"] = locks[0]
         #expect(
             Self.failure { try Self.rows(system) }?.message.contains("LOCK was replaced") == true)
-        for bytes in [[], Array(locks[1].prefix(300)), [UInt8](repeating: 0, count: 1024)] {
+        for bytes in [Array(locks[1].prefix(300)), [UInt8](repeating: 0, count: 1024)] {
             system["db/LOCK"] = bytes
             #expect(
                 Self.failure { try Self.rows(system) }?.kind == .damaged, "\(bytes.count) bytes")

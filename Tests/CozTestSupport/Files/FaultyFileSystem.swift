@@ -53,6 +53,15 @@ internal import Foundation
         return FaultyFileSystem(tree: state.survivor(loss), faults: [])
     }
 
+    /// The file system of a run that goes on where a recorded one was before a call, and counts on
+    /// from there.
+    package func resumed(at call: Int, faults: [Fault]) -> FaultyFileSystem {
+        let system = FaultyFileSystem(
+            tree: locked { states?[call] ?? tree }, faults: faults)
+        system.count = call
+        return system
+    }
+
     /// From now on, besides the faults that are set already.
     package func add(_ fault: Fault) {
         locked { faults.append(fault) }
@@ -86,14 +95,25 @@ internal import Foundation
         }
     }
 
+    /// From now on the device does not give these bytes of a file; writing them cures that.
+    package func makeUnreadable(_ path: String, _ range: Range<Int>) {
+        locked { () -> Void in
+            guard let number = tree.file(path) else { return }
+            tree.files[number]?.unreadable = range
+        }
+    }
+
     /// Everything that programs see, and what a power loss would leave of it, to tell states apart.
+    /// A locked file counts as another: nobody may hold it any more.
     package var fingerprint: Int {
         let tree = locked { self.tree }
         var hasher = Hasher()
         for state in [tree, tree.survivor(.everything)] {
             for path in state.list().sorted() {
                 hasher.combine(path)
-                hasher.combine(state.file(path).flatMap { state.files[$0]?.content })
+                let file = state.file(path).flatMap { state.files[$0] }
+                hasher.combine(file?.content)
+                hasher.combine(file?.isLocked)
             }
         }
         return hasher.finalize()
@@ -185,6 +205,14 @@ internal import Foundation
                 faults[index].isOver = true
             }
         }
+    }
+
+    /// Stands still, so that two runs with one fault leave the same bytes.
+    package func now() -> Int64 { 1_700_000_000_000_000_000 }
+
+    package func makeIdentity() -> UInt64 {
+        var random = SeededRandom(seed: UInt64(callCount))
+        return random.next() | 1
     }
 
     package func openDirectory(

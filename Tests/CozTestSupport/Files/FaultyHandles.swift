@@ -179,11 +179,15 @@ final class FaultyFile: File, Sendable {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
-        try system.call("pread", path) { tree, isShort in
+        try system.call("pread", path) { tree, isShort throws(FileError) in
             let content = content(tree)
             var count = max(0, min(buffer.count, content.count - offset))
             if isShort { count = (count + 1) / 2 }
             guard count > 0 else { return 0 }
+            if let bad = tree.files[number]?.unreadable, bad.overlaps(offset..<(offset + count)) {
+                count = bad.lowerBound - offset
+                guard count > 0 else { throw FileError(call: "pread", path: path, code: EIO) }
+            }
             unsafe content.read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
             return count
@@ -243,7 +247,10 @@ final class FaultyFile: File, Sendable {
     }
 
     func map(size: Int) throws(FileError) -> FileMapping {
-        try system.call("mmap", path) { tree, _ in
+        try system.call("mmap", path) { tree, _ throws(FileError) in
+            guard tree.files[number]?.unreadable == nil else {
+                throw FileError(call: "mmap", path: path, code: EIO)
+            }
             let content = content(tree)
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
             unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)

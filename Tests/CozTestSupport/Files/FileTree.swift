@@ -82,12 +82,15 @@ struct FileState: Sendable {
     /// Changes since the last sync, also a failed one.
     private(set) var pending: [(order: Int, change: Change)] = []
     var isLocked = false
+    /// Bytes that the device does not give, until they are written again.
+    var unreadable: Range<Int>?
     /// Changes with the content.
     private(set) var version = 0
 
     mutating func write(_ buffer: UnsafeRawBufferPointer, at offset: Int, order: Int) {
         guard buffer.count > 0 else { return }
         unsafe content.write(buffer, at: offset)
+        if unreadable?.overlaps(offset..<(offset + buffer.count)) ?? false { unreadable = nil }
         version += 1
         let size = FileBytes.sectorSizeBytes
         let sectors = (offset / size)..<((offset + buffer.count - 1) / size + 1)

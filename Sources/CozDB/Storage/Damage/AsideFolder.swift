@@ -1,8 +1,6 @@
 // Where a repair puts what cannot be read: `damaged/<time>/` inside the database. Files are copied
 // there and durable before anything else changes; nothing there is ever changed or removed.
 
-internal import Glibc
-
 /// A folder for the files of one repair.
 struct AsideFolder {
     /// Inside the database.
@@ -11,8 +9,6 @@ struct AsideFolder {
     private let parent: any Directory
 
     private static let pieceSizeBytes = 1 << 20
-    /// Piece of a file that a device may fail to read.
-    private static let sectorSizeBytes = 4096
 
     /// Makes the folder; no earlier one has its name.
     init(in directory: any Directory, at time: Timestamp) throws(DatabaseError) {
@@ -43,34 +39,14 @@ struct AsideFolder {
             var unreadable = 0
             for start in stride(from: 0, to: size, by: AsideFolder.pieceSizeBytes) {
                 let count = min(AsideFolder.pieceSizeBytes, size - start)
-                let bytes = try AsideFolder.read(source, start, count, &unreadable)
+                let found = try source.readReadable(count: count, at: start)
+                let bytes = found.bytes
                 try target.writeAll(bytes.span, at: start)
+                unreadable += found.unreadable
             }
             try target.syncData()
             return unreadable
         }
-    }
-
-    private static func read(
-        _ file: any File, _ start: Int, _ count: Int, _ unreadable: inout Int
-    ) throws(FileError) -> [UInt8] {
-        do throws(FileError) {
-            return try file.readAll(count: count, at: start)
-        } catch {
-            guard error.code == EIO else { throw error }
-        }
-        var bytes: [UInt8] = []
-        for offset in stride(from: 0, to: count, by: sectorSizeBytes) {
-            let size = min(sectorSizeBytes, count - offset)
-            do throws(FileError) {
-                bytes += try file.readAll(count: size, at: start + offset)
-            } catch {
-                guard error.code == EIO else { throw error }
-                unreadable += size
-                bytes += [UInt8](repeating: 0, count: size)
-            }
-        }
-        return bytes
     }
 
     /// Writes what was found beside the files, and makes all of it durable.

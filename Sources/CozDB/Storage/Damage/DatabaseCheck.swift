@@ -11,6 +11,8 @@ struct DatabaseCheck {
     private let decodes: Bool
     /// Of the newest state, where there is one.
     private var witness: Witness?
+    /// Whether there was a newer manifest, or another one.
+    private var isManifestSuspect = false
 
     /// - Parameter decodes: whether times and values are decoded, besides their checksums.
     init(_ directory: any Directory, decodes: Bool) {
@@ -19,7 +21,8 @@ struct DatabaseCheck {
     }
 
     /// - Returns: the generation of the manifest that was checked; nil where none can be read.
-    /// - Throws: `notFound` where there is no database.
+    /// - Throws: `notFound` where there is no database; `io` where the system does not let this
+    ///   process read it.
     mutating func run() throws(DatabaseError) -> UInt64? {
         let manifest: Manifest
         do throws(DatabaseError) {
@@ -30,15 +33,15 @@ struct DatabaseCheck {
             }
             manifest = read
         } catch {
-            if error.kind == .notFound { throw error }
+            if error.kind == .notFound || error.isRefusal { throw error }
             add(FileName.manifest.text, error.offset, error.message, "everything")
             return nil
         }
         count(FileName.manifest.text, sizeBytes(FileName.manifest.text, in: directory))
-        checkManifest(manifest)
-        checkSegments(manifest)
-        checkLogs(manifest)
-        checkRejects(manifest)
+        try checkManifest(manifest)
+        try checkSegments(manifest)
+        try checkLogs(manifest)
+        try checkRejects(manifest)
         try checkNames(manifest)
         return manifest.generation
     }
@@ -82,7 +85,7 @@ struct DatabaseCheck {
     // MARK: The manifest
 
     /// Whether the manifest, which is whole, is the newest one.
-    private mutating func checkManifest(_ manifest: Manifest) {
+    private mutating func checkManifest(_ manifest: Manifest) throws(DatabaseError) {
         do throws(DatabaseError) {
             let check = try WitnessCheck(manifest, in: directory)
             witness = check.found.witness
@@ -91,8 +94,10 @@ struct DatabaseCheck {
                 count(FileName.lock.text, sizeBytes(FileName.lock.text, in: directory))
             }
             guard let (name, error) = check.problem else { return }
+            isManifestSuspect = name == .manifest
             add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
         } catch {
+            if error.isRefusal { throw error }
             add(FileName.lock.text, error.offset, error.message, DatabaseCheck.lost(.lock))
         }
     }
@@ -106,7 +111,7 @@ struct DatabaseCheck {
 
     // MARK: Segments
 
-    private mutating func checkSegments(_ manifest: Manifest) {
+    private mutating func checkSegments(_ manifest: Manifest) throws(DatabaseError) {
         let segments = manifest.segments
         let results = Mutex<[Int: Result<SegmentExamination, DatabaseError>]>([:])
         let (directory, decodes) = (directory, decodes)
@@ -127,6 +132,7 @@ struct DatabaseCheck {
                     add(name, problem.offset, problem.text.found, problem.text.lost)
                 }
             case .failure(let error):
+                if error.isRefusal { throw error }
                 count(name, sizeBytes(name, in: directory))
                 add(name, error.offset, error.message, manifest.lost(segments[index]))
             case nil: break
@@ -136,7 +142,7 @@ struct DatabaseCheck {
 
     // MARK: Logs
 
-    private mutating func checkLogs(_ manifest: Manifest) {
+    private mutating func checkLogs(_ manifest: Manifest) throws(DatabaseError) {
         for log in manifest.logs {
             let name = FileName.log(log.number).text
             count(name, sizeBytes(name, in: directory))
@@ -150,7 +156,11 @@ struct DatabaseCheck {
                         "an unfinished commit at the end; the next writer cuts it off",
                         "nothing that was acknowledged", severity: .note)
                 }
+                if let stray = try LogStray.find(in: log, of: manifest, directory) {
+                    add(name, stray.offset, stray.message, "nothing")
+                }
             } catch {
+                if error.isRefusal { throw error }
                 let error = error.ofNamedFile
                 add(
                     name, error.offset, error.message,
@@ -172,9 +182,8 @@ struct DatabaseCheck {
             do throws(DatabaseError) {
                 return try LogReplay(one, witness: witness, in: directory)
             } catch {
-                if problem?.message == error.message, problem?.offset == error.offset {
-                    throw error
-                }
+                let wasSeen = problem?.message == error.message && problem?.offset == error.offset
+                if wasSeen || error.isRefusal { throw error }
                 problem = error
             }
         }
@@ -182,7 +191,7 @@ struct DatabaseCheck {
 
     // MARK: Rejects
 
-    private mutating func checkRejects(_ manifest: Manifest) {
+    private mutating func checkRejects(_ manifest: Manifest) throws(DatabaseError) {
         for info in manifest.rejects {
             let name = FileName.rejects(info.number).text
             let path = FileName.rejectsDirectory + "/" + name
@@ -193,6 +202,7 @@ struct DatabaseCheck {
                 count(path, info.sizeBytes)
             } catch {
                 count(path, 0)
+                if error.isRefusal { throw error }
                 let error = error.ofNamedFile
                 add(path, error.offset, error.message, DatabaseCheck.lost(info))
             }
@@ -207,11 +217,27 @@ struct DatabaseCheck {
 
     // MARK: Names
 
+    /// Something that only has the name of one of our files is in the way of every writer.
+    private mutating func noteOdd(_ name: String) {
+        do throws(FileError) {
+            _ = try directory.open(name, writable: false)
+        } catch {
+            guard error.isOdd else { return }
+            add(
+                name, nil, "this is no file; remove it, or nobody can write to the database",
+                "nothing", severity: .note)
+        }
+    }
+
     private mutating func checkNames(_ manifest: Manifest) throws(DatabaseError) {
         let segments = Set(manifest.segments.map(\.number))
         let logs = Set(manifest.logs.map(\.number))
         let rejects = Set(manifest.rejects.map(\.number))
-        let unnamed = "a file that the manifest does not name; the next writer removes it"
+        let unnamed =
+            "a file that the manifest does not name; "
+            + (isManifestSuspect
+                ? "it may be newer than that: cozdb repair takes it in"
+                : "the next writer removes it")
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
@@ -220,14 +246,26 @@ struct DatabaseCheck {
             case .segment(let number) where !segments.contains(number),
                 .log(let number) where !logs.contains(number):
                 add(name, nil, unnamed, "nothing", severity: .note)
+                noteOdd(name)
+            case .manifestDraft: noteOdd(name)
             case nil:
                 add(name, nil, "not a file of the database", "nothing", severity: .note)
             default: break
             }
         }
         guard names.contains(FileName.rejectsDirectory) else { return }
-        let refused = try calling("listing the rejects journal") { () throws(FileError) in
-            try directory.openDirectory(FileName.rejectsDirectory, create: false).list()
+        let refused: [String]
+        do throws(FileError) {
+            refused = try directory.openDirectory(FileName.rejectsDirectory, create: false).list()
+        } catch {
+            guard error.isOdd else {
+                throw DatabaseError(error, while: "listing the rejects journal")
+            }
+            add(
+                FileName.rejectsDirectory, nil,
+                "found something else than a folder; put the folder back, or remove it",
+                "nothing that is not named above")
+            return
         }
         for name in refused {
             if case .rejects(let number) = FileName(name), rejects.contains(number) { continue }

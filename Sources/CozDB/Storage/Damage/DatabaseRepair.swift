@@ -15,6 +15,10 @@ struct DatabaseRepair {
     private let original: Manifest?
     /// What the lock knows of the newest state.
     private var witness: Witness?
+    /// Whether there was a newer manifest than the one that was read.
+    private var isSuperseded = false
+    /// Logs that only a newer manifest named.
+    private var adoptedLogs: Set<UInt64> = []
     /// Files that go aside.
     private var aside: [FileName] = []
     private var nextNumber: UInt64
@@ -23,78 +27,24 @@ struct DatabaseRepair {
     init(_ directory: any Directory, isDryRun: Bool) throws(DatabaseError) {
         self.directory = directory
         self.isDryRun = isDryRun
-        var original: Manifest?
-        var problem: DatabaseError?
-        do throws(DatabaseError) {
-            original = try DatabaseRepair.readManifest(directory)
-        } catch {
-            guard error.kind == .damaged else { throw error }
-            problem = error
-        }
-        var check: WitnessCheck?
-        if let read = original { check = try WitnessCheck(read, in: directory) }
-        if let check {
-            witness = check.found.witness
-        } else {
-            witness = try Witness.read(in: directory).witness
-        }
-        if let read = original, let witness, witness.databaseID != read.databaseID {
-            // Segments and logs tell which of the two is from elsewhere.
-            let voted = try? FoundFiles(in: directory, databaseID: nil).databaseID
-            if voted == witness.databaseID {
-                (original, problem) = (nil, check?.problem?.error)
-            } else {
-                self.witness = nil
-            }
-        }
+        let found = try FoundManifest(in: directory)
+        witness = found.witness
+        original = found.manifest
         let files = try FoundFiles(in: directory, databaseID: original?.databaseID)
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
         manifest = original ?? Manifest(databaseID: files.databaseID)
         report.isDryRun = isDryRun
-        self.original = original
+        if let (name, error) = found.problem {
+            let lost =
+                original == nil ? DatabaseRepair.lostWithManifest : DatabaseCheck.lost(name)
+            add(name.text, error.offset, LossText(found: error.message, lost: lost))
+            if found.hasFile { aside.append(name) }
+        }
         if original == nil {
-            addManifest(problem)
             rebuild(from: files)
         } else {
-            if let (name, error) = check?.problem {
-                add(
-                    name.text, error.offset,
-                    LossText(found: error.message, lost: DatabaseCheck.lost(name)))
-                aside.append(name)
-            }
             adoptNewer(files)
         }
-    }
-
-    /// nil where there is none, although there is a database.
-    private static func readManifest(
-        _ directory: any Directory
-    ) throws(DatabaseError) -> Manifest? {
-        do throws(DatabaseError) {
-            if let manifest = try Manifest.read(in: directory) { return manifest }
-        } catch {
-            // A flipped bit may make it look like one of a newer version.
-            guard error.kind == .unsupportedFormat, !Manifest.isWhole(in: directory) else {
-                throw error
-            }
-            throw DatabaseError(
-                .damaged, error.message, file: error.file, offset: error.offset)
-        }
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
-        let isDatabase = names.contains { name in
-            switch FileName(name) {
-            case .segment, .log: true
-            default: false
-            }
-        }
-        guard isDatabase else {
-            throw DatabaseError(
-                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
-                file: directory.path)
-        }
-        return nil
     }
 
     // MARK: Steps
@@ -123,16 +73,9 @@ struct DatabaseRepair {
 
     // MARK: The manifest
 
-    private mutating func addManifest(_ problem: DatabaseError?) {
-        let found = problem?.message ?? "the manifest is missing"
-        add(
-            FileName.manifest.text, problem?.offset,
-            LossText(
-                found: found,
-                lost: "what only it knows: identity rules, type rules, presets and declarations, "
-                    + "the order of segments, the list of forgotten participants"))
-        if problem != nil { aside.append(.manifest) }
-    }
+    private static let lostWithManifest =
+        "what only it knows: identity rules, type rules, presets and declarations, the order of "
+        + "segments, the list of forgotten participants"
 
     /// Makes a manifest of what the files say of themselves.
     private mutating func rebuild(from files: FoundFiles) {
@@ -141,10 +84,7 @@ struct DatabaseRepair {
         manifest.schemas = schemas.schemas
         report.notes += schemas.assumptions
         manifest.segments = files.segments.map(\.info).sorted { $0.number < $1.number }
-        manifest.logs = files.logs.sorted { $0.number < $1.number }.map {
-            Manifest.Log(
-                number: $0.number, firstSequence: $0.firstSequence, sealedSizeBytes: nil)
-        }
+        manifest.logs = files.logs.sorted { $0.number < $1.number }.map(DatabaseRepair.open)
         manifest.rejects = files.rejects.sorted { $0.number < $1.number }
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
         manifest.lastSequence = (firsts.min() ?? 1) - 1
@@ -159,11 +99,7 @@ struct DatabaseRepair {
                     lost: "all of it: only the manifest knew what it should be"))
             aside.append(entry.name)
         }
-        if manifest.segments.count > 1 {
-            report.notes.append(
-                "segments are taken in the order of their numbers: where two had different "
-                    + "values of one cell, an older one may have come back")
-        }
+        if manifest.segments.count > 1 { report.notes.append(DatabaseRepair.orderNote) }
         if !manifest.logs.isEmpty || !manifest.segments.isEmpty {
             report.notes.append(
                 "forgotten participants are not known any more; forget them again before any of "
@@ -174,33 +110,52 @@ struct DatabaseRepair {
     /// Takes in files that are newer than the manifest, where it is shown to be an older one: the
     /// witness knows a newer one, or what it names is gone, as only a newer one lets it go.
     private mutating func adoptNewer(_ files: FoundFiles) {
-        let there = Set(files.segments.map(\.info.number))
+        let segments = Set(files.segments.map(\.info.number))
             .union(
                 files.unreadable.compactMap { entry in
                     if case .segment(let number) = entry.name { number } else { nil }
                 })
-        let isGone = manifest.segments.contains { !there.contains($0.number) }
-        let known = Set(manifest.segments.map(\.number))
-        let newer = files.segments.filter {
-            $0.info.number >= manifest.nextFileNumber && !known.contains($0.info.number)
-        }.sorted { $0.info.number < $1.info.number }
+        let logs = Set(files.logs.map(\.number))
         let isOlder = (witness?.generation ?? 0) > manifest.generation
+        let isGone =
+            manifest.segments.contains { !segments.contains($0.number) }
+            || manifest.logs.contains { !logs.contains($0.number) }
+        isSuperseded = isOlder || isGone && !WitnessCheck.isNewest(manifest, witness)
         manifest.generation = max(manifest.generation, witness?.generation ?? 0)
-        guard isGone || isOlder, !newer.isEmpty else { return }
+        guard isSuperseded else { return }
+        let first = manifest.nextFileNumber
+        let newer = files.segments.filter { $0.info.number >= first }
+            .sorted { $0.info.number < $1.info.number }
+        let newerLogs = files.logs.filter { $0.number >= first }
+            .sorted { $0.number < $1.number }
+        let newerRejects = files.rejects.filter { $0.number >= first }
+            .sorted { $0.number < $1.number }
+        let count = newer.count + newerLogs.count + newerRejects.count
+        guard count > 0 else { return }
         var schemas = RebuiltSchemas(manifest.schemas)
         schemas.add(newer, in: directory, databaseID: files.databaseID)
         manifest.schemas = schemas.schemas
         manifest.segments += newer.map(\.info)
-        let rejects = Set(manifest.rejects.map(\.number))
-        manifest.rejects += files.rejects.filter {
-            $0.number >= manifest.nextFileNumber && !rejects.contains($0.number)
-        }.sorted { $0.number < $1.number }
+        // Commits of a log that was flushed are in a newer segment too: again they change nothing.
+        manifest.logs += newerLogs.map(DatabaseRepair.open)
+        adoptedLogs = Set(newerLogs.map(\.number))
+        manifest.rejects += newerRejects
         add(
             FileName.manifest.text, nil,
             LossText(
-                found: "the manifest is older than the files: \(newer.count) segments are newer",
-                lost: "what only the newest manifest knew; the newer segments are taken in"))
+                found: "the manifest is older than the files: \(newer.count) segments, "
+                    + "\(newerLogs.count) logs and \(newerRejects.count) rejects files are newer",
+                lost: "what only the newest manifest knew; the newer files are taken in"))
         report.notes += schemas.assumptions
+        if !newer.isEmpty { report.notes.append(DatabaseRepair.orderNote) }
+    }
+
+    private static let orderNote =
+        "segments are taken in the order of their numbers: where two had different values of one "
+        + "cell, an older one may have come back"
+
+    private static func open(_ log: LogIdentity) -> Manifest.Log {
+        Manifest.Log(number: log.number, firstSequence: log.firstSequence, sealedSizeBytes: nil)
     }
 
     // MARK: Segments
@@ -215,6 +170,14 @@ struct DatabaseRepair {
                 continue
             }
             let name = FileName.segment(info.number)
+            if !examination.isThere, isSuperseded,
+                hasNewer({ $0.experiment == info.experiment })
+            {
+                report.notes.append(
+                    "\(name.text) is gone, as after a merge or a deletion; newer segments have what "
+                        + "was left of its rows")
+                continue
+            }
             for problem in examination.problems { add(name.text, problem.offset, problem.text) }
             if examination.isThere { aside.append(name) }
             guard let reader = examination.reader,
@@ -238,6 +201,14 @@ struct DatabaseRepair {
         manifest.segments = kept
     }
 
+    /// Whether a segment was taken in that only a newer manifest named.
+    private func hasNewer(_ isWanted: (Manifest.Segment) -> Bool) -> Bool {
+        guard let original else { return false }
+        return manifest.segments.contains {
+            $0.number >= original.nextFileNumber && isWanted($0)
+        }
+    }
+
     private mutating func writeSegment(
         _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
@@ -252,32 +223,28 @@ struct DatabaseRepair {
 
     private mutating func repairLogs() throws(DatabaseError) {
         var salvage = LogSalvage(manifest)
-        var isNeeded = original == nil && !manifest.logs.isEmpty
-        for log in manifest.logs {
+        var isNeeded = original == nil && !manifest.logs.isEmpty || !adoptedLogs.isEmpty
+        for (index, log) in manifest.logs.enumerated() {
             let name = FileName.log(log.number)
-            var problem: DatabaseError?
-            if original != nil {
-                do throws(DatabaseError) {
-                    _ = try DatabaseCheck.read(
-                        log, of: manifest, witness, in: directory)
-                } catch {
-                    if error.kind == .io { throw error }
-                    problem = error
-                    isNeeded = true
-                }
-            }
+            let problem = try problem(of: log)
             let before = salvage.losses.count
             let isThere = try salvage.add(log, of: manifest, in: directory)
             guard let problem else { continue }
+            isNeeded = true
+            if !isThere, isSuperseded, !adoptedLogs.contains(log.number), hasNewer({ _ in true }) {
+                report.notes.append(
+                    "\(name.text) is gone, as after a flush; newer segments have its commits")
+                continue
+            }
             if isThere { aside.append(name) }
+            let next = index + 1 < manifest.logs.count ? manifest.logs[index + 1] : nil
+            salvage.noteEnd(of: log, before: next?.firstSequence, witness)
             let lost = salvage.losses[before...].joined(separator: "; ")
             add(
                 name.text, isThere ? problem.offset : nil,
                 LossText(
                     found: isThere ? problem.message : "the file is missing",
-                    lost: lost.isEmpty
-                        ? "commits from sequence \(salvage.lastSequence + 1) on, if there were any"
-                        : lost))
+                    lost: lost.isEmpty ? "nothing" : lost))
         }
         guard isNeeded else { return }
         if salvage.commitsBehind > 0 {
@@ -289,6 +256,17 @@ struct DatabaseRepair {
         manifest.lastSequence = max(manifest.lastSequence, salvage.lastSequence)
         if !isDryRun { try write(salvage.memtable) }
         manifest.logs = []
+    }
+
+    /// Why the commits of a log cannot stay where they are.
+    private func problem(of log: Manifest.Log) throws(DatabaseError) -> DatabaseError? {
+        do throws(DatabaseError) {
+            _ = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
+        } catch {
+            if error.kind == .io, !error.isUnreadable { throw error }
+            return error
+        }
+        return try LogStray.find(in: log, of: manifest, directory)
     }
 
     private mutating func write(_ memtable: Memtable) throws(DatabaseError) {
@@ -331,7 +309,7 @@ struct DatabaseRepair {
                 _ = try RejectsFile.read(info, under: directory, databaseID: manifest.databaseID)
                 manifest.rejects.append(info)
             } catch {
-                if error.kind == .io { throw error }
+                if error.kind == .io, !error.isUnreadable { throw error }
                 let isThere = error.kind != .notFound
                 let whole = isThere ? try entriesBeforeEnd(of: info) : nil
                 add(
@@ -354,7 +332,7 @@ struct DatabaseRepair {
             let name = FileName.rejects(info.number)
             let folder = try DatabaseRepair.folder(of: name, in: directory)
             return try folder.open(name.text, writable: false)
-                .readAll(count: info.sizeBytes, at: 0)
+                .readReadable(count: info.sizeBytes, at: 0).bytes
         }
         return try? RejectsFile.decode(bytes, info, databaseID: manifest.databaseID)
     }
@@ -362,7 +340,7 @@ struct DatabaseRepair {
     // MARK: Making it true
 
     private mutating func finish(_ lock: any File) throws(DatabaseError) {
-        let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: Recovery.now()))
+        let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
         report.folder = folder.path
         for name in aside {
             let source = try calling("opening a folder") { [directory] () throws(FileError) in

@@ -28,11 +28,16 @@ struct FoundFiles {
             try directory.list()
         }
         let files = names.compactMap { FileName($0) }
-        if let known {
-            databaseID = known
-        } else {
-            databaseID = try FoundFiles.databaseID(of: files, in: directory)
+        var owner = known
+        if owner == nil { owner = try FoundFiles.owner(in: directory) }
+        guard let owner else {
+            throw DatabaseError(
+                .damaged,
+                "the manifest cannot be read, and no segment or log has a whole header that says "
+                    + "which database it belongs to; restore a backup",
+                file: directory.path)
         }
+        databaseID = owner
         for name in files {
             switch name {
             case .segment(let number): try addSegment(number)
@@ -45,12 +50,13 @@ struct FoundFiles {
 
     // MARK: Whose they are
 
-    /// The database that most headers name.
-    private static func databaseID(
-        of files: [FileName], in directory: any Directory
-    ) throws(DatabaseError) -> UInt64 {
+    /// The database that most headers of segments and logs name; nil where none can be read.
+    static func owner(in directory: any Directory) throws(DatabaseError) -> UInt64? {
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
         var votes: [UInt64: Int] = [:]
-        for name in files {
+        for name in names.compactMap({ FileName($0) }) {
             let bytes: [UInt8]
             switch name {
             case .segment, .log:
@@ -63,14 +69,7 @@ struct FoundFiles {
                 votes[id, default: 0] += 1
             }
         }
-        guard let best = votes.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
-            throw DatabaseError(
-                .damaged,
-                "the manifest cannot be read, and no segment or log has a whole header that says "
-                    + "which database it belongs to; restore a backup",
-                file: directory.path)
-        }
-        return best.key
+        return votes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
     }
 
     private static func segmentDatabaseID(_ bytes: [UInt8]) -> UInt64? {
@@ -91,7 +90,7 @@ struct FoundFiles {
         try calling("reading a file") { () throws(FileError) in
             let file = try directory.open(name, writable: false)
             let (offset, count) = range(try file.size())
-            return try file.readAll(count: max(0, count), at: max(0, offset))
+            return try file.readReadable(count: max(0, count), at: max(0, offset)).bytes
         }
     }
 
@@ -198,7 +197,7 @@ struct FoundFiles {
                 ).count
                 rejects.append(info)
             } catch {
-                if error.kind == .io { throw error }
+                if error.kind == .io, !error.isUnreadable { throw error }
                 unreadable.append((.rejects(number), error.message))
             }
         }

@@ -9,7 +9,9 @@ struct LogSalvage {
     private(set) var losses: [String] = []
     /// Commits that were read behind lost ones.
     private(set) var commitsBehind = 0
-    private var commitCount = 0
+    /// Of the log that was added last: where its last good frame ends, and the commit after it.
+    private var endOffset = 0
+    private var nextSequence: UInt64 = 0
 
     init(_ manifest: Manifest) {
         schemas = manifest.schemas
@@ -22,10 +24,11 @@ struct LogSalvage {
     mutating func add(
         _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
     ) throws(DatabaseError) -> Bool {
+        (endOffset, nextSequence) = (0, log.firstSequence)
         let bytes: [UInt8]
         do throws(FileError) {
             let file = try directory.open(FileName.log(log.number).text, writable: false)
-            bytes = try file.readAll(count: file.size(), at: 0)
+            bytes = try file.readReadable(count: file.size(), at: 0).bytes
         } catch {
             if error.isNotFound { return false }
             throw DatabaseError(error, while: "reading the write-ahead log")
@@ -39,23 +42,42 @@ struct LogSalvage {
     }
 
     private mutating func add(_ bytes: [UInt8], _ identity: LogIdentity) {
-        var next = identity.firstSequence
         var offset = LogFormat.headerSizeBytes
         while offset + LogFormat.frameHeaderSizeBytes <= bytes.count {
             guard let frame = LogSalvage.frame(in: bytes.span, at: offset, identity),
-                frame.header.firstSequence >= next
+                frame.header.firstSequence >= nextSequence
             else {
                 offset += LogFormat.alignment
                 continue
             }
             let first = frame.header.firstSequence
             // Where the header is lost too, nobody knows which commit the log began with.
-            if first > next, next > 0 { note(next, first - 1) }
+            if first > nextSequence, nextSequence > 0 { note(nextSequence, first - 1) }
             for (index, commit) in frame.commits.enumerated() {
                 apply(commit, sequence: first &+ UInt64(index))
             }
-            next = first &+ UInt64(frame.header.commitCount)
+            nextSequence = first &+ UInt64(frame.header.commitCount)
             offset += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
+            endOffset = offset
+        }
+    }
+
+    /// Says what is lost at the end of the log that was added last.
+    ///
+    /// - Parameter next: the first commit of the log behind it, where there is one and that says.
+    mutating func noteEnd(of log: Manifest.Log, before next: UInt64?, _ witness: Witness?) {
+        let first = max(1, nextSequence)
+        if let next, next > first { return note(first, next - 1) }
+        var size = log.sealedSizeBytes
+        if let witness, witness.logNumber == log.number {
+            size = Int(clamping: witness.logSizeBytes)
+        }
+        if let size {
+            if endOffset < size {
+                losses.append("commits from sequence \(first) on, of whatever experiments")
+            }
+        } else if endOffset == 0 {
+            losses.append("commits from sequence \(first) on, if there were any")
         }
     }
 
@@ -74,7 +96,6 @@ struct LogSalvage {
             try Memtable().apply(commit, sequence: sequence, schemas: &tried)
             try memtable.apply(commit, sequence: sequence, schemas: &schemas)
             lastSequence = max(lastSequence, sequence)
-            commitCount += 1
             if !losses.isEmpty { commitsBehind += 1 }
         } catch {
             losses.append(

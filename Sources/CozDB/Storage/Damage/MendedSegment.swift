@@ -25,7 +25,7 @@ enum MendedSegment {
                     access: .copied)
             } catch {
                 // A footer of the other version makes no sense as this one.
-                guard error.kind != .io else { throw error }
+                guard error.kind != .io || error.isUnreadable else { throw error }
             }
         }
         return nil
@@ -40,8 +40,8 @@ enum MendedSegment {
         let start = max(SegmentFormat.headerSizeBytes, end - searchSizeBytes)
         let (tail, trailer) = try calling("reading a segment") { () throws(FileError) in
             (
-                try file.readAll(count: end - start, at: start),
-                try file.readAll(count: SegmentFormat.trailerSizeBytes, at: end)
+                try file.readReadable(count: end - start, at: start).bytes,
+                try file.readReadable(count: SegmentFormat.trailerSizeBytes, at: end).bytes
             )
         }
         guard tail.count == end - start else { return nil }
@@ -58,7 +58,7 @@ enum MendedSegment {
                     end - candidate <= SegmentFormat.blockSizeBytesMax
                 else { continue }
                 let bytes = try calling("reading a segment") { () throws(FileError) in
-                    try file.readAll(count: end - candidate, at: candidate)
+                    try file.readReadable(count: end - candidate, at: candidate).bytes
                 }
                 if matches(bytes.span, at: candidate) {
                     return place(from: candidate, to: end, info)
@@ -124,8 +124,16 @@ private final class MendedFile: File {
     func size() throws(FileError) -> Int { sizeBytes }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
-        let count = unsafe min(try file.read(into: buffer, at: offset), max(0, sizeBytes - offset))
-        for (bytes, start) in [(header, 0), (trailer, sizeBytes - trailer.count)] {
+        let ends = [(header, 0), (trailer, sizeBytes - trailer.count)]
+        // A device that does not give an end is not asked for it.
+        let isEnd = ends.contains { bytes, start in
+            offset >= start && offset + buffer.count <= start + bytes.count
+        }
+        let count =
+            isEnd
+            ? buffer.count
+            : unsafe min(try file.read(into: buffer, at: offset), max(0, sizeBytes - offset))
+        for (bytes, start) in ends {
             for index in bytes.indices where (0..<count).contains(start + index - offset) {
                 // Sound: the place is among the bytes that were read into the buffer.
                 unsafe buffer[start + index - offset] = bytes[index]

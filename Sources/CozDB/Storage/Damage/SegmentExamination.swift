@@ -37,7 +37,9 @@ struct SegmentExamination: Sendable {
             reader = try SegmentReader(
                 in: directory, info, databaseID: databaseID, access: .copied)
         } catch {
-            if error.kind == .io || error.kind == .notFound { throw error }
+            if (error.kind == .io && !error.isUnreadable) || error.kind == .notFound {
+                throw error
+            }
             let found = LossText(message: error.message).found
             reader = try MendedSegment.open(info, in: directory, databaseID: databaseID)
             // To a query it is lost either way.

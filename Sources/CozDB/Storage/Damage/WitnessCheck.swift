@@ -8,33 +8,90 @@ struct WitnessCheck {
 
     /// - Throws: `io` where the lock file cannot be read.
     init(_ manifest: Manifest, in directory: any Directory) throws(DatabaseError) {
-        found = try Witness.read(in: directory)
+        do throws(DatabaseError) {
+            found = try Witness.read(in: directory)
+            problem = try WitnessCheck.problem(of: found, manifest, in: directory)
+        } catch {
+            guard error.isUnreadable else { throw error }
+            (found, problem) = (.noRecord, (.lock, error))
+        }
+    }
+
+    /// Whether the manifest is the one that the witness saw last.
+    static func isNewest(_ manifest: Manifest, _ witness: Witness?) -> Bool {
+        witness?.generation == manifest.generation
+            && witness?.manifestChecksum == manifest.fileChecksum
+            && witness?.databaseID == manifest.databaseID
+    }
+
+    private static func problem(
+        of found: Witness.Found, _ manifest: Manifest, in directory: any Directory
+    ) throws(DatabaseError) -> (name: FileName, error: DatabaseError)? {
         do throws(DatabaseError) {
             try found.check(manifest, in: directory)
         } catch {
+            if let witness = found.witness, witness.databaseID != manifest.databaseID,
+                try FoundFiles.owner(in: directory) == manifest.databaseID
+            {
+                return (
+                    .lock,
+                    DatabaseError(
+                        .damaged,
+                        "LOCK is of another database than the manifest and the other files")
+                )
+            }
             let isLock = error.file?.hasSuffix("/" + FileName.lock.text) ?? false
-            problem = (isLock ? .lock : .manifest, error)
-            return
+            return (isLock ? .lock : .manifest, error)
         }
-        guard let witness = found.witness, witness.isClosed else { return }
-        let bytes = try calling("reading the lock") { () throws(FileError) in
-            let file = try directory.open(FileName.lock.text, writable: false)
-            return try file.readAll(count: file.size(), at: 0)
-        }
-        guard witness.isAsClosed(bytes) else {
-            problem = (
+        switch found {
+        case .nothing:
+            guard try isMissing(beside: manifest, in: directory) else { return nil }
+            return (
+                .lock,
+                DatabaseError(
+                    .damaged,
+                    "LOCK is missing, or nothing is in it; the next opening for writing makes it "
+                        + "anew")
+            )
+        case .noRecord: return nil
+        case .witness(let witness):
+            guard witness.isClosed else { return nil }
+            let bytes = try calling("reading the lock") { () throws(FileError) in
+                let file = try directory.open(FileName.lock.text, writable: false)
+                return try file.readAll(count: file.size(), at: 0)
+            }
+            if witness.isAsClosed(bytes) { return nil }
+            return (
                 .lock,
                 DatabaseError(.damaged, "the lock is not what was written when it was closed")
             )
-            return
+        }
+    }
+
+    /// Whether there should be a witness where none was found: beside every manifest of a version
+    /// that has one, but in a backup. A lock that this reader may not read is none of its business.
+    private static func isMissing(
+        beside manifest: Manifest, in directory: any Directory
+    ) throws(DatabaseError) -> Bool {
+        guard manifest.fileVersion >= Manifest.versionWithWitness else { return false }
+        return try calling("looking for the lock") { () throws(FileError) in
+            let names = try directory.list()
+            if names.contains(FileName.backupMark.text) { return false }
+            do throws(FileError) {
+                return try directory.open(FileName.lock.text, writable: false).size() == 0
+            } catch {
+                if error.isForbidden { return false }
+                guard error.isNotFound else { throw error }
+                return true
+            }
         }
     }
 }
 
 extension Witness {
     /// Whether a lock file can be what closing left: both records say the same but for their
-    /// serial. Where it ended between the two, the other one is of before, or says of itself that
-    /// it was not closed, as the beginning of a record does that ends like the one before it.
+    /// serial. Where the write ended inside of one of them, its beginning is new and the rest of
+    /// before: it has the same holder, and was not closed or names a log.
     fileprivate func isAsClosed(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == Witness.sizeBytes else { return false }
         let isSecond = serial % 2 == 1
@@ -42,7 +99,17 @@ extension Witness {
         if isSecond { other.serial &-= 1 } else { other.serial &+= 1 }
         let start = isSecond ? 0 : Witness.recordSizeBytes
         let found = bytes[start..<(start + Witness.recordSizeBytes)]
-        if found.elementsEqual(other.record(at: start)) { return true }
-        return found[start + Witness.closedOffset] == 0
+        let expected = other.record(at: start)
+        let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
+        func isSame(_ range: Range<Int>) -> Bool {
+            found[(start + range.lowerBound)..<(start + range.upperBound)]
+                .elementsEqual(expected[range])
+        }
+        guard isSame(0..<12), isSame(Witness.holderOffset..<Witness.recordSizeBytes) else {
+            return false
+        }
+        let isOpen = found[(start + closed.lowerBound)..<(start + closed.upperBound)]
+            .allSatisfy { $0 == 0 }
+        return isOpen || isSame(0..<closed.upperBound)
     }
 }

@@ -48,12 +48,12 @@ enum Recovery {
         }
         let witness: WitnessFile
         do throws(DatabaseError) {
-            witness = try begin(lock, found.witness, &manifest, in: directory)
+            witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
         } catch {
             guard let known = manifest, error.cause?.isOutOfSpace == true,
                 try makeRoom(in: directory, known, found.witness)
             else { throw error }
-            witness = try begin(lock, found.witness, &manifest, in: directory)
+            witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
         }
         guard let manifest else { preconditionFailure("made where there was none") }
         _ = try removeUnnamed(directory, manifest)
@@ -68,11 +68,11 @@ enum Recovery {
     /// is known to be durable.
     private static func begin(
         _ lock: any File, _ found: Witness?, _ manifest: inout Manifest?,
-        in directory: any Directory
+        in directory: any Directory, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> WitnessFile {
-        let started = Timestamp(nanoseconds: now()).description
+        let started = Timestamp(nanoseconds: fileSystem.now()).description
         let holder = "process \(getpid()), since \(started)"
-        let databaseID = manifest?.databaseID ?? UInt64.random(in: 1...UInt64.max)
+        let databaseID = manifest?.databaseID ?? fileSystem.makeIdentity()
         var known =
             found
             ?? Witness(databaseID: databaseID, generation: 0, manifestChecksum: 0, holder: holder)
@@ -139,12 +139,6 @@ enum Recovery {
         // Before there were witnesses it was text alone.
         let text = Witness(bytes)?.holder ?? Witness.text(Array(bytes.prefix(100)))
         return text.isEmpty ? "unknown" : text
-    }
-
-    static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// Removes files that nobody needs where there is no space to begin with: those that no

@@ -15,6 +15,8 @@ struct LogReader {
     private(set) var end = End.clean
     /// Bytes up to the end of the last whole frame.
     private(set) var validSizeBytes: Int
+    /// The first place behind a frame that should be filled up with zeros and is not.
+    private(set) var strayOffset: Int?
 
     private let file: any File
     private let sizeBytes: Int
@@ -74,6 +76,12 @@ struct LogReader {
             return nil
         }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
+        let payloadEnd = offset + LogFormat.frameHeaderSizeBytes + frame.payload.count
+        if strayOffset == nil, payloadEnd < validSizeBytes {
+            try load(payloadEnd, count: validSizeBytes - payloadEnd)
+            let padding = bytes(at: payloadEnd, count: validSizeBytes - payloadEnd)
+            if padding.contains(where: { $0 != 0 }) { strayOffset = payloadEnd }
+        }
         nextSequence &+= UInt64(frame.header.commitCount)
         return (frame.header.firstSequence, commits)
     }
@@ -184,7 +192,17 @@ struct LogReader {
             window = try file.readAll(count: wanted, at: offset)
             windowOffset = offset
         } catch {
-            throw DatabaseError(error, while: "reading the write-ahead log")
+            // What a device does not give may lie behind what is asked for.
+            let least = min(count, sizeBytes - offset)
+            if error.isUnreadable, least < wanted,
+                let bytes = try? file.readAll(count: least, at: offset)
+            {
+                (window, windowOffset) = (bytes, offset)
+                return
+            }
+            var failure = DatabaseError(error, while: "reading the write-ahead log")
+            failure.offset = offset
+            throw failure
         }
     }
 

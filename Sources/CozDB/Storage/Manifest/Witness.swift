@@ -18,7 +18,7 @@ struct Witness: Equatable, Sendable {
 
     /// What a lock file holds.
     enum Found {
-        /// There is no file, or this reader may not read it.
+        /// There is no file, nothing was written to it yet, or this reader may not read it.
         case nothing
         /// No whole record.
         case noRecord
@@ -35,6 +35,8 @@ struct Witness: Equatable, Sendable {
     static let recordSizeBytes = 512
     /// Of a record, where it says whether it was closed.
     static let closedOffset = 44
+    /// Of the holder's text, with which a record ends.
+    static let holderOffset = 64
     static let sizeBytes = 2 * recordSizeBytes
     private static let holderSizeBytes = 200
 }
@@ -129,6 +131,8 @@ extension Witness {
         let bytes = try calling("reading the lock") { () throws(FileError) in
             try file.readAll(count: sizeBytes, at: 0)
         }
+        // A writer that ended right after it made the file: nothing was written to it yet.
+        if bytes.isEmpty { return .nothing }
         return Witness(bytes).map { .witness($0) } ?? .noRecord
     }
 }

@@ -1,11 +1,10 @@
 // Reads every byte of one segment once and says what cannot be read: `cozdb check`, and the first
 // step of `cozdb repair`.
 //
-// Directories, series, presence and dictionaries are decoded. Of times and values the checksums are
+// Directories, series and dictionaries are decoded. Of presence, times and values the checksums are
 // verified, many blocks a read and on all cores; decoding them is asked for apart.
 
 internal import Dispatch
-internal import Glibc
 internal import Synchronization
 
 /// Which parts of a segment cannot be read.
@@ -44,7 +43,7 @@ struct SegmentCheck {
     private let databaseID: UInt64
     /// Places that some block covers, to find bytes that none does.
     private var covered: [Range<Int>] = []
-    /// Blocks of times and values.
+    /// Blocks of presence, times and values.
     private var parts: [(place: BlockPlace, part: SegmentPart)] = []
     private var knownOffsets: Set<Int> = []
 
@@ -55,15 +54,20 @@ struct SegmentCheck {
         self.databaseID = databaseID
     }
 
-    /// - Parameter decodes: whether times and values are decoded too.
+    /// - Parameter decodes: whether presence, times and values are decoded too.
     mutating func run(decodes: Bool) throws(DatabaseError) {
         checkSeries()
         checkTimes()
-        checkPresence()
+        for (index, group) in segment.footer.groups.enumerated() {
+            parts.append((group, .presence(group: index)))
+        }
         for field in segment.footer.fields.indices { checkField(field) }
         try checkBlocks()
         if problems.isEmpty { checkCoverage() }
-        if decodes { decodeBlocks() }
+        if decodes {
+            decodePresence()
+            decodeBlocks()
+        }
     }
 
     /// Runs something that reads one part; whether that could be done.
@@ -139,17 +143,6 @@ struct SegmentCheck {
         parts += places
     }
 
-    private mutating func checkPresence() {
-        let segment = segment
-        for (index, group) in segment.footer.groups.enumerated() {
-            cover(group)
-            let isGood = attempt { () throws(DatabaseError) in
-                try segment.checkPresence(ofGroup: index)
-            }
-            if !isGood { damage.fields.formUnion(segment.fields(ofGroup: index)) }
-        }
-    }
-
     private mutating func checkField(_ index: Int) {
         let segment = segment
         let field = segment.footer.fields[index]
@@ -170,8 +163,10 @@ struct SegmentCheck {
 
     // MARK: What is read only
 
-    /// Bytes of blocks that are read together.
-    private static let readSizeBytes = 4 << 20
+    /// Bytes of blocks that are read together: they stay in the cache of a core meanwhile.
+    private static let readSizeBytes = 256 << 10
+    /// Reads that one thread does in a row, into the same memory.
+    private static let readsInRow = 16
 
     private mutating func checkBlocks() throws(DatabaseError) {
         for entry in parts where !isInside(entry.place) { note(entry.part, at: entry.place) }
@@ -181,14 +176,16 @@ struct SegmentCheck {
         let (parts, groups) = (parts, readGroups())
         let bad = Mutex<(parts: [Int], failure: DatabaseError?)>(([], nil))
         let (file, segment, databaseID) = (file, segment, databaseID)
-        DispatchQueue.concurrentPerform(iterations: groups.count) { index in
+        let rowCount = (groups.count + SegmentCheck.readsInRow - 1) / SegmentCheck.readsInRow
+        DispatchQueue.concurrentPerform(iterations: rowCount) { index in
+            let first = index * SegmentCheck.readsInRow
+            let row = groups[first..<min(first + SegmentCheck.readsInRow, groups.count)]
+            var reader = BlockVerifier(file, databaseID: databaseID, number: segment.info.number)
             do throws(DatabaseError) {
-                let found = try SegmentCheck.damaged(
-                    parts[groups[index]].map(\.place), in: file, databaseID: databaseID,
-                    number: segment.info.number)
-                if found.isEmpty { return }
-                bad.withLock { bad in
-                    bad.parts += found.map { groups[index].lowerBound + $0 }
+                for group in row {
+                    let found = try reader.damaged(parts[group].map(\.place))
+                    if found.isEmpty { continue }
+                    bad.withLock { $0.parts += found.map { group.lowerBound + $0 } }
                 }
             } catch {
                 bad.withLock { $0.failure = error }
@@ -214,45 +211,6 @@ struct SegmentCheck {
         return groups
     }
 
-    /// The indices of blocks that are not what was written; they lie in the file.
-    private static func damaged(
-        _ places: [BlockPlace], in file: any File, databaseID: UInt64, number: UInt64
-    ) throws(DatabaseError) -> [Int] {
-        guard let base = places.first?.offset else { return [] }
-        let end = places.reduce(base) { max($0, $1.offset + $1.sizeBytes) }
-        var read: [UInt8] = []
-        do throws(FileError) {
-            read = try file.readAll(count: end - base, at: base)
-        } catch {
-            guard error.code == EIO else {
-                throw DatabaseError(error, while: "reading a segment")
-            }
-            // The device does not give some of it: which blocks that are shows one by one.
-            if places.count == 1 { return [0] }
-            var found: [Int] = []
-            for index in places.indices {
-                let one = try damaged(
-                    [places[index]], in: file, databaseID: databaseID, number: number)
-                if !one.isEmpty { found.append(index) }
-            }
-            return found
-        }
-        var found: [Int] = []
-        let bytes = read
-        let span = bytes.span
-        for (index, place) in places.enumerated() where place.sizeBytes > 0 {
-            let (start, end) = (place.offset - base, place.offset - base + place.sizeBytes)
-            let seed = SegmentFormat.seed(
-                databaseID: databaseID, number: number, offset: place.offset)
-            if end > span.count
-                || checksum(span.extracting(start..<end), seed: seed) != place.checksum
-            {
-                found.append(index)
-            }
-        }
-        return found
-    }
-
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
         switch part {
         case .times(let block):
@@ -261,6 +219,7 @@ struct SegmentCheck {
             }
         case .values(let field, let block):
             damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
+        case .presence(let group): damage.fields.formUnion(segment.fields(ofGroup: group))
         default: break
         }
         // The words of a reader that meets the block.
@@ -274,6 +233,16 @@ struct SegmentCheck {
     }
 
     // MARK: What is asked for apart
+
+    private mutating func decodePresence() {
+        let segment = segment
+        for group in segment.footer.groups.indices {
+            let isGood = attempt { () throws(DatabaseError) in
+                try segment.checkPresence(ofGroup: group)
+            }
+            if !isGood { damage.fields.formUnion(segment.fields(ofGroup: group)) }
+        }
+    }
 
     /// A block may fail to decode although its checksum is right.
     private mutating func decodeBlocks() {

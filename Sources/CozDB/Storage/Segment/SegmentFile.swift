@@ -79,15 +79,25 @@ struct SegmentFile: Sendable {
                 try mapping.withBytes(offset, count: count, body)
             }
         case .file(let file):
-            let copy = try calling("reading a segment") { () throws(FileError) in
-                try file.readAll(count: count, at: offset)
-            }
+            let copy = try SegmentFile.read(file, offset, count: count)
             return try namingFile(path, at: offset) { () throws(FormatError) in
                 guard copy.count == count else {
                     throw FormatError(.truncated, "the file ends inside a block", at: copy.count)
                 }
                 return try body(copy.span)
             }
+        }
+    }
+
+    private static func read(
+        _ file: any File, _ offset: Int, count: Int
+    ) throws(DatabaseError) -> [UInt8] {
+        do throws(FileError) {
+            return try file.readAll(count: count, at: offset)
+        } catch {
+            var failure = DatabaseError(error, while: "reading a segment")
+            failure.offset = offset
+            throw failure
         }
     }
 
