@@ -102,9 +102,6 @@ final class MemoryDirectory: Directory {
         system.set(path(name), nil)
     }
 
-    /// A directory is nothing but the files in it.
-    func removeDirectory(_ name: String) {}
-
     func sync() {}
 
     func lock(_ name: String) throws(FileError) -> (any File)? {
