@@ -62,5 +62,8 @@ let package = Package(
             name: "CozCommandTests",
             dependencies: ["CozCommand", "CozDB", "CozImport", "CozTestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "CozFuzzTests", dependencies: ["CozDB", "CozImport"], exclude: ["Corpus"],
+            swiftSettings: settings),
     ]
 )

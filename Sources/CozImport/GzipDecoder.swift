@@ -16,6 +16,8 @@ internal import CozDB
     private let input: UnsafeMutableRawBufferPointer
     private var isInsideMember = false
     private var holdsBack = false
+    /// What is to be thrown once everything before it was handed out.
+    private var failure: DatabaseError?
 
     init(file: String) throws(DatabaseError) {
         unsafe stream = .allocate(capacity: 1)
@@ -41,6 +43,7 @@ internal import CozDB
         into target: UnsafeMutableRawBufferPointer, from file: InputFile
     ) throws(DatabaseError) -> Int {
         guard target.count > 0 else { return 0 }
+        if let failure { throw failure }
         // Sound: zlib writes at most avail_out bytes, which is the size of the buffer.
         unsafe stream.pointee.next_out = target.baseAddress!.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_out = UInt32(Swift.min(target.count, 1 << 30))
@@ -63,8 +66,10 @@ internal import CozDB
             case Z_OK, Z_BUF_ERROR: break
             default:
                 let detail = unsafe stream.pointee.msg.map { unsafe String(cString: $0) }
-                throw DatabaseError(
+                let error = DatabaseError(
                     .damaged, "the gzip data is corrupt: \(detail ?? "error \(status)")")
+                failure = error
+                if unsafe Int(stream.pointee.avail_out) == room { throw error }
             }
         }
         return unsafe room - Int(stream.pointee.avail_out)

@@ -30,14 +30,14 @@ enum Project {
 
     /// Every Swift file of the package, by path.
     static let swiftFiles: [SourceFile] = files(
-        in: ["Sources", "Tests", "Examples", "Benchmarks"], extensions: ["swift"])
+        in: ["Sources", "Tests", "Examples", "Benchmarks", "Fuzz/Sources"], extensions: ["swift"])
 
     /// Every text file that belongs to the project, whatever its kind, without Swift files.
     static let otherFiles: [SourceFile] =
         files(
             in: ["Sources", "Tests", "Examples", "Benchmarks", "Tools", "docs", ".ci"],
             extensions: ["md", "sh", "py", "h", "c", "modulemap", "txt", ""])
-        + ["README.md", "Package.swift"].compactMap(file)
+        + ["README.md", "Package.swift", "Fuzz/README.md"].compactMap(file)
 
     static func file(_ path: String) -> SourceFile? {
         guard

@@ -89,6 +89,9 @@ struct BlockFilter {
         }
         try decoder.decodeIntegers(
             reader.readBytes(reader.remaining), header.encoding, count, .integer, &words)
+        guard areDigits(words.span) else {
+            throw FormatError(.invalid, "digits of 2^51 or more", at: 0)
+        }
         digits.select(words.span, into: &bits)
         guard header.exceptionCount > 0 else { return }
         var exceptionBits = BitVector(count: header.exceptionCount)

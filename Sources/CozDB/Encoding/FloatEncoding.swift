@@ -234,7 +234,9 @@ func readDecimalHeader(
 func restoreDecimals(
     _ words: inout [UInt64], from start: Int, header: DecimalHeader, exceptions: Span<UInt64>
 ) throws(FormatError) {
-    divideDigits(&words, from: start, exponent: header.exponent)
+    guard divideDigits(&words, from: start, exponent: header.exponent) else {
+        throw FormatError(.invalid, "digits of 2^51 or more", at: 0)
+    }
     let count = UInt64(words.count - start)
     for exception in 0..<header.exceptionCount {
         let position = exceptions[exception]
@@ -260,9 +262,19 @@ func leastDigits(exponent: Int, where holds: (Double) -> Bool) -> Int64 {
     return low
 }
 
-private func divideDigits(_ words: inout [UInt64], from start: Int, exponent: Int) {
+/// Whether digits are such as stand for a float: bounds of floats are no bounds of others.
+func areDigits(_ words: Span<UInt64>) -> Bool {
+    var excess: UInt64 = 0
+    for index in words.indices { excess |= words[index] &+ UInt64(digitsLimit) }
+    return excess < 2 * UInt64(digitsLimit)
+}
+
+/// Whether all were digits, -2^51 up to, not including, 2^51.
+private func divideDigits(_ words: inout [UInt64], from start: Int, exponent: Int) -> Bool {
     let power = powersOfTen[exponent]
     let count = words.count - start
+    // What the bits have that no digits have.
+    var excess: UInt64 = 0
     // Sound: `start` is at most the count of the array; SIMD8 is used while eight words are left.
     unsafe words.withUnsafeMutableBufferPointer { buffer in
         guard let first = buffer.baseAddress else { return }
@@ -272,16 +284,22 @@ private func divideDigits(_ words: inout [UInt64], from start: Int, exponent: In
         let powers = SIMD8<Double>(repeating: power)
         let offset = SIMD8<UInt64>(repeating: rounder.bitPattern)
         let vectorCount = count / 8
+        let lowest = SIMD8<UInt64>(repeating: UInt64(digitsLimit))
+        var excesses = SIMD8<UInt64>(repeating: 0)
         for vector in 0..<vectorCount {
             let digits = unsafe target.loadUnaligned(
                 fromByteOffset: vector * 64, as: SIMD8<UInt64>.self)
+            excesses |= digits &+ lowest
             var values = unsafe unsafeBitCast(digits &+ offset, to: SIMD8<Double>.self) - rounders
             if exponent > 0 { values /= powers }
             unsafe target.storeBytes(of: values, toByteOffset: vector * 64, as: SIMD8<Double>.self)
         }
+        for index in 0..<8 { excess |= excesses[index] }
         for index in (vectorCount * 8)..<count {
+            unsafe excess |= scalars[index] &+ UInt64(digitsLimit)
             let rounded = unsafe Double(bitPattern: scalars[index] &+ rounder.bitPattern)
             unsafe scalars[index] = ((rounded - rounder) / power).bitPattern
         }
     }
+    return excess < 2 * UInt64(digitsLimit)
 }

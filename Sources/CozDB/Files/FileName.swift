@@ -37,6 +37,9 @@ enum FileName: Hashable {
         }
     }
 
+    /// Numbers are smaller: nobody makes so many files.
+    private static let numberLimit: UInt64 = 1 << 62
+
     /// nil for names that no version of CozDB gives.
     init?(_ text: String) {
         switch text {
@@ -48,6 +51,7 @@ enum FileName: Hashable {
         default:
             let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let number = UInt64(parts[0]),
+                number < FileName.numberLimit,
                 FileName.digits(number) == parts[0]
             else { return nil }
             switch parts[1] {

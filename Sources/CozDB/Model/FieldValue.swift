@@ -21,6 +21,11 @@ public enum FieldType: UInt8, CaseIterable, Sendable {
         }
     }
 
+    /// Whether ALTER can have made another type of this one, or it is the same.
+    func canBecome(_ other: FieldType) -> Bool {
+        self == other || other == .string || (self == .integer && other == .float)
+    }
+
     /// The type of this name, as `name` gives it; nil for any other word.
     public init?(name: String) {
         guard let type = FieldType.allCases.first(where: { $0.name == name }) else { return nil }

@@ -89,7 +89,7 @@ struct DatabaseRepair {
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
         manifest.lastSequence = (firsts.min() ?? 1) - 1
         // Beyond what it can have been: a few manifests for each file.
-        let guess = nextNumber &* 16 &+ 1000
+        let guess = min(nextNumber, 1 << 50) * 16 + 1000
         manifest.generation = witness.map { $0.generation } ?? guess
         for entry in files.unreadable {
             add(
@@ -331,8 +331,8 @@ struct DatabaseRepair {
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
             let name = FileName.rejects(info.number)
             let folder = try DatabaseRepair.folder(of: name, in: directory)
-            return try folder.open(name.text, writable: false)
-                .readReadable(count: info.sizeBytes, at: 0).bytes
+            let file = try folder.open(name.text, writable: false)
+            return try file.readReadable(count: min(file.size(), info.sizeBytes), at: 0).bytes
         }
         return try? RejectsFile.decode(bytes, info, databaseID: manifest.databaseID)
     }

@@ -110,7 +110,8 @@ struct LogSalvage {
         guard
             let header = FrameHeader.read(
                 bytes.extracting(offset..<start), log: identity, offset: offset),
-            header.payloadSizeBytes <= bytes.count - start
+            header.payloadSizeBytes <= bytes.count - start,
+            header.firstSequence < Manifest.counterLimit
         else { return nil }
         let payload = bytes.extracting(start..<(start + header.payloadSizeBytes))
         let seed = LogFormat.seed(identity, offset: offset)

@@ -34,14 +34,17 @@ struct SegmentExamination: Sendable {
             return
         }
         do throws(DatabaseError) {
-            reader = try SegmentReader(
+            let opened = try SegmentReader(
                 in: directory, info, databaseID: databaseID, access: .copied)
+            try opened.check(manifest)
+            reader = opened
         } catch {
             if (error.kind == .io && !error.isUnreadable) || error.kind == .notFound {
                 throw error
             }
             let found = LossText(message: error.message).found
-            reader = try MendedSegment.open(info, in: directory, databaseID: databaseID)
+            let mended = try MendedSegment.open(info, in: directory, databaseID: databaseID)
+            if let mended, (try? mended.check(manifest)) != nil { reader = mended }
             // To a query it is lost either way.
             add(error.offset, found, lost: manifest.lost(info))
         }

@@ -122,7 +122,7 @@ struct LogReader {
                 throw DatabaseError(
                     .damaged,
                     "the frame here is damaged, and good ones follow at offset \(place); commits "
-                        + "\(nextSequence) to \(frame.header.firstSequence - 1) cannot be read",
+                        + "\(nextSequence) to \(frame.header.firstSequence &- 1) cannot be read",
                     file: file.path, offset: offset)
             }
             place += LogFormat.alignment

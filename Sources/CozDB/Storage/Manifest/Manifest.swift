@@ -9,6 +9,8 @@
 //
 // Replaced as a whole: written under another name, synced, renamed, directory synced.
 
+internal import Glibc
+
 /// What the database consists of at one moment.
 struct Manifest: Sendable {
     /// One immutable segment file.
@@ -71,6 +73,11 @@ struct Manifest: Sendable {
     static let version: UInt32 = 4
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 30
+    /// Beyond all numbers of files, commits and manifests: they only ever go up by one, so that
+    /// nobody gets there, and nobody overflows.
+    static let counterLimit: UInt64 = 1 << 62
+    /// The same for bytes, rows and values of one file, of which sums are made.
+    static let countMax = 1 << 48
 }
 
 // MARK: Bytes
@@ -155,8 +162,7 @@ extension Manifest {
         generation = try reader.readUInt64()
         nextFileNumber = try reader.readVarint()
         lastSequence = try reader.readVarint()
-        // Counters that only ever go up by one: nobody gets there, and nobody overflows.
-        guard max(generation, nextFileNumber, lastSequence) < 1 << 62 else {
+        guard max(generation, nextFileNumber, lastSequence) < Manifest.counterLimit else {
             throw FormatError(.invalid, "a counter beyond all that can be reached", at: 24)
         }
         let nextID = try reader.readCount(limit: Int(UInt32.max))
@@ -185,7 +191,10 @@ extension Manifest {
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             let number = try reader.readVarint()
             let firstSequence = try reader.readVarint()
-            let sealed = try reader.readCount(limit: Int.max)
+            guard max(number, firstSequence) < Manifest.counterLimit else {
+                throw FormatError(.invalid, "a log that nobody can have reached", at: 24)
+            }
+            let sealed = try reader.readCount(limit: Manifest.countMax)
             logs.append(
                 Log(
                     number: number, firstSequence: firstSequence,
@@ -195,14 +204,14 @@ extension Manifest {
             rejects.append(
                 RejectsFile(
                     number: try reader.readVarint(),
-                    sizeBytes: try reader.readCount(limit: Int.max),
+                    sizeBytes: try reader.readCount(limit: Manifest.countMax),
                     checksum: try reader.readUInt32(),
-                    entryCount: try reader.readCount(limit: Int.max)))
+                    entryCount: try reader.readCount(limit: Manifest.countMax)))
         }
-        counters.insertedValues = try reader.readCount(limit: Int.max)
-        counters.replacedValues = try reader.readCount(limit: Int.max)
-        counters.identicalValues = try reader.readCount(limit: Int.max)
-        counters.mergedRows = try reader.readCount(limit: Int.max)
+        counters.insertedValues = try reader.readCount(limit: Manifest.countMax)
+        counters.replacedValues = try reader.readCount(limit: Manifest.countMax)
+        counters.identicalValues = try reader.readCount(limit: Manifest.countMax)
+        counters.mergedRows = try reader.readCount(limit: Manifest.countMax)
         if version > 3 { forgotten = try reader.readForgottenList() }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
@@ -241,9 +250,10 @@ extension Manifest {
     private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {
         try Segment(
             number: reader.readVarint(), experiment: reader.readCount(limit: Int(UInt32.max)),
-            sizeBytes: reader.readCount(limit: Int.max), footerChecksum: reader.readUInt32(),
-            rowCount: reader.readCount(limit: Int.max),
-            valueCount: reader.readCount(limit: Int.max),
+            sizeBytes: reader.readCount(limit: Manifest.countMax),
+            footerChecksum: reader.readUInt32(),
+            rowCount: reader.readCount(limit: Manifest.countMax),
+            valueCount: reader.readCount(limit: Manifest.countMax),
             firstTime: reader.readSigned(), lastTime: reader.readSigned())
     }
 }
@@ -287,6 +297,10 @@ extension Manifest {
     /// Replaces the manifest; durable on return.
     mutating func write(in directory: any Directory) throws(FileError) {
         let draft = FileName.manifestDraft.text
+        // Nobody could read it.
+        guard max(generation, nextFileNumber, lastSequence) < Manifest.counterLimit else {
+            throw FileError(call: "write", path: directory.path + "/" + draft, code: EOVERFLOW)
+        }
         do throws(FileError) {
             try directory.remove(draft)
         } catch {

@@ -37,8 +37,9 @@ enum RejectsFile {
         }
         let name = FileName.rejects(info.number).text
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
+            let file = try folder.open(name, writable: false)
             // One byte more shows what was appended.
-            try folder.open(name, writable: false).readAll(count: info.sizeBytes &+ 1, at: 0)
+            return try file.readAll(count: min(file.size(), info.sizeBytes + 1), at: 0)
         }
         return try namingFile(folder.path + "/" + name) { () throws(FormatError) in
             try decode(bytes, info, databaseID: databaseID)

@@ -89,7 +89,8 @@ extension Witness {
             let generation = try? reader.readUInt64(), let sum = try? reader.readUInt32(),
             let closed = try? reader.readUInt32(), let logNumber = try? reader.readUInt64(),
             let logSizeBytes = try? reader.readUInt64(),
-            let text = try? reader.readBytes(Witness.holderSizeBytes)
+            let text = try? reader.readBytes(Witness.holderSizeBytes),
+            max(serial, generation) < Manifest.counterLimit
         else { return nil }
         self.init(
             serial: serial, databaseID: databaseID, generation: generation,

@@ -130,4 +130,17 @@ extension SegmentReader {
         }
         return times
     }
+    /// The same of rows of one series, which are to be put beside those of other segments.
+    ///
+    /// - Throws: `damaged` also where they do not ascend: then no order would be right.
+    func ascendingTimes(rows: Range<Int>) throws(DatabaseError) -> [Int64] {
+        let times = try times(rows: rows)
+        let found = times.span
+        for index in found.indices.dropFirst() where found[index - 1] >= found[index] {
+            throw DatabaseError(
+                .damaged, "row \(rows.lowerBound + index) is not later than the one before it",
+                file: path, offset: footer.timeDirectory.offset)
+        }
+        return times
+    }
 }

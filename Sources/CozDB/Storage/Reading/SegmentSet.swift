@@ -23,8 +23,10 @@ struct SegmentSet: Sendable {
                 continue
             }
             do throws(DatabaseError) {
-                kept[info.number] = try SegmentReader(
+                let reader = try SegmentReader(
                     in: directory, info, databaseID: manifest.databaseID)
+                try reader.check(manifest)
+                kept[info.number] = reader
             } catch {
                 failures[info.number] = error
             }

@@ -188,18 +188,29 @@ extension SegmentReader {
                     .invalid, "found \(entries.count) series, expected \(count)", at: 0)
             }
             var row = directory.int(SeriesColumn.firstRow, block)
-            var start = 0
+            var (start, lastStart) = (0, 0)
             for index in 0..<count {
                 let size = entries.int(0, index)
                 guard size >= 0, row >= 0, size <= rowCount - row else {
                     throw FormatError(.invalid, "a series of more rows than the segment", at: 0)
                 }
+                guard
+                    index == 0
+                        || heap[lastStart..<start].lexicographicallyPrecedes(
+                            heap[start..<ends[index]])
+                else { throw FormatError(.invalid, "series out of order", at: 0) }
                 body(
                     heap.span.extracting(start..<ends[index]), row..<(row + size),
                     Int64(bitPattern: entries.columns[1][index]),
                     Int64(bitPattern: entries.columns[2][index]))
                 row += size
-                start = ends[index]
+                (lastStart, start) = (start, ends[index])
+            }
+            let next = block + 1
+            let end =
+                next < directory.count ? directory.int(SeriesColumn.firstRow, next) : rowCount
+            guard row == end else {
+                throw FormatError(.invalid, "series up to row \(row), expected \(end)", at: 0)
             }
         }
     }

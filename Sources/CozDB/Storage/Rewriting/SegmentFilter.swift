@@ -83,7 +83,7 @@ struct SegmentFilter {
         var isBegun = false
         for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.slabRowCount) {
             let slab = start..<min(start + Self.slabRowCount, rows.upperBound)
-            let times = try segment.times(rows: slab)
+            let times = try segment.ascendingTimes(rows: slab)
             let cells = gone.cells.mask(times)
             var dropped = gone.rows.mask(times)
             if let cells { try addEmptied(slab, cells, to: &dropped) }

@@ -70,7 +70,7 @@ struct SegmentMerge {
             let rows = inputs[index].rows
             let end = min(rows.upperBound, rows.lowerBound + inputRowCount)
             inputs[index].slab = rows.lowerBound..<end
-            inputs[index].times = try segments[inputs[index].source].times(
+            inputs[index].times = try segments[inputs[index].source].ascendingTimes(
                 rows: inputs[index].slab)
             if end < rows.upperBound, let last = inputs[index].times.last {
                 limit = min(limit, last)

@@ -50,6 +50,10 @@ final class SeriesDirectory: Sendable {
             defer { start = end }
             return Array(heap[start..<end])
         }
+        // Rows follow each other from 0 on; where each block ends is seen when it is read.
+        guard table.columns[SeriesColumn.firstRow].first ?? 0 == 0,
+            zip(firstKeys, firstKeys.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
+        else { throw FormatError(.invalid, "series out of order", at: reader.offset) }
         self.table = table
     }
 }

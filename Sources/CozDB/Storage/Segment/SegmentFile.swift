@@ -127,6 +127,10 @@ struct SegmentFile: Sendable {
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
                 throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
             }
+            guard footer.rowCount / SegmentFormat.rowsPerByteMax <= sizeBytes else {
+                throw FormatError(
+                    .invalid, "\(footer.rowCount) rows in a file of \(sizeBytes) bytes", at: 0)
+            }
             return footer
         }
         return (footer, place.sizeBytes)

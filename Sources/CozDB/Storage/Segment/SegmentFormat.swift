@@ -40,6 +40,11 @@ enum SegmentFormat {
     static let pageCount = 65_536
     /// Largest block, directory or footer that a reader accepts.
     static let blockSizeBytesMax = 1 << 30
+    /// Rows for each byte of a file, at most: a block of their times takes one, or their series do.
+    static let rowsPerByteMax = 1024
+    /// Entries of a directory for each byte of the file, at most. Blocks that rows were taken out
+    /// of are the smallest, and they are checksummed one by one.
+    static let entriesPerByteMax = 4
     /// Columns have numbers below this, so that they can be looked up in an array.
     static let columnCountMax = 1_000_000
 

@@ -90,6 +90,22 @@ final class SegmentReader: Sendable {
 
     deinit { DecodedMemory.give(cache.withLock { $0.sizeBytes }) }
 
+    /// Checks that its fields have the types that the manifest says, or that became those by ALTER.
+    func check(_ manifest: Manifest) throws(DatabaseError) {
+        guard let schema = manifest.schemas[info.experiment] else { return }
+        for field in footer.fields {
+            let column = field.column
+            let known = column.id < schema.columns.count ? schema.columns[column.id] : nil
+            guard let known, known.kind == column.kind, column.type.canBecome(known.type) else {
+                throw DatabaseError(
+                    .damaged,
+                    "column \(column.id) is a \(column.type.name) here, and in the manifest "
+                        + (known.map { "a \($0.type.name)" } ?? "none"), file: path,
+                    offset: info.sizeBytes - SegmentFormat.trailerSizeBytes)
+            }
+        }
+    }
+
     /// Index of a column's field in the footer; nil where the segment has no value of it.
     func field(_ column: ColumnID) -> Int? {
         guard column < fieldByColumn.count, fieldByColumn[column] >= 0 else { return nil }
@@ -108,7 +124,7 @@ final class SegmentReader: Sendable {
             : try read(description.directory) { bytes throws(FormatError) in
                 try IntegerTable(
                     decoding: bytes, columnCount: BlockColumn.fieldColumnCount,
-                    countMax: description.valueCount)
+                    countMax: entryCountMax(description.valueCount))
             }
         let place = isSmall ? footer.smallDirectories : description.directory
         let rowCount = footer.rowCount
@@ -118,6 +134,12 @@ final class SegmentReader: Sendable {
         let directory = FieldDirectory(table)
         cache.withLock { $0.fields[field] = directory }
         return directory
+    }
+
+    /// Most blocks that so many values, rows or series can have: constant pages of a directory take
+    /// next to no bytes, and would take memory without end.
+    private func entryCountMax(_ count: Int) -> Int {
+        min(count, SegmentFormat.entriesPerByteMax * info.sizeBytes)
     }
 
     private func smallDirectories() throws(DatabaseError) -> SmallDirectories {
@@ -301,7 +323,7 @@ final class SegmentReader: Sendable {
         if let known = cache.withLock({ $0.seriesDirectory }) { return known }
         let seriesCount = footer.seriesCount
         let directory = try read(footer.seriesDirectory) { bytes throws(FormatError) in
-            try SeriesDirectory(bytes, countMax: seriesCount)
+            try SeriesDirectory(bytes, countMax: entryCountMax(seriesCount))
         }
         cache.withLock { $0.seriesDirectory = directory }
         return directory
@@ -319,7 +341,8 @@ final class SegmentReader: Sendable {
         let rowCount = footer.rowCount
         let table = try read(footer.timeDirectory) { bytes throws(FormatError) in
             let table = try IntegerTable(
-                decoding: bytes, columnCount: BlockColumn.timeColumnCount, countMax: rowCount)
+                decoding: bytes, columnCount: BlockColumn.timeColumnCount,
+                countMax: entryCountMax(rowCount))
             try table.checkBlocks(rowCount: rowCount, valueCount: rowCount)
             return table
         }

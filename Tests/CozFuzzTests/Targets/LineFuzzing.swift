@@ -1,0 +1,94 @@
+// Line protocol: read whole and in pieces, printed and read again, committed.
+
+@testable internal import CozDB
+@testable internal import CozImport
+
+/// First byte: unit of the times (bits 0 and 1), a participant for lines without one (2), short
+/// strings alone (3), a commit of what was read (4), size of the pieces (5 to 7).
+enum LineFuzzing {
+    static func run(_ bytes: [UInt8], _ choice: UInt8) throws(FuzzFailure) {
+        var options = LineProtocolParser.Options()
+        options.precision = TimestampPrecision.allCases[Int(choice & 3)]
+        options.participant = choice & 4 == 0 ? nil : "p 1"
+        if choice & 8 != 0 { options.stringSizeBytesMax = 16 }
+        let whole = try ReadLines(bytes, options, pieceSizeBytes: .max)
+        let pieces = try ReadLines(bytes, options, pieceSizeBytes: 1 + Int(choice >> 5))
+        try require(whole == pieces, "pieces read otherwise: \(whole) \(pieces)")
+        let again = try ReadLines(
+            Array(whole.text.utf8), LineProtocolParser.Options(), pieceSizeBytes: .max)
+        try require(again.refusals.isEmpty, "refuses what it printed: \(again.refusals)")
+        try require(
+            again.text.utf8.elementsEqual(whole.text.utf8), "reads otherwise: \(whole) \(again)")
+        if choice & 16 != 0 { try commit(bytes, options) }
+    }
+
+    /// Values that find their field locked to another type are refused; nothing else is lost.
+    private static func commit(
+        _ bytes: [UInt8], _ options: LineProtocolParser.Options
+    ) throws(FuzzFailure) {
+        try Sample.attempt(allowing: [.usage]) { () throws(DatabaseError) in
+            var batch = WriteBatch()
+            _ = try ReadLines.read(bytes, options, pieceSizeBytes: .max, into: &batch)
+            let database = try Sample.open(MemoryFiles(), .readWrite)
+            _ = try database.write(batch)
+            try database.rejects { _ throws(DatabaseError) in true }
+            _ = try database.query("SELECT * FROM /.*/", options: Sample.queryOptions)
+            try database.close()
+        }
+    }
+}
+
+/// What a parser made of some bytes.
+private struct ReadLines: Equatable {
+    /// The points as line protocol.
+    var text: String
+    var refusals: [Refusal]
+
+    init(
+        _ bytes: [UInt8], _ options: LineProtocolParser.Options, pieceSizeBytes: Int
+    ) throws(FuzzFailure) {
+        var batch = WriteBatch()
+        var isRead = true
+        do throws(DatabaseError) {
+            isRead = try ReadLines.read(
+                bytes, options, pieceSizeBytes: pieceSizeBytes, into: &batch)
+        } catch {
+            // An export of several databases.
+            try Sample.check(error, allowing: [.usage])
+        }
+        try require(isRead, "the parser does not come to an end")
+        refusals = batch.refusals
+        // A mark of byte order is one at the beginning of a file alone, else it is part of a name.
+        text = "# points\n"
+        var start = 0
+        for row in batch.rows {
+            text += LineText.point(row, start..<Int(row.cellEnd), of: batch) + "\n"
+            start = Int(row.cellEnd)
+        }
+    }
+
+    /// Whether the parser came to the end.
+    static func read(
+        _ bytes: [UInt8], _ options: LineProtocolParser.Options, pieceSizeBytes: Int,
+        into batch: inout WriteBatch
+    ) throws(DatabaseError) -> Bool {
+        var parser = LineProtocolParser(options: options)
+        var offset = 0
+        for _ in 0..<(2 * bytes.count + 4) {
+            switch try parser.parse(into: &batch, points: .max) {
+            case .needsInput where offset < bytes.count:
+                let end = offset + min(pieceSizeBytes, bytes.count - offset)
+                parser.append(bytes.span.extracting(offset..<end))
+                offset = end
+            case .needsInput: parser.finish()
+            case .batchFull: break
+            case .finished: return true
+            }
+        }
+        return false
+    }
+
+    static func == (left: ReadLines, right: ReadLines) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8) && left.refusals == right.refusals
+    }
+}
