@@ -35,9 +35,9 @@ import Testing
 
     /// Closed after each session, with the manifests of all of them.
     private static func closed(
-        sessions: Int
+        sessions: Int, seed: UInt64 = 0
     ) throws -> (system: FaultyFileSystem, manifests: [[UInt8]], locks: [[UInt8]]) {
-        let system = FaultyFileSystem()
+        let system = FaultyFileSystem(seed: seed)
         var manifests: [[UInt8]] = []
         var locks: [[UInt8]] = []
         for session in 0..<sessions {
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `a manifest of another database is refused`() throws {
         let (system, _, _) = try Self.closed(sessions: 1)
-        let (_, others, _) = try Self.closed(sessions: 1)
+        let (_, others, _) = try Self.closed(sessions: 1, seed: 1 << 32)
         system["db/MANIFEST"] = others[0]
         let error = Self.failure { try Self.rows(system) }
         #expect(error?.kind == .damaged && error?.message.contains("another database") == true)

@@ -21,14 +21,19 @@ internal import Foundation
     /// What was there before each call, where that is wanted.
     private var states: [FileTree]?
 
-    package init(faults: [Fault] = []) {
+    /// Tells databases from each other that are made by the same calls.
+    private let seed: UInt64
+
+    package init(faults: [Fault] = [], seed: UInt64 = 0) {
         tree = FileTree()
         self.faults = faults
+        self.seed = seed
     }
 
     private init(tree: FileTree, faults: [Fault]) {
         self.tree = tree
         self.faults = faults
+        seed = 0
     }
 
     /// Calls so far.
@@ -211,7 +216,7 @@ internal import Foundation
     package func now() -> Int64 { 1_700_000_000_000_000_000 }
 
     package func makeIdentity() -> UInt64 {
-        var random = SeededRandom(seed: UInt64(callCount))
+        var random = SeededRandom(seed: seed &+ UInt64(callCount))
         return random.next() | 1
     }
 

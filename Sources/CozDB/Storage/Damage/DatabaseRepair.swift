@@ -174,8 +174,8 @@ struct DatabaseRepair {
                 hasNewer({ $0.experiment == info.experiment })
             {
                 report.notes.append(
-                    "\(name.text) is gone, as after a merge or a deletion; newer segments have what "
-                        + "was left of its rows")
+                    "\(name.text) is gone, as after a merge or a deletion; newer segments have "
+                        + "what was left of its rows")
                 continue
             }
             for problem in examination.problems { add(name.text, problem.offset, problem.text) }

@@ -46,6 +46,8 @@ struct SegmentCheck {
     /// Blocks of presence, times and values.
     private var parts: [(place: BlockPlace, part: SegmentPart)] = []
     private var knownOffsets: Set<Int> = []
+    /// Why the system did not let something be read, which says nothing of what is there.
+    private var refusal: DatabaseError?
 
     /// - Parameter file: the file of the segment.
     init(_ segment: SegmentReader, _ file: any File, databaseID: UInt64) {
@@ -68,6 +70,7 @@ struct SegmentCheck {
             decodePresence()
             decodeBlocks()
         }
+        if let refusal { throw refusal }
     }
 
     /// Runs something that reads one part; whether that could be done.
@@ -77,6 +80,7 @@ struct SegmentCheck {
             try body()
             return true
         } catch {
+            if error.isRefusal { refusal = error }
             add(error)
             return false
         }

@@ -9,9 +9,11 @@ import Testing
 
 struct DamageTests {
     static let sound = Result { try SoundDatabase(rowCount: 100) }
-    static let foreign = Result { try SoundDatabase(rowCount: 100) }
+    static let foreign = Result { try SoundDatabase(rowCount: 100, seed: 1 << 32) }
     static let killed = Result { try SoundDatabase.killed(rowCount: 100) }
-    static let foreignKilled = Result { try SoundDatabase.killed(rowCount: 100) }
+    static let foreignKilled = Result {
+        try SoundDatabase.killed(rowCount: 100, seed: 1 << 32)
+    }
     /// With several blocks of a field.
     static let large = Result { try SoundDatabase(rowCount: 1500) }
 

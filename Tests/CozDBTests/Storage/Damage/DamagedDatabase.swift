@@ -32,8 +32,8 @@ struct SoundDatabase {
     /// A database that was closed.
     ///
     /// - Parameter rowCount: rows of each segment of the larger experiment, about.
-    init(rowCount: Int) throws {
-        let system = FaultyFileSystem()
+    init(rowCount: Int, seed: UInt64 = 0) throws {
+        let system = FaultyFileSystem(seed: seed)
         var earlier: [String: [UInt8]] = [:]
         for number in 0..<SoundDatabase.segmentCount {
             let database = try SoundDatabase.open(system)
@@ -50,8 +50,8 @@ struct SoundDatabase {
     /// in segments, two in that log, which is complete, and two in the next one.
     ///
     /// - Parameter rowCount: rows of each batch.
-    static func killed(rowCount: Int) throws -> SoundDatabase {
-        let system = FaultyFileSystem()
+    static func killed(rowCount: Int, seed: UInt64 = 0) throws -> SoundDatabase {
+        let system = FaultyFileSystem(seed: seed)
         for number in 0..<2 {
             let database = try open(system)
             try database.write(batch(number, rowCount: rowCount))

@@ -1,5 +1,5 @@
-// What a repair keeps of each kind of file, where one kind of trouble is looked at alone: logs, files
-// of which a device does not give all, manifests of another time or database, older formats.
+// What a repair keeps of each kind of file, where one kind of trouble is looked at alone: logs,
+// files of which a device does not give all, manifests of another time or database, older formats.
 
 import CozTestSupport
 import Foundation
