@@ -106,7 +106,9 @@ struct ScarcityTests {
         _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "many.lp")
         _ = try folder.write(
             script.replacing("--experiment e$i many.lp", with: "now.lp")
-                .replacing("  cozdb import", with: "  sed s/^e/e$i/ many.lp > now.lp\n  cozdb import")
+                .replacing(
+                    "  cozdb import", with: "  sed s/^e/e$i/ many.lp > now.lp\n  cozdb import"
+                )
                 .replacing("../", with: ""), to: "run.sh")
         let run = try shell("mkdir disk && unshare --mount sh run.sh")
         #expect(run.status == 0, "\(run.status) \(run.output) \(run.errors)")

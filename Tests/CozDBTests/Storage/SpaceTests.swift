@@ -81,7 +81,8 @@ struct SpaceTests {
         #expect(tried > 20)
     }
 
-    @Test func `where there is none to free the write fails, and the next opening goes on`() throws {
+    @Test func `where there is none to free the write fails, and the next opening goes on`() throws
+    {
         let whole = FaultyFileSystem()
         let first = try Self.run(on: whole).lowerBound
         for call in stride(from: first, to: whole.callCount, by: 3) {
