@@ -85,7 +85,10 @@ extension DatabaseError {
         self.init(
             error.code == ENOENT || error.code == ENOTDIR ? .notFound : .io,
             "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
-        cause = error
+        isUnreadable = error.isUnreadable
+        isOdd = error.isOdd
+        isOutOfSpace = error.isOutOfSpace
+        isOfSync = error.isOfSync
     }
 }
 

@@ -33,12 +33,14 @@ public struct DatabaseError: Error, Sendable {
     public var file: String?
     /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
     public var offset: Int?
-    /// The call of the system that failed, where it was one.
-    var cause: FileError?
     /// Whether a device failed to give bytes that are there: what they held is as good as damaged.
-    var isUnreadable: Bool { cause?.isUnreadable == true }
+    var isUnreadable = false
     /// Whether a link, a pipe or a folder has the name of a file.
-    var isOdd: Bool { cause?.isOdd == true }
+    var isOdd = false
+    /// Whether there was no space, or none that this user may have.
+    var isOutOfSpace = false
+    /// Whether it is a sync that failed: what was written before is not known to be there then.
+    var isOfSync = false
     /// Whether the system refused a call for reasons that say nothing of what is stored: rights,
     /// limits, memory.
     var isRefusal: Bool { kind == .io && !isUnreadable && !isOdd }

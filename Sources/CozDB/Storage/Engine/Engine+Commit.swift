@@ -260,7 +260,7 @@ extension Engine {
         }
         for group in groups { group.open() }
         // Somebody else may need it more now.
-        if error.cause?.isOutOfSpace == true { removeRetired(all: true) }
+        if error.isOutOfSpace { removeRetired(all: true) }
         options.log?("stopped writing: \(error)")
         return error
     }

@@ -1,4 +1,5 @@
-// Files that no manifest names any more: when they go, and that they go at once where space runs out.
+// Files that no manifest names any more: when they go, and that they go at once where space runs
+// out.
 
 internal import Dispatch
 
@@ -40,7 +41,7 @@ extension Engine {
         do throws(DatabaseError) {
             return try body()
         } catch {
-            guard let cause = error.cause, cause.isOutOfSpace, !cause.isOfSync else { throw error }
+            guard error.isOutOfSpace, !error.isOfSync else { throw error }
             removeRetired(all: true)
             // Another thread may have done it meanwhile.
             guard state.withLock({ $0.removals }) != before else { throw error }

@@ -50,7 +50,7 @@ enum Recovery {
         do throws(DatabaseError) {
             witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
         } catch {
-            guard let known = manifest, error.cause?.isOutOfSpace == true,
+            guard let known = manifest, error.isOutOfSpace,
                 try makeRoom(in: directory, known, found.witness)
             else { throw error }
             witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
