@@ -130,6 +130,7 @@ extension Database {
             own.fileAccess = options.fileAccess
             return try applyForgotten(list, to: path, options: own, on: fileSystem)
         }
+        if forgotten == nil { try directory.writeWitness() }
         try directory.finish()
         var report = copy.report(since: start)
         report.forgotten = forgotten

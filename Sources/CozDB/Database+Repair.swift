@@ -33,6 +33,16 @@ extension Database {
             try fileSystem.openDirectory(path, create: false, access: options.fileAccess)
         }
         try DirectoryMark.checkIsComplete(directory)
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
+        // Taking a lock makes its file: not in a directory that is no database, nor in a backup or
+        // another copy without one where there is nothing to do.
+        if !isDryRun, !names.contains(FileName.lock.text) {
+            var trial = try DatabaseRepair(directory, isDryRun: true)
+            try trial.run(nil)
+            if trial.report.isEmpty { return RepairReport() }
+        }
         let lock = isDryRun ? nil : try Recovery.takeLock(directory)
         return try withExtendedLifetime(lock) { () throws(DatabaseError) in
             var repair = try DatabaseRepair(directory, isDryRun: isDryRun)

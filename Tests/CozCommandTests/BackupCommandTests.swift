@@ -179,7 +179,9 @@ struct BackupCommandTests {
         func shell(_ line: String) throws -> CommandRun {
             try Command.shell(line, in: folder.url)
         }
-        let lines = (0..<90).map { "m,id_participant=p\($0 % 3) k=\($0)i,t=\"of p\($0 % 3)\" \($0)" }
+        let lines = (0..<90).map {
+            "m,id_participant=p\($0 % 3) k=\($0)i,t=\"of p\($0 % 3)\" \($0)"
+        }
         _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "lines.lp")
         let made = try shell(
             """

@@ -88,7 +88,8 @@ struct OtherProcessTests {
         #expect(try shell("cozdb check --db d").status == 0)
     }
 
-    @Test func `a second writer is refused at once by name; after kill -9 the lock is free`() throws {
+    @Test func `a second writer is refused at once by name; after kill -9 the lock is free`() throws
+    {
         #expect(try shell("cozdb import --db d lines.lp").status == 0)
         let input = Pipe()
         let holder = try start(["write", "--db", "d"], input: input)
@@ -115,7 +116,9 @@ struct OtherProcessTests {
         for command in ["compact --db d", "forget --db d --participant p", "repair --db d"] {
             #expect(try shell("cozdb \(command)").status == 4, "\(command)")
         }
-        for command in ["check --db d", "info --db d", "backup --db d b", "repair --db d --dry-run"] {
+        for command in [
+            "check --db d", "info --db d", "backup --db d b", "repair --db d --dry-run",
+        ] {
             #expect(try shell("cozdb \(command)").status == 0, "\(command)")
         }
         kill(holder.processIdentifier, SIGKILL)
@@ -139,7 +142,8 @@ struct OtherProcessTests {
             wait $!; echo $?; cat first second
             """)
         #expect(run.lines == ["0", "4", "ok", "ok"], "\(run.output) \(run.errors)")
-        #expect(try shell("cat errors").output.contains("d/LOCK: this file was removed or replaced"))
+        #expect(
+            try shell("cat errors").output.contains("d/LOCK: this file was removed or replaced"))
         #expect(try shell("cozdb check --db d").status == 0)
         for name in ["c", "d"] {
             let rows = try shell("cozdb query --db d --format csv 'SELECT k FROM \(name)'").lines
@@ -147,9 +151,12 @@ struct OtherProcessTests {
         }
     }
 
-    @Test func `a backup beside forgetting and merging is sound, and the next one forgets`() throws {
+    @Test func `a backup beside forgetting and merging is sound, and the next one forgets`() throws
+    {
         #expect(try shell("cozdb import --db d lines.lp").status == 0)
-        let others = (0..<50).map { "a,id_participant=q\($0 % 5) k=\($0)i,t=\"of q\($0 % 5)\" \($0)" }
+        let others = (0..<50).map {
+            "a,id_participant=q\($0 % 5) k=\($0)i,t=\"of q\($0 % 5)\" \($0)"
+        }
         _ = try folder.write(others.joined(separator: "\n") + "\n", to: "others.lp")
         #expect(try shell("cozdb import --db d others.lp").status == 0)
         for participant in 0..<5 {

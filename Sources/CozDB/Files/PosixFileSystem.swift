@@ -53,15 +53,16 @@ package struct PosixFileSystem: FileSystem {
 
     package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
         guard let directory = directory as? PosixDirectory else { return .apart }
-        let own = PosixFileSystem.ancestry(of: directory.number)
         var (path, isThere) = (path, true)
-        var descriptor = PosixFileSystem.openForAsking(path)
-        while descriptor < 0, errno == ENOENT, path != PosixFileSystem.parent(of: path) {
+        var number = PosixFileSystem.openForAsking(path)
+        while number < 0, errno == ENOENT, path != PosixFileSystem.parent(of: path) {
             (path, isThere) = (PosixFileSystem.parent(of: path), false)
-            descriptor = PosixFileSystem.openForAsking(path)
+            number = PosixFileSystem.openForAsking(path)
         }
-        guard descriptor >= 0, let itself = own.first else { return .apart }
-        let other = PosixFileSystem.ancestry(of: Descriptor(descriptor, path: path).number)
+        guard number >= 0 else { return .apart }
+        let other = PosixFileSystem.ancestry(of: Descriptor(number, path: path))
+        let own = PosixFileSystem.ancestry(of: directory.descriptor)
+        guard let itself = own.first else { return .apart }
         if isThere, other.first == itself { return .same }
         if other.contains(itself) { return .inside }
         return isThere && other.first.map(own.contains) == true ? .around : .apart
@@ -72,24 +73,26 @@ package struct PosixFileSystem: FileSystem {
     }
 
     /// A directory and those above it, up to the root, as far as they may be looked at.
-    private static func ancestry(of descriptor: Int32) -> [DirectoryIdentity] {
+    private static func ancestry(of descriptor: Descriptor) -> [DirectoryIdentity] {
         var found: [DirectoryIdentity] = []
-        var current = Descriptor(dup(descriptor), path: "")
-        var status = stat()
-        while unsafe fstat(current.number, &status) == 0 {
+        var current = descriptor
+        while true {
+            var status = stat()
+            let next = withExtendedLifetime(current) { () -> Int32 in
+                guard unsafe fstat(current.number, &status) == 0 else { return -1 }
+                return uninterrupted {
+                    unsafe openat(current.number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                }
+            }
+            let parent = next < 0 ? nil : Descriptor(next, path: "")
             let identity = DirectoryIdentity(
                 device: UInt64(status.st_dev), number: UInt64(status.st_ino))
             // The root is its own parent.
-            if found.last == identity { break }
-            found.append(identity)
-            let number = current.number
-            let parent = uninterrupted {
-                unsafe openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            }
-            guard parent >= 0 else { break }
-            current = Descriptor(parent, path: "")
+            if found.last == identity { return found }
+            if identity.number != 0 { found.append(identity) }
+            guard let parent else { return found }
+            current = parent
         }
-        return found
     }
 
     private struct DirectoryIdentity: Equatable {
@@ -146,7 +149,7 @@ private final class Descriptor: Sendable {
 }
 
 private final class PosixDirectory: Directory {
-    private let descriptor: Descriptor
+    fileprivate let descriptor: Descriptor
     private let access: DatabaseOptions.FileAccess
 
     init(_ descriptor: Descriptor, access: DatabaseOptions.FileAccess) {
@@ -260,8 +263,6 @@ private final class PosixDirectory: Directory {
     func sync() throws(FileError) {
         try descriptor.check("fsync", fsync(descriptor.number))
     }
-
-    fileprivate var number: Int32 { descriptor.number }
 
     func lock(_ name: String) throws(FileError) -> (any File)? {
         do throws(FileError) {

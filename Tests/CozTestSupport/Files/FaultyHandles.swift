@@ -43,7 +43,9 @@ final class FaultyDirectory: Directory, Sendable {
     func open(_ name: String, writable: Bool) throws(FileError) -> any File {
         try system.call("open", path(of: name)) { tree, _ throws(FileError) in
             guard let found = entry(name, tree) else { throw error("open", name, ENOENT) }
-            guard let file = tree.files[found] else { throw error("open", name, EINVAL) }
+            guard let file = tree.files[found] else {
+                throw error("open", name, FileError.notRegular)
+            }
             return FaultyFile(system, found, path: path(of: name), version: file.version)
         }
     }

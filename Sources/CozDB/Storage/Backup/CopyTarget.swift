@@ -379,6 +379,21 @@ extension CopyTarget {
         return count
     }
 
+    /// Writes the lock file of a database that was restored: its manifest is the newest. Durable on
+    /// return.
+    func writeWitness() throws(DatabaseError) {
+        guard let manifest = try Manifest.read(in: directory) else { return }
+        let lock = try Recovery.takeLock(directory)
+        let known = Witness(
+            databaseID: manifest.databaseID, generation: manifest.generation,
+            manifestChecksum: manifest.fileChecksum, holder: "")
+        let witness = WitnessFile(lock, known)
+        try calling("writing the lock") { () throws(FileError) in
+            try witness.open(holder: "a restore")
+        }
+        witness.seal()
+    }
+
     /// Takes the mark away: from now on the directory is what its manifest says.
     func finish() throws(DatabaseError) {
         guard isMarked else { return }

@@ -331,8 +331,8 @@ struct DatabaseRepair {
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
             let name = FileName.rejects(info.number)
             let folder = try DatabaseRepair.folder(of: name, in: directory)
-            return try folder.open(name.text, writable: false)
-                .readReadable(count: info.sizeBytes, at: 0).bytes
+            let file = try folder.open(name.text, writable: false)
+            return try file.readReadable(count: min(file.size(), info.sizeBytes), at: 0).bytes
         }
         return try? RejectsFile.decode(bytes, info, databaseID: manifest.databaseID)
     }

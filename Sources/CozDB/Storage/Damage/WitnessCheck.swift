@@ -55,15 +55,23 @@ struct WitnessCheck {
             )
         case .noRecord: return nil
         case .witness(let witness):
-            guard witness.isClosed else { return nil }
             let bytes = try calling("reading the lock") { () throws(FileError) in
                 let file = try directory.open(FileName.lock.text, writable: false)
                 return try file.readAll(count: file.size(), at: 0)
             }
-            if witness.isAsClosed(bytes) { return nil }
+            if bytes.count > Witness.sizeBytes {
+                return (
+                    .lock,
+                    DatabaseError(
+                        .damaged,
+                        "LOCK has \(bytes.count) bytes, expected \(Witness.sizeBytes)",
+                        offset: Witness.sizeBytes)
+                )
+            }
+            if !witness.isClosed || witness.isAsClosed(bytes) { return nil }
             return (
                 .lock,
-                DatabaseError(.damaged, "the lock is not what was written when it was closed")
+                DatabaseError(.damaged, "LOCK is not what was written when it was closed")
             )
         }
     }

@@ -21,6 +21,10 @@ final class WitnessFile: Sendable {
 
     /// Says durably that a writer is at work.
     func open(holder: String) throws(FileError) {
+        // Bytes that somebody appended would stay there for good.
+        if let file = state.withLock({ $0.file }), try file.size() > Witness.sizeBytes {
+            try file.truncate(to: Witness.sizeBytes)
+        }
         try writeBoth { witness in
             witness.isClosed = false
             witness.holder = holder

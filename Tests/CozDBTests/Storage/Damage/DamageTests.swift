@@ -151,29 +151,32 @@ struct DamageTests {
         #expect(kinds.count >= 7, "\(kinds)")
     }
 
-    @Test func `a query that meets damage says what check says, and others go on`() throws {
+    @Test(arguments: ["heart", "mood"])
+    func `a query that meets damage says what check says, and others go on`(name: String) throws {
         let sound = try Self.large.get()
-        let system = sound.system.survivor(.nothing)
-        let manifest = try Manifest(decoding: system["db/MANIFEST"])
-        let directory = try system.openDirectory(
+        let manifest = try Manifest(decoding: sound.system["db/MANIFEST"])
+        let directory = try sound.system.openDirectory(
             SoundDatabase.path, create: false, access: .ownerOnly)
         let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
         let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
-        let field = try #require(
-            reader.footer.fields.firstIndex { $0.column.name == "heart" })
-        let place = try #require(try reader.valueParts(ofField: field).first?.place)
-        system["db/" + FileName.segment(info.number).text][place.offset] ^= 1
-        let finding = try #require(try Examination.check(system).first)
-        let database = try SoundDatabase.open(system, .readOnly)
-        #expect {
-            _ = try database.query("SELECT median(heart) FROM dev")
-        } throws: { error in
-            let error = error as? DatabaseError
-            return error?.kind == .damaged && error?.offset == finding.offset
-                && error?.message == finding.found + "; lost: " + finding.lost
+        let field = try #require(reader.footer.fields.firstIndex { $0.column.name == name })
+        var places = try reader.valueParts(ofField: field).prefix(1).map(\.place)
+        places += [reader.footer.fields[field].dictionary].filter { $0.sizeBytes > 0 }
+        #expect(places.count == (name == "mood" ? 2 : 1))
+        for place in places {
+            let system = sound.system.survivor(.nothing)
+            system["db/" + FileName.segment(info.number).text][place.offset] ^= 1
+            let finding = try #require(try Examination.check(system).first)
+            let database = try SoundDatabase.open(system, .readOnly)
+            #expect(finding.offset == place.offset)
+            for query in ["SELECT \(name) FROM dev", "SELECT mode(\(name)) FROM dev"] {
+                let error = #expect(throws: DatabaseError.self) { _ = try database.query(query) }
+                #expect(error?.kind == .damaged && error?.offset == finding.offset)
+                #expect(error?.message == finding.found + "; lost: " + finding.lost)
+            }
+            _ = try database.query("SELECT median(steps) FROM dev")
+            _ = try database.query("SELECT median(heart) FROM other")
         }
-        _ = try database.query("SELECT median(steps) FROM dev")
-        _ = try database.query("SELECT median(heart) FROM other")
     }
 
     @Test func `a repair that crashes anywhere is made up for by the next one`() throws {

@@ -313,6 +313,13 @@ struct RepairTests {
         backup.erase("db/LOCK")
         backup.add("db/BACKUP", [UInt8]("a backup".utf8))
         #expect(try Examination.check(backup).isEmpty)
+        let before = backup.files
+        #expect(try Examination.repair(backup).isEmpty)
+        #expect(backup.files == before, "nothing is made in a sound backup")
+        let other = FaultyFileSystem()
+        other.add("db/notes.txt", [1])
+        #expect(throws: DatabaseError.self) { try Examination.repair(other) }
+        #expect(other.files == ["db/notes.txt"])
     }
 
     @Test func `a copy without a lock is opened whatever ends its first opening`() throws {
@@ -371,6 +378,36 @@ struct RepairTests {
                 }
             }
         }
+    }
+
+    @Test func `something else in the place of a file or folder is named`() throws {
+        let system = sound.system.survivor(.nothing)
+        for path in system.files where path.hasPrefix("db/rejects/") { system.erase(path) }
+        system.add("db/MANIFEST.new/x", [])
+        system.add("db/00000999.seg/x", [])
+        var found: [CheckFinding] = []
+        _ = try Database.check("db", on: system) { found.append($0) }
+        let notes = found.filter { $0.severity == .note && $0.found.contains("this is no file") }
+        #expect(Set(notes.map(\.file)) == ["MANIFEST.new", "00000999.seg"])
+        let damage = found.filter { $0.severity == .damage }
+        #expect(damage.count == SoundDatabase.segmentCount)
+        #expect(damage.allSatisfy { $0.file.hasPrefix("rejects/") })
+        let database = try SoundDatabase.open(sound.system.survivor(.nothing), .readOnly)
+        try database.close()
+    }
+
+    @Test func `a file in place of the folder of refusals is named, other files are checked`()
+        throws
+    {
+        let system = FaultyFileSystem()
+        for path in sound.files.keys where !path.hasPrefix("db/rejects/") {
+            system.add(path, sound.files[path] ?? [])
+        }
+        system.add("db/rejects", [1])
+        let segment = SoundDatabase.path(.segment(try sound.manifest().segments[0].number))
+        system[segment][50] ^= 1
+        let found = Set(try Examination.check(system).map { "db/" + $0.file })
+        #expect(found.contains("db/rejects") && found.contains(segment))
     }
 
     // MARK: Exchanges
