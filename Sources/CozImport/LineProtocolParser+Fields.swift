@@ -14,7 +14,7 @@ extension LineProtocolParser {
         let end = readFields(text, at: first, &batch)
         if end < 0 { return -1 }
         if timeFieldsInLine > 0 && !batch.hasOpenRow {
-            return fail(reasonForNoFields(text, start), first)
+            return fail(reasonForNoFields(text, start), first, decidedAt: end)
         }
         return readTime(text, at: end)
     }

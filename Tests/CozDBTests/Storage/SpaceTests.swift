@@ -122,7 +122,7 @@ struct SpaceTests {
         if witnessIsOlder { system["db/LOCK"] = lock }
         system.add("db/00000099.seg", [1, 2, 3])
         let survivor = system.survivor(
-            .everything, faults: [.init(at: 0, .space(ENOSPC, .untilRemoval))])
+            .everything, faults: [.init(at: 4, .space(ENOSPC, .untilRemoval))])
         var options = Self.options
         // The directory is there, and a real system would not look for space to make it.
         options.createsDatabase = false

@@ -65,6 +65,8 @@ final class LiveReader: Sendable {
         _ body: (Manifest, SegmentSet, LogReplay) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
         var problem: DatabaseError?
+        // What was met under one manifest: of two damaged files now the one shows, now the other.
+        var seen: Set<String> = []
         for _ in 0..<LiveReader.attemptCountMax {
             let manifest = try manifest()
             do throws(DatabaseError) {
@@ -75,7 +77,7 @@ final class LiveReader: Sendable {
                 open.follow(manifest, in: directory)
                 // First it may mean that there is a newer manifest; then it is what it says.
                 if let failure = open.failures.min(by: { $0.key < $1.key })?.value,
-                    problem?.message != failure.message
+                    !seen.contains(LiveReader.name(of: failure))
                 {
                     throw failure
                 }
@@ -89,8 +91,10 @@ final class LiveReader: Sendable {
             } catch {
                 // A file that is gone, or a log that was being written, under a newer manifest.
                 let isSame = try self.manifest().generation == manifest.generation
-                let wasSeen = problem?.message == error.message && problem?.offset == error.offset
-                if isSame, wasSeen { throw error.ofNamedFile }
+                if !isSame { seen = [] }
+                guard seen.insert(LiveReader.name(of: error)).inserted else {
+                    throw error.ofNamedFile
+                }
                 problem = error
             }
         }
@@ -98,5 +102,10 @@ final class LiveReader: Sendable {
             ?? DatabaseError(
                 .io, "the writer replaces the manifest faster than it can be read; try again",
                 file: directory.path)
+    }
+
+    /// Tells problems apart.
+    private static func name(of problem: DatabaseError) -> String {
+        "\(problem.message) \(problem.file ?? "") \(problem.offset ?? -1)"
     }
 }

@@ -206,7 +206,14 @@ enum Recovery {
     private static func remove(
         _ names: [String], from folder: any Directory
     ) throws(FileError) {
-        for name in names { try folder.remove(name) }
+        for name in names {
+            do throws(FileError) {
+                try folder.remove(name)
+            } catch {
+                // While the database is open, others remove what retired.
+                guard error.isNotFound else { throw error }
+            }
+        }
         // They may hold what was deleted: gone is gone, also after a power loss.
         if !names.isEmpty { try folder.sync() }
     }

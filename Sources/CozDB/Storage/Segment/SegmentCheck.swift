@@ -251,11 +251,12 @@ struct SegmentCheck {
     /// A block may fail to decode although its checksum is right.
     private mutating func decodeBlocks() {
         let segment = segment
-        guard let times = try? segment.timeDirectory() else { return }
-        for block in 0..<times.count {
-            attempt { () throws(DatabaseError) in
-                _ = try segment.words(times, block: block, type: .integer)
+        guard let times = try? segment.timeBlocks() else { return }
+        for block in 0..<times.table.count {
+            let isGood = attempt { () throws(DatabaseError) in
+                _ = try segment.words(times.table, block: block, type: .integer)
             }
+            if !isGood { damage.rows.append(times.rows(ofBlock: block)) }
         }
         for field in segment.footer.fields.indices where !damage.fields.contains(field) {
             guard let directory = try? segment.directory(field) else { continue }
