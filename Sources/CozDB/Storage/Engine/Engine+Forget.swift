@@ -138,7 +138,7 @@ struct SetAside {
         throw DatabaseError(
             .usage,
             "found \(count) files that a repair set aside, which may hold what is to be forgotten, "
-                + "expected none; nothing was forgotten. Keep elsewhere what you need of them, then "
+                + "expected none; nothing was forgotten. Keep what you need elsewhere, then "
                 + "have them removed (cozdb forget --with-damaged) or remove this folder",
             file: directory.path + "/" + FileName.damagedDirectory)
     }

@@ -1,4 +1,4 @@
-// Files that no manifest names any more: when they go, and that they go at once where space runs out.
+// Files that no manifest names any more: when they go, at once where space runs out.
 
 internal import Dispatch
 
