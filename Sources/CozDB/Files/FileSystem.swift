@@ -250,18 +250,7 @@ extension File {
         // A typed throw cannot pass through rethrowing withUnsafeMutableBytes.
         let result = unsafe memory.withUnsafeMutableBytes { buffer in
             Result { () throws(FileError) in
-                var done = 0
-                while done < count {
-                    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<count])
-                    do throws(FileError) {
-                        let got = unsafe try read(into: rest, at: offset + done)
-                        if got == 0 { break }
-                        done += got
-                    } catch  where error.code == EINTR {
-                        continue
-                    }
-                }
-                return done
+                unsafe try fill(.init(rebasing: buffer[..<count]), at: offset)
             }
         }
         return try result.get()
@@ -271,19 +260,32 @@ extension File {
     package func readAll(count: Int, at offset: Int) throws(FileError) -> [UInt8] {
         var failure: FileError?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            while initialized < count, failure == nil {
-                let rest = unsafe UnsafeMutableRawBufferPointer(
-                    rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized..<count])
-                do throws(FileError) {
-                    let got = unsafe try read(into: rest, at: offset + initialized)
-                    if got == 0 { break }
-                    initialized += got
-                } catch {
-                    if error.code != EINTR { failure = error }
-                }
+            do throws(FileError) {
+                let wanted = unsafe UnsafeMutableRawBufferPointer(buffer)[..<count]
+                initialized = unsafe try fill(.init(rebasing: wanted), at: offset)
+            } catch {
+                failure = error
             }
         }
         if let failure { throw failure }
         return bytes
+    }
+
+    /// Fills a buffer, however many calls it takes; returns how many bytes there were.
+    private func fill(
+        _ buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(FileError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            do throws(FileError) {
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+                let got = unsafe try read(into: rest, at: offset + done)
+                if got == 0 { break }
+                done += got
+            } catch  where error.code == EINTR {
+                continue
+            }
+        }
+        return done
     }
 }

@@ -39,9 +39,11 @@ public struct DatabaseError: Error, Sendable {
     var isUnreadable: Bool { cause?.isUnreadable == true }
     /// Whether a link, a pipe or a folder has the name of a file.
     var isOdd: Bool { cause?.isOdd == true }
+    /// Whether a call failed for another reason than bytes that a device does not give.
+    var isFailedCall: Bool { kind == .io && !isUnreadable }
     /// Whether the system refused a call for reasons that say nothing of what is stored: rights,
     /// limits, memory.
-    var isRefusal: Bool { kind == .io && !isUnreadable && !isOdd }
+    var isRefusal: Bool { isFailedCall && !isOdd }
 
     /// - Parameters:
     ///   - message: what was found, what was expected, what to do.

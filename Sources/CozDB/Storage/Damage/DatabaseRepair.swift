@@ -263,7 +263,7 @@ struct DatabaseRepair {
         do throws(DatabaseError) {
             _ = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
         } catch {
-            if error.kind == .io, !error.isUnreadable { throw error }
+            if error.isFailedCall { throw error }
             return error
         }
         return try LogStray.find(in: log, of: manifest, directory)
@@ -309,7 +309,7 @@ struct DatabaseRepair {
                 _ = try RejectsFile.read(info, under: directory, databaseID: manifest.databaseID)
                 manifest.rejects.append(info)
             } catch {
-                if error.kind == .io, !error.isUnreadable { throw error }
+                if error.isFailedCall { throw error }
                 let isThere = error.kind != .notFound
                 let whole = isThere ? try entriesBeforeEnd(of: info) : nil
                 add(

@@ -197,7 +197,7 @@ struct FoundFiles {
                 ).count
                 rejects.append(info)
             } catch {
-                if error.kind == .io, !error.isUnreadable { throw error }
+                if error.isFailedCall { throw error }
                 unreadable.append((.rejects(number), error.message))
             }
         }

@@ -25,7 +25,7 @@ enum MendedSegment {
                     access: .copied)
             } catch {
                 // A footer of the other version makes no sense as this one.
-                guard error.kind != .io || error.isUnreadable else { throw error }
+                if error.isFailedCall { throw error }
             }
         }
         return nil

@@ -39,7 +39,7 @@ struct SegmentExamination: Sendable {
             try opened.check(manifest)
             reader = opened
         } catch {
-            if (error.kind == .io && !error.isUnreadable) || error.kind == .notFound {
+            if error.isFailedCall || error.kind == .notFound {
                 throw error
             }
             let found = LossText(message: error.message).found

@@ -71,7 +71,7 @@ struct SegmentSalvage {
             try readers[field]?.check(block: block)
             return true
         } catch {
-            guard error.kind != .io || error.isUnreadable else { throw error }
+            if error.isFailedCall { throw error }
             return false
         }
     }

@@ -16,6 +16,19 @@ struct RepairTests {
         killed = try DamageTests.killed.get()
     }
 
+    /// Every block of a segment of many, and what it is.
+    private static func parts(
+        of large: SoundDatabase
+    ) throws -> (path: String, parts: [(place: BlockPlace, part: SegmentPart)]) {
+        let manifest = try large.manifest()
+        let directory = try large.system.openDirectory("db", create: false, access: .ownerOnly)
+        let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
+        let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
+        var parts = reader.footerParts + (try reader.seriesParts()) + (try reader.timeParts())
+        for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
+        return (SoundDatabase.path(.segment(info.number)), parts)
+    }
+
     private func logs() throws -> [(path: String, log: Manifest.Log)] {
         try killed.manifest().logs.map { (SoundDatabase.path(.log($0.number)), $0) }
     }
@@ -196,19 +209,13 @@ struct RepairTests {
 
     @Test func `each part of a segment that a device does not give costs that part`() throws {
         let large = try DamageTests.large.get()
-        let manifest = try large.manifest()
-        let directory = try large.system.openDirectory("db", create: false, access: .ownerOnly)
-        let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
-        let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
-        var parts = reader.footerParts + (try reader.seriesParts()) + (try reader.timeParts())
-        for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
+        let (path, parts) = try Self.parts(of: large)
         var kinds: Set<String> = []
         for (place, part) in parts {
             guard kinds.insert("\(part)".prefix { $0 != "(" }.description).inserted else {
                 continue
             }
             let system = large.system.survivor(.nothing)
-            let path = SoundDatabase.path(.segment(info.number))
             system.makeUnreadable(path, place.offset..<(place.offset + 1))
             let found = try Examination.check(system)
             #expect(found.first?.offset == place.offset, "\(part): \(found)")
@@ -442,13 +449,7 @@ struct RepairTests {
 
     @Test func `blocks of equal length that changed places are told from each other`() throws {
         let large = try DamageTests.large.get()
-        let manifest = try large.manifest()
-        let directory = try large.system.openDirectory("db", create: false, access: .ownerOnly)
-        let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
-        let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
-        var parts = reader.footerParts + (try reader.seriesParts()) + (try reader.timeParts())
-        for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
-        let path = SoundDatabase.path(.segment(info.number))
+        let (path, parts) = try Self.parts(of: large)
         let bytes = large.system[path]
         func content(_ place: BlockPlace) -> ArraySlice<UInt8> {
             bytes[place.offset..<(place.offset + place.sizeBytes)]
