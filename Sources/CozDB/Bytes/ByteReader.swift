@@ -111,10 +111,21 @@ struct ByteReader: ~Escapable {
     mutating func readText(limit: Int) throws(FormatError) -> String {
         let start = offset
         let blob = try readBlob(limit: limit)
-        guard let text = String(validating: blob) else {
-            throw FormatError(.invalid, "text that is not UTF-8", at: start)
-        }
+        guard let text = String(validating: blob) else { throw ByteReader.noText(at: start) }
         return text
+    }
+
+    /// The same without copying: the bytes of the text.
+    @_lifetime(copy self)
+    mutating func readTextBytes(limit: Int) throws(FormatError) -> Span<UInt8> {
+        let start = offset
+        let blob = try readBlob(limit: limit)
+        guard (try? UTF8Span(validating: blob)) != nil else { throw ByteReader.noText(at: start) }
+        return blob
+    }
+
+    private static func noText(at offset: Int) -> FormatError {
+        FormatError(.invalid, "text that is not UTF-8", at: offset)
     }
 
     private func need(_ count: Int) throws(FormatError) {

@@ -147,7 +147,7 @@ enum CommitRecord {
         let stringCount = try reader.readCount(limit: reader.remaining)
         var strings: [UInt64] = []
         for _ in 0..<stringCount {
-            strings.append(receiver.receiveString(try reader.readBlob(limit: reader.remaining)))
+            strings.append(receiver.receiveString(try reader.readTextBytes(limit: reader.remaining)))
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             var table = CommitTable()
@@ -183,11 +183,11 @@ private struct CommitTable {
         try receiver.beginTable(experiment: reader.readCount(limit: Int(UInt32.max)))
         tagSetCount = try reader.readCount(limit: reader.remaining)
         for _ in 0..<tagSetCount {
-            let key = try [UInt8](copying: reader.readBlob(limit: reader.remaining))
+            let key = try [UInt8](copying: reader.readTextBytes(limit: reader.remaining))
             var attributes: [(column: ColumnID, value: [UInt8])] = []
             for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
                 let column = try reader.readCount(limit: Int(UInt32.max))
-                let value = try [UInt8](copying: reader.readBlob(limit: reader.remaining))
+                let value = try [UInt8](copying: reader.readTextBytes(limit: reader.remaining))
                 attributes.append((column, value))
             }
             try receiver.receiveTagSet(key: key.span, attributes: attributes)
