@@ -35,7 +35,11 @@ enum Command {
     static func shell(_ line: String, in folder: URL) throws -> CommandRun {
         try run(
             URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: "", in: folder,
-            environment: ["PATH": "\(binaries.path):/usr/bin:/bin"])
+            environment: [
+                "PATH": "\(binaries.path):/usr/bin:/bin",
+                // Built to count coverage, a program leaves a file where it runs, or says why not.
+                "LLVM_PROFILE_FILE": "/dev/null",
+            ])
     }
 
     static func run(

@@ -122,4 +122,17 @@ struct DeclarationTests {
         #expect(try database.schemas().isEmpty)
         try database.close()
     }
+
+    @Test func `a preset that names a field twice is refused before anything is stored`() throws {
+        let database = try Database.open(directory.path)
+        var batch = try batch(["x": .integer(1)])
+        batch.suggestedPreset = SchemaPreset(
+            name: "p", fields: [.init("y", .float), .init("y", .string)])
+        let twice = batch
+        let error = #expect(throws: DatabaseError.self) { try database.write(twice) }
+        #expect(error?.kind == .usage)
+        #expect(error?.message == "the preset \"p\" names a field twice")
+        #expect(try database.schemas().isEmpty)
+        try database.close()
+    }
 }

@@ -1,52 +1,312 @@
-// Segments whose checksums are right, and that no writer makes.
+// Segments whose checksums are right, and that no writer makes: whoever meets the forged place says
+// what is wrong with it, and a repair leaves the rest.
 
 internal import Testing
 
 @testable internal import CozDB
 
+/// One way to forge the segment of the sample.
+struct Forgery: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    /// What is said of it.
+    var words: String
+    /// Meets the forged place.
+    var statement: String
+    var change: @Sendable (inout ForgedSegment) throws -> Void
+
+    init(
+        _ description: String, _ words: String, statement: String = "SELECT * FROM dev",
+        _ change: @escaping @Sendable (inout ForgedSegment) throws -> Void
+    ) {
+        testDescription = description
+        self.words = words
+        self.statement = statement
+        self.change = change
+    }
+}
+
 struct ForgedSegmentTests {
-    /// The first segment of the sample with so many rows, whose times are in as many blocks, each
-    /// column of their directory constant pages of a few bytes.
-    private func segment(rows: Int) throws -> (SegmentMending, Manifest.Segment) {
-        var info = Sample.manifest.segments[0]
-        let name = FileName.segment(info.number).text
-        let bytes = try #require(Sample.files["db/" + name])
-        let directory = MemoryDirectory(MemoryFiles(Sample.files), "db")
-        var footer = try SegmentReader(in: directory, info, databaseID: Sample.databaseID).footer
+    // MARK: What is forged
+
+    private static let footers: [Forgery] = [
+        Forgery("a footer of another experiment", "the footer is not the one the manifest names") {
+            $0.footer.experiment += 1
+        },
+        Forgery("rows of no series", "rows of no series") { $0.footer.seriesCount = 0 },
+        Forgery("a presence vector in the header", "a block outside of the file") {
+            $0.footer.groups[0] = BlockPlace(offset: 8, sizeBytes: 24)
+        },
+        Forgery("a directory that reaches into the footer", "a block outside of the file") {
+            $0.footer.timeDirectory.sizeBytes = $0.footer.timeDirectory.offset
+            $0.footer.timeDirectory.offset = $0.sizeBytes - 1
+        },
+        Forgery("a field of a group that is not there", "expected at most") {
+            $0.footer.fields[0].group = $0.footer.groups.count
+        },
+        Forgery("a column of a number beyond all", "a field table without a field") {
+            $0.footer.fields[0].column.id = SegmentFormat.columnCountMax
+        },
+        Forgery("a column that the manifest does not have", "in the manifest none") {
+            $0.footer.fields[0].column.id = 900
+        },
+        Forgery("a column of another type", "is a string here, and in the manifest a float") {
+            $0.footer.fields[$0.field("v")].column.type = .string
+        },
+        Forgery("bytes behind the footer", "bytes after the footer") { $0.footerTail = [0] },
+    ]
+
+    private static let places: [Forgery] = [
+        Forgery("a field's block behind the end", "a block outside of the file") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = 1 << 20 }
+        },
+        Forgery("a field's block before the beginning", "a block outside of the file") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = .max }
+        },
+        Forgery("a field's block of less than no bytes", "a block outside of the file") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.sizeBytes][0] = .max }
+        },
+        Forgery("a field's block of more bytes than the file", "a block outside of the file") {
+            try $0.changeDirectory(of: "v") {
+                $0.columns[BlockColumn.sizeBytes][0] = UInt64(Int.max)
+            }
+        },
+        Forgery("times behind the end", "a block outside of the file") {
+            try $0.changeTimes { $0.columns[BlockColumn.offset][0] = 1 << 20 }
+        },
+    ]
+
+    private static let directories: [Forgery] = [
+        Forgery("a block of no values", "a block of impossible rows") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.count][0] = 0 }
+        },
+        Forgery("a block of more values than rows", "a block of impossible rows") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.lastRow][0] -= 1 }
+        },
+        Forgery("a block of rows behind the last", "a block of impossible rows") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.lastRow][0] += 1 }
+        },
+        Forgery("a block of rows before the first", "a block of impossible rows") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.firstRow][0] = .max }
+        },
+        Forgery("a block that is there twice", "a block of impossible rows") {
+            try $0.changeDirectory(of: "v") { $0.append($0.entry(0)) }
+        },
+        Forgery("blocks with fewer values than the footer says", "values in blocks, expected") {
+            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.count][0] -= 1 }
+        },
+        Forgery("times of fewer rows than there are", "values in blocks, expected") {
+            try $0.changeTimes { $0.columns[BlockColumn.count][0] -= 1 }
+        },
+        Forgery("bytes behind the directory of times", "bytes after the directory") {
+            $0.footer.timeDirectory = $0.append($0.block($0.footer.timeDirectory) + [0])
+        },
+        Forgery("more blocks in small directories than there are", "entries, expected") {
+            $0.footer.fields[$0.field("v")].smallBlockCount += 1
+        },
+        Forgery("bytes behind the small directories", "bytes after the directories") {
+            $0.footer.smallDirectories = $0.append($0.block($0.footer.smallDirectories) + [0])
+        },
+    ]
+
+    private static let series: [Forgery] = [
+        Forgery("series in another order", "series out of order") {
+            try $0.changeSeries { _, keys in keys.swapAt(0, 1) }
+        },
+        Forgery("a series twice", "series out of order") {
+            try $0.changeSeries { _, keys in keys[1] = keys[0] }
+        },
+        Forgery("a series of more rows than there are", "a series of more rows than the segment") {
+            try $0.changeSeries { table, _ in table.columns[0][0] = 1 << 40 }
+        },
+        Forgery("a series of less than no rows", "a series of more rows than the segment") {
+            try $0.changeSeries { table, _ in table.columns[0][0] = .max }
+        },
+        Forgery("series of fewer rows than there are", "series up to row") {
+            try $0.changeSeries { table, _ in table.columns[0][0] -= 1 }
+        },
+        Forgery("more series than keys", "series, expected") {
+            try $0.changeSeries { table, _ in table.append(table.entry(0)) }
+        },
+        Forgery("series that begin behind the first row", "series out of order") {
+            try $0.changeSeriesDirectory { table, _ in
+                table.columns[SeriesColumn.firstRow][0] = 1
+            }
+        },
+        Forgery("no blocks of series", "0 series in blocks, expected") {
+            try $0.changeSeriesDirectory { table, keys in
+                table = IntegerTable(columnCount: 5)
+                keys = []
+            }
+        },
+        Forgery("more series than blocks have", "series in blocks, expected") {
+            $0.footer.seriesCount += 1
+        },
+        Forgery("series up to a row behind the last", "series up to row") {
+            try $0.changeSeriesDirectory { table, keys in
+                table.append(table.entry(0))
+                table.columns[SeriesColumn.count][1] = 0
+                table.columns[SeriesColumn.firstRow][1] = 1 << 40
+                keys.append("zzz")
+            }
+        },
+        Forgery("blocks of series in another order", "series out of order") {
+            try $0.changeSeriesDirectory { table, keys in
+                table.append(table.entry(0))
+                keys.append("")
+            }
+        },
+    ]
+
+    private static let presence: [Forgery] = [
+        Forgery("a chunk of rows twice", "presence chunks out of order") {
+            let form = Presence.Form.all.rawValue
+            $0.setPresence(of: "v", [(0, $0.footer.rowCount, [form]), (0, 0, [form])])
+        },
+        Forgery("a chunk behind the last row", "expected at most 0") {
+            $0.setPresence(of: "v", [(1, 1, [Presence.Form.all.rawValue])])
+        },
+        Forgery("another number of rows than is said", "rows, expected 7") {
+            $0.setPresence(of: "v", [(0, 7, [Presence.Form.all.rawValue])])
+        },
+        Forgery("a part of a vector that is not there", "a presence vector that is a part of") {
+            $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, 100])])
+        },
+        Forgery("a part of itself", "a presence vector that is a part of") {
+            let own = UInt8($0.footer.groups.count)
+            $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, own])])
+        },
+        Forgery("a part of a part", "a presence vector that is a part of") {
+            let part = UInt8($0.footer.groups.count)
+            let all = Presence.Form.all.rawValue
+            let count = $0.footer.rowCount
+            $0.setPresence(of: "i", [(0, count, [PresenceVector.partForm, part + 1, all])])
+            $0.setPresence(of: "v", [(0, count, [PresenceVector.partForm, part, all])])
+        },
+        Forgery("a part of rows that are nowhere", "a presence vector that is a part of none") {
+            $0.footer.groups.append($0.append([]))
+            let none = UInt8($0.footer.groups.count - 1)
+            $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, none])])
+        },
+        Forgery("a part of more rows than the whole", "rows, expected") {
+            let whole = UInt8($0.footer.fields[$0.field("v")].group)
+            let all = Presence.Form.all.rawValue
+            $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, whole, all])])
+        },
+        Forgery("fewer rows than values", "values, but its presence vector has") {
+            $0.setRows(of: "v", Array(try $0.rows(of: "v").dropLast()))
+        },
+        Forgery("no rows at all", "values, but its presence vector has 0") {
+            $0.setRows(of: "v", [])
+        },
+        Forgery("other rows than the directory's", "a block whose rows are not those of its entry")
+        {
+            try $0.changeDirectory(of: "sparse 1") {
+                $0.columns[BlockColumn.lastRow][0] += 1
+            }
+        },
+    ]
+
+    private static let blocks: [Forgery] = [
+        Forgery("codes beyond the dictionary", "a string code beyond the dictionary") {
+            try $0.setCodes(of: "s", 1 << 20)
+        },
+        Forgery(
+            "codes beyond the dictionary under a condition", "a string code beyond the dictionary",
+            statement: "SELECT v FROM dev WHERE s = 'x1'"
+        ) {
+            try $0.setCodes(of: "s", 1 << 20)
+        },
+        Forgery("codes beyond the strings of the block", "a string code beyond the dictionary") {
+            var block = ByteWriter()
+            let words = [UInt64](repeating: 2, count: $0.footer.fields[$0.field("s")].valueCount)
+            let codes = ForgedSegment.bytes(words)
+            block.append(codes[0])
+            block.appendBlob(Array(codes.dropFirst()))
+            block.appendVarint(2)
+            block.append(ForgedSegment.bytes(["one", "two"]))
+            try $0.setBlock(of: "s", encoding: SegmentFormat.mixedStrings, block.bytes)
+        },
+        Forgery("a field that repeats itself", "which it cannot") {
+            try $0.setRepetition(of: "v", column: $0.footer.fields[$0.field("v")].column.id)
+        },
+        Forgery("a field that repeats one that is not there", "which it cannot") {
+            try $0.setRepetition(of: "v", column: 999_999)
+        },
+        Forgery("a field that repeats a later one", "which it cannot") {
+            let fields = $0.footer.fields
+            try $0.setRepetition(of: fields[0].column.name, column: fields[1].column.id)
+        },
+        Forgery("a field that repeats one at rows that it lacks", "values that are not there") {
+            // Each has values of rows of its own.
+            let sparse = $0.footer.fields.filter { $0.column.name.hasPrefix("sparse") }
+            try $0.setRepetition(of: sparse[1].column.name, column: sparse[0].column.id)
+        },
+        Forgery("a field that repeats one of another type", "which it cannot") {
+            let fields = $0.footer.fields
+            let last = fields.count - 1
+            let other = fields.first { $0.column.type != fields[last].column.type }
+            try $0.setRepetition(of: fields[last].column.name, column: other?.column.id ?? 0)
+        },
+    ]
+
+    // MARK: What is seen
+
+    static let forgeries = footers + places + directories + series + presence + blocks
+
+    private func errors(_ files: MemoryFiles, _ statement: String) throws -> DatabaseError? {
+        #expect(throws: DatabaseError.self) {
+            let database = try Sample.open(files, .readOnly)
+            _ = try database.query(statement, options: Sample.queryOptions)
+        }
+    }
+
+    @Test(arguments: forgeries)
+    func `what no writer makes is damage, and a repair takes it out`(forgery: Forgery) throws {
+        var segment = try ForgedSegment()
+        try forgery.change(&segment)
+        let files = segment.files()
+        let error = try errors(files, forgery.statement)
+        #expect(error?.kind == .damaged)
+        #expect(error?.message.contains(forgery.words) == true, "\(String(describing: error))")
+        #expect(error?.file == segment.path)
+
+        var findings: [CheckFinding] = []
+        _ = try Database.check("db", on: files, decodes: true) { findings.append($0) }
+        #expect(findings.contains { $0.found.contains(forgery.words) }, "\(findings)")
+        try Sample.mend(files)
+        _ = try Sample.open(files, .readOnly).query(
+            "SELECT * FROM dev", options: Sample.queryOptions)
+    }
+
+    // MARK: Apart
+
+    @Test(arguments: [(1 << 18, "expected at most"), (1 << 24, "rows in a file of")])
+    func `a small file does not become much memory`(rows: Int, words: String) throws {
+        // So many times in constant pages of a few bytes.
+        var segment = try ForgedSegment()
         var table = ByteWriter()
         table.appendVarint(rows)
         for _ in 0..<(BlockColumn.timeColumnCount * rows / SegmentFormat.pageCount) {
             table.append(BlockEncoding.constant.rawValue)
             table.appendBlob([2])
         }
-        footer.timeDirectory = BlockPlace(offset: bytes.count, sizeBytes: table.count)
-        footer.rowCount = rows
-        var forged = ByteWriter()
-        forged.append(bytes)
-        forged.append(table.bytes)
-        let footerOffset = forged.count
-        forged.append(0 as UInt8)
-        forged.append(footer)
-        forged.append(UInt64(footerOffset))
-        forged.appendZeros(SegmentFormat.trailerSizeBytes - 8)
-        var mending = SegmentMending(forged.bytes, number: info.number)
-        mending.run(mendsBlocks: true)
-        info.rowCount = rows
-        info.sizeBytes = mending.bytes.count
-        info.footerChecksum = mending.footerChecksum
-        return (mending, info)
-    }
-
-    @Test(arguments: [(1 << 18, "expected at most"), (1 << 24, "rows in a file of")])
-    func `a small file does not become much memory`(rows: Int, words: String) throws {
-        let (forged, info) = try segment(rows: rows)
-        #expect(forged.rowCount == rows && info.sizeBytes < 32 << 10)
-        let name = FileName.segment(info.number).text
-        let directory = MemoryDirectory(MemoryFiles(["db/" + name: forged.bytes]), "db")
+        segment.footer.timeDirectory = segment.append(table.bytes)
+        segment.footer.rowCount = rows
+        #expect(segment.sizeBytes < 32 << 10)
+        let forged = segment
         let error = #expect(throws: DatabaseError.self) {
-            _ = try SegmentReader(in: directory, info, databaseID: Sample.databaseID).timeBlocks()
+            _ = try forged.open().reader.timeBlocks()
         }
         #expect(error?.kind == .damaged)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
+    @Test func `a file that was made shorter while it is read is damage`() throws {
+        let (segment, file) = try ForgedSegment().open(access: .copied)
+        _ = try segment.timeBlocks()
+        try file.truncate(to: SegmentFormat.headerSizeBytes + 8)
+        let error = #expect(throws: DatabaseError.self) { _ = try segment.times(block: 0) }
+        #expect(error?.kind == .damaged)
+        #expect(error?.message.contains("the file ends inside a block") == true)
     }
 }

@@ -333,6 +333,46 @@ struct EngineTests {
         try database.close()
     }
 
+    @Test func `a batch that is too large is refused before the log`() throws {
+        let system = FaultyFileSystem()
+        var options = options()
+        options.batchSizeBytesMax = 1000
+        let database = try Database.open("db", access: .readWrite, options: options, on: system)
+        try database.write(point(["x": .float(1)]))
+        let calls = system.callCount
+        let text = FieldValue.string(String(repeating: "a", count: 1000))
+        let error = #expect(throws: DatabaseError.self) {
+            try database.write(point(["text": text], time: 1))
+        }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("batchSizeBytesMax (1000)") == true)
+        #expect(system.callCount == calls)
+        // What it would have made is not there either.
+        #expect(try database.schemas()[0].field("text") == nil)
+        #expect(try Contents(database).cells.count == 1)
+        try database.close()
+    }
+
+    @Test func `points at times that nobody can name are refused`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: options(), on: FaultyFileSystem())
+        for (time, count) in [(Int64.min, 0), (Timestamp.min.nanoseconds, 1)] {
+            var batch = WriteBatch()
+            let names = (experiment: Array("dev".utf8), field: Array("x".utf8))
+            let number = batch.experiment(names.experiment.span)
+            let column = batch.column(experiment: number, name: names.field.span, type: .float)
+            let tags = batch.tagSet(experiment: number, tags: [("id_participant", "p")])
+            batch.append(column: column, bits: 0)
+            batch.endRow(tagSet: tags, time: time, line: 1)
+            let report = try database.write(batch)
+            #expect(report.refusedPoints == 1 - count)
+            #expect(try Contents(database).cells.count == count)
+        }
+        let refusals = try Contents(database).refusals
+        #expect("\(refusals)".contains("time outside of the range that can be stored"))
+        try database.close()
+    }
+
     @Test func `equal refusals are kept once, also over files and sessions`() throws {
         let system = FaultyFileSystem()
         for _ in 0..<3 {

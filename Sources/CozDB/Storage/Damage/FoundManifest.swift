@@ -51,7 +51,7 @@ struct FoundManifest {
             if let manifest = try Manifest.read(in: directory) { return manifest }
         } catch {
             // A flipped bit may make it look like one of a newer version.
-            guard error.kind == .unsupportedFormat, !Manifest.isWhole(in: directory) else {
+            guard error.kind == .unsupportedFormat, try !Manifest.isWhole(in: directory) else {
                 throw error
             }
             throw DatabaseError(

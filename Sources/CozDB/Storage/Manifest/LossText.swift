@@ -69,15 +69,20 @@ extension Manifest {
 
 extension Manifest {
     /// Whether the file of a version that this program does not know is what was written.
-    static func isWhole(in directory: any Directory) -> Bool {
-        guard let file = try? directory.open(FileName.manifest.text, writable: false),
-            let size = try? file.size(), size > headerSizeBytes, size <= sizeBytesMax,
-            let bytes = try? file.readAll(count: size, at: 0), bytes.count == size
-        else { return false }
+    static func isWhole(in directory: any Directory) throws(DatabaseError) -> Bool {
+        let bytes = try calling("reading the manifest") { () throws(FileError) in
+            let file = try directory.open(FileName.manifest.text, writable: false)
+            return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
+        }
         var reader = ByteReader(bytes.span)
-        guard (try? reader.readBytes(8)) != nil, let version = try? reader.readUInt32(),
-            let stored = try? reader.readUInt32()
-        else { return false }
-        return checksum(bytes.span.extracting(headerSizeBytes...), seed: version) == stored
+        do throws(FormatError) {
+            _ = try reader.readBytes(magic.count)
+            let (version, stored) = (try reader.readUInt32(), try reader.readUInt32())
+            _ = try reader.readUInt64()
+            return try checksum(reader.readBytes(reader.remaining), seed: version) == stored
+        } catch {
+            // It ends inside the header.
+            return false
+        }
     }
 }

@@ -107,29 +107,21 @@ extension ExperimentView {
 extension SegmentReader {
     /// The times of consecutive rows.
     func times(rows: Range<Int>) throws(DatabaseError) -> [Int64] {
-        let directory = try timeDirectory()
+        let directory = try timeBlocks()
         var times: [Int64] = []
         times.reserveCapacity(rows.count)
-        var block = directory.columns[BlockColumn.lastRow].partitioningIndex {
-            Int($0) >= rows.lowerBound
-        }
-        while block < directory.count {
-            let first = directory.int(BlockColumn.firstRow, block)
-            guard first < rows.upperBound else { break }
+        var row = rows.lowerBound
+        while row < rows.upperBound {
+            let (block, blockRows) = directory.timeBlock(row: row)
             let decoded = try self.times(block: block)
-            let start = max(0, rows.lowerBound - first)
-            let end = min(decoded.count, rows.upperBound - first)
-            if start < end { times.append(contentsOf: decoded[start..<end]) }
-            block += 1
-        }
-        guard times.count == rows.count else {
-            throw DatabaseError(
-                .damaged,
-                "blocks of times have \(times.count) of the \(rows.count) rows from "
-                    + "\(rows.lowerBound) on", file: path, offset: footer.timeDirectory.offset)
+            let end = min(rows.upperBound, blockRows.upperBound)
+            let first = blockRows.lowerBound
+            times.append(contentsOf: decoded[(row - first)..<(end - first)])
+            row = end
         }
         return times
     }
+
     /// The same of rows of one series, which are to be put beside those of other segments.
     ///
     /// - Throws: `damaged` also where they do not ascend: then no order would be right.

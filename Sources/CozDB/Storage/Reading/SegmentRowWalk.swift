@@ -99,19 +99,11 @@ struct SegmentRowWalk {
         let directory = try segment.timeBlocks()
         var row = window.lowerBound
         while row < window.upperBound {
-            let block = directory.block(row: row)
-            let first = block.map { directory.table.int(BlockColumn.firstRow, $0) } ?? .max
-            let known = try block.map { block throws(DatabaseError) in
-                try segment.times(block: block)
-            }
-            guard let known, first <= row, row - first < known.count else {
-                throw DatabaseError(
-                    .damaged, "no block of times has row \(row)", file: segment.path,
-                    offset: segment.footer.timeDirectory.offset)
-            }
-            let end = min(first + known.count, window.upperBound)
+            let (block, rows) = directory.timeBlock(row: row)
+            let known = try segment.times(block: block)
+            let end = min(rows.upperBound, window.upperBound)
             for row in row..<end where isThere[row - window.lowerBound] {
-                times.append(known[row - first])
+                times.append(known[row - rows.lowerBound])
             }
             row = end
         }

@@ -197,13 +197,8 @@ struct SegmentFilter {
     /// Whether a block repeats a field that loses values.
     private func repeatsDeleted(_ block: Int, of field: Int) throws(DatabaseError) -> Bool {
         let table = readers[field].directory.table
-        guard table.int(BlockColumn.encoding, block) == Int(BlockEncoding.same.rawValue) else {
-            return false
-        }
-        let column = try segment.read(SegmentReader.place(table, block)) {
-            bytes throws(FormatError) in try readSameColumn(bytes)
-        }
-        return segment.field(column).map { isDeleted[$0] } ?? false
+        let column = try segment.repeatedColumn(table, block: block)
+        return column.flatMap(segment.field).map { isDeleted[$0] } ?? false
     }
 
     private mutating func copy(

@@ -40,19 +40,8 @@ struct RowTimes {
             directory = try segment.timeBlocks()
         }
         self.directory = directory
-        let block = directory.block(row: row)
-        let firstRow = block.map { directory.table.int(BlockColumn.firstRow, $0) } ?? .max
-        guard let block, firstRow <= row else {
-            throw DatabaseError(
-                .damaged, "no block of times has row \(row)", file: segment.path,
-                offset: segment.footer.timeDirectory.offset)
-        }
+        let (block, rows) = directory.timeBlock(row: row)
         blockTimes = try segment.times(block: block)
-        blockRows = firstRow..<(firstRow + blockTimes.count)
-        guard blockRows.contains(row) else {
-            throw DatabaseError(
-                .damaged, "a block of times ends before row \(row)", file: segment.path,
-                offset: directory.table.int(BlockColumn.offset, block))
-        }
+        blockRows = rows
     }
 }

@@ -35,7 +35,10 @@ final class SeriesDirectory: Sendable {
     let table: IntegerTable
     let firstKeys: [[UInt8]]
 
-    init(_ bytes: Span<UInt8>, countMax: Int) throws(FormatError) {
+    /// - Parameters:
+    ///   - seriesCount: what the blocks have together.
+    ///   - countMax: most blocks that are taken.
+    init(_ bytes: Span<UInt8>, seriesCount: Int, countMax: Int) throws(FormatError) {
         var reader = ByteReader(bytes)
         let table = try IntegerTable(
             decoding: reader.readBlob(limit: reader.remaining), columnCount: 5,
@@ -54,6 +57,11 @@ final class SeriesDirectory: Sendable {
         guard table.columns[SeriesColumn.firstRow].first ?? 0 == 0,
             zip(firstKeys, firstKeys.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
         else { throw FormatError(.invalid, "series out of order", at: reader.offset) }
+        let total = table.columns[SeriesColumn.count].reduce(0, &+)
+        guard total == UInt64(seriesCount) else {
+            throw FormatError(
+                .invalid, "\(total) series in blocks, expected \(seriesCount)", at: reader.offset)
+        }
         self.table = table
     }
 }
@@ -91,10 +99,12 @@ final class FieldDirectory: Sendable {
         return first..<max(first, table.int(BlockColumn.lastRow, block) + 1)
     }
 
-    /// The first block that ends at or behind a row.
-    func block(row: Int) -> Int? {
+    /// The block of times that has a row of the segment, and all its rows. Each row is in one: no
+    /// block has more values than rows, and together they have as many as the segment has rows
+    /// (`checkBlocks`).
+    func timeBlock(row: Int) -> (block: Int, rows: Range<Int>) {
         let block = table.columns[BlockColumn.lastRow].partitioningIndex { Int($0) >= row }
-        return block < table.count ? block : nil
+        return (block, rows(ofBlock: block))
     }
 
     /// Bytes of a block as it is stored.
@@ -135,13 +145,10 @@ extension SegmentReader {
         let table = directory.table
         var (low, high) = (rows.lowerBound, rows.upperBound)
         while low < high {
-            guard let block = directory.block(row: (low + high) / 2) else { break }
-            let blockRow = table.int(BlockColumn.firstRow, block)
-            let blockEnd = table.int(BlockColumn.lastRow, block) + 1
-            let (start, end) = (max(low, blockRow), min(high, blockEnd))
-            guard start < end else { break }
+            let (block, blockRows) = directory.timeBlock(row: (low + high) / 2)
+            let (start, end) = (max(low, blockRows.lowerBound), min(high, blockRows.upperBound))
             // A block that other series share has their times at its ends.
-            if rows.lowerBound <= blockRow, blockEnd <= rows.upperBound {
+            if rows.lowerBound <= blockRows.lowerBound, blockRows.upperBound <= rows.upperBound {
                 if table.int(BlockColumn.firstTime, block) >= time {
                     high = start
                     continue
@@ -152,7 +159,7 @@ extension SegmentReader {
                 }
             }
             let times = try times(block: block)
-            guard end - blockRow <= times.count else { break }
+            let blockRow = blockRows.lowerBound
             let looked = (start - blockRow)..<(end - blockRow)
             let row = blockRow + times[looked].partitioningIndex { $0 >= time }
             if row > start, row < end { return row }

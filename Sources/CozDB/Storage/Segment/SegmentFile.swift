@@ -22,6 +22,9 @@ struct SegmentFile: Sendable {
     private var bytes: Bytes
     private let sizeBytes: Int
 
+    /// A file with its footer.
+    typealias Opened = (file: SegmentFile, footer: SegmentFooter, footerSizeBytes: Int)
+
     /// Opens a segment and reads its footer, after checking both ends of the file.
     ///
     /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
@@ -29,7 +32,7 @@ struct SegmentFile: Sendable {
     static func open(
         in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
         access: Access
-    ) throws(DatabaseError) -> (file: SegmentFile, footer: SegmentFooter, footerSizeBytes: Int) {
+    ) throws(DatabaseError) -> Opened {
         let (bytes, sizeBytes) = try calling("opening a segment") { () throws(FileError) in
             let file = try directory.open(
                 FileName.segment(info.number).text, writable: false)
@@ -39,14 +42,28 @@ struct SegmentFile: Sendable {
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
             sizeBytes: sizeBytes)
         // Copied: a page that is touched through a mapping may bring megabytes along.
-        let (footer, footerSizeBytes) = try file.readFooter()
+        let (place, version) = try file.readEnds()
+        let footer = try file.readFooter(place, version: version)
         if access == .mapped {
             file.bytes = .mapped(
                 try calling("opening a segment") { () throws(FileError) in
                     try bytes.map(size: sizeBytes)
                 })
         }
-        return (file, footer, footerSizeBytes)
+        return (file, footer, place.sizeBytes)
+    }
+
+    /// Opens a segment by its footer alone, whatever both ends of the file are.
+    ///
+    /// - Parameter place: where the footer lies.
+    static func open(
+        _ bytes: any File, _ info: Manifest.Segment, databaseID: UInt64,
+        footerAt place: BlockPlace, version: UInt32
+    ) throws(DatabaseError) -> Opened {
+        let file = SegmentFile(
+            path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
+            sizeBytes: info.sizeBytes)
+        return (file, try file.readFooter(place, version: version), place.sizeBytes)
     }
 
     /// Checks a block and reads it.
@@ -101,7 +118,8 @@ struct SegmentFile: Sendable {
         }
     }
 
-    private func readFooter() throws(DatabaseError) -> (footer: SegmentFooter, sizeBytes: Int) {
+    /// Checks both ends of the file; where the footer lies, and the version.
+    private func readEnds() throws(DatabaseError) -> (footer: BlockPlace, version: UInt32) {
         let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard sizeBytes == info.sizeBytes, sizeBytes >= minimum else {
             throw DatabaseError(
@@ -117,7 +135,13 @@ struct SegmentFile: Sendable {
             bytes throws(FormatError) in
             try readTrailer(bytes)
         }
-        let footer = try read(place) { bytes throws(FormatError) in
+        return (place, version)
+    }
+
+    private func readFooter(
+        _ place: BlockPlace, version: UInt32
+    ) throws(DatabaseError) -> SegmentFooter {
+        try read(place) { bytes throws(FormatError) in
             let plain =
                 version == SegmentFormat.oldestVersion
                 ? [UInt8](copying: bytes)
@@ -133,7 +157,6 @@ struct SegmentFile: Sendable {
             }
             return footer
         }
-        return (footer, place.sizeBytes)
     }
 
     /// The version, which this program reads.

@@ -159,6 +159,9 @@ extension ByteReader {
             experimentName: try readText(limit: DatabaseOptions.nameSizeBytesMax))
         footer.rowCount = try readCount(limit: Int(UInt32.max))
         footer.seriesCount = try readCount(limit: footer.rowCount)
+        guard footer.seriesCount > 0 || footer.rowCount == 0 else {
+            throw FormatError(.invalid, "\(footer.rowCount) rows of no series", at: offset)
+        }
         footer.firstTime = try readSigned()
         footer.lastTime = try readSigned()
         footer.timeDirectory = try readPlace(end: end)

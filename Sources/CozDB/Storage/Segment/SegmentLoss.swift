@@ -15,8 +15,7 @@ extension SegmentReader {
         case .timeDirectory, .seriesDirectory: return lost(rows: all)
         case .series(let block): return lost(rows: rows(ofSeriesBlock: block))
         case .times(let block):
-            guard let directory = try? timeBlocks() else { return lost(rows: all) }
-            return lost(rows: directory.rows(ofBlock: block))
+            return lost(rows: (try? timeBlocks())?.rows(ofBlock: block) ?? all)
         case .smallDirectories:
             let fields = footer.fields.indices.filter { footer.fields[$0].smallBlockCount > 0 }
             return lost(fields: dependents(of: fields, rows: all), rows: all)
@@ -27,24 +26,23 @@ extension SegmentReader {
         case .dictionary(let field):
             return lost(fields: dependents(of: [field], rows: all), rows: all)
         case .values(let field, let block):
-            guard let directory = try? directory(field) else {
-                return lost(fields: [field], rows: all)
-            }
-            let rows = directory.rows(ofBlock: block)
-            let count = directory.table.int(BlockColumn.count, block)
+            let directory = try? directory(field)
+            let rows = directory?.rows(ofBlock: block) ?? all
+            let count = directory?.table.int(BlockColumn.count, block)
             return lost(fields: dependents(of: [field], rows: rows), rows: rows, count: count)
         }
     }
 
-    /// The rows of a block of the series table.
+    /// The rows of a block of the series table, as its directory says.
     func rows(ofSeriesBlock block: Int) -> Range<Int> {
-        guard let directory = try? seriesDirectory() else { return 0..<footer.rowCount }
+        let all = 0..<footer.rowCount
+        guard let directory = try? seriesDirectory() else { return all }
         let first = directory.int(SeriesColumn.firstRow, block)
         let next = block + 1
         let end =
             next < directory.count
             ? directory.int(SeriesColumn.firstRow, next) : footer.rowCount
-        return max(0, first)..<max(0, first, end)
+        return (max(0, first)..<max(0, first, end)).clamped(to: all)
     }
 
     /// The fields whose rows a presence vector says, also as the whole that others are a part of.

@@ -62,14 +62,19 @@ final class SegmentReader: Sendable {
 
     /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
     ///   names.
-    init(
+    convenience init(
         in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
         access: SegmentFile.Access = .mapped
     ) throws(DatabaseError) {
+        self.init(
+            info,
+            try SegmentFile.open(in: directory, info, databaseID: databaseID, access: access))
+    }
+
+    init(_ info: Manifest.Segment, _ opened: SegmentFile.Opened) {
         self.info = info
         saysLoss = true
-        (file, footer, footerSizeBytes) = try SegmentFile.open(
-            in: directory, info, databaseID: databaseID, access: access)
+        (file, footer, footerSizeBytes) = opened
         var fieldByColumn: [Int] = []
         for (index, field) in footer.fields.enumerated() {
             while fieldByColumn.count <= field.column.id { fieldByColumn.append(-1) }
@@ -323,7 +328,8 @@ final class SegmentReader: Sendable {
         if let known = cache.withLock({ $0.seriesDirectory }) { return known }
         let seriesCount = footer.seriesCount
         let directory = try read(footer.seriesDirectory) { bytes throws(FormatError) in
-            try SeriesDirectory(bytes, countMax: entryCountMax(seriesCount))
+            try SeriesDirectory(
+                bytes, seriesCount: seriesCount, countMax: entryCountMax(seriesCount))
         }
         cache.withLock { $0.seriesDirectory = directory }
         return directory
@@ -376,9 +382,6 @@ final class SegmentReader: Sendable {
         return try read(SegmentReader.place(directory, block)) { bytes throws(FormatError) in
             var words: [UInt64] = []
             var decoder = BlockDecoder()
-            guard count <= SegmentFormat.blockCountMax else {
-                throw FormatError(.invalid, "a block of \(count) values", at: 0)
-            }
             words.reserveCapacity(count)
             try decoder.decode(
                 bytes, encoding: encoding, count: count, type: type, appendTo: &words)

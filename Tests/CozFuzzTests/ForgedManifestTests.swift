@@ -1,0 +1,183 @@
+// Manifests and locks whose checksums are right, and that no writer makes.
+
+internal import Testing
+
+@testable internal import CozDB
+
+struct ForgedManifestTests {
+    private func error(_ body: () throws -> Void) -> DatabaseError? {
+        #expect(throws: DatabaseError.self) { try body() }
+    }
+
+    /// The sample with another manifest, and with the lock of a writer that was killed.
+    private func files(manifest: [UInt8], lock: Witness? = nil) -> MemoryFiles {
+        var contents = Sample.files
+        contents["db/MANIFEST"] = manifest
+        if let lock {
+            contents["db/LOCK"] = lock.record(at: 0) + lock.record(at: Witness.recordSizeBytes)
+        }
+        return MemoryFiles(contents)
+    }
+
+    private func count(_ files: MemoryFiles) throws -> String {
+        let answer = try Sample.open(files, .readOnly).query(
+            "SELECT count(v) FROM dev", options: Sample.queryOptions)
+        return "\(answer)"
+    }
+
+    // MARK: Contents
+
+    /// A manifest of this payload.
+    private func manifest(_ payload: [UInt8], version: UInt32 = Manifest.version) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(Manifest.magic)
+        writer.append(version)
+        writer.append(checksum(payload.span, seed: version))
+        writer.append(UInt64(payload.count))
+        writer.append(payload)
+        return writer.bytes
+    }
+
+    private func payload(_ bytes: [UInt8]) throws -> [UInt8] {
+        try decompressedBytes(bytes.span.extracting(Manifest.headerSizeBytes...), limit: 1 << 20)
+    }
+
+    private static let forgeries: [(String, @Sendable (inout Manifest) -> Void)] = [
+        ("a counter beyond all that can be reached", { $0.generation = Manifest.counterLimit }),
+        ("a counter beyond all that can be reached", { $0.nextFileNumber = 1 << 63 }),
+        ("a counter beyond all that can be reached", { $0.lastSequence = .max }),
+        ("a log that nobody can have reached", { $0.logs[0].number = .max }),
+        ("a log that nobody can have reached", { $0.logs[0].firstSequence = 1 << 62 }),
+        ("expected at most", { $0.segments[0].rowCount = Manifest.countMax + 1 }),
+        ("expected at most", { $0.segments[0].sizeBytes = Int.max }),
+        ("expected at most", { $0.counters.mergedRows = Int.max }),
+    ]
+
+    @Test(arguments: forgeries.indices)
+    func `numbers that nobody can reach are damage`(index: Int) throws {
+        let (words, change) = Self.forgeries[index]
+        var manifest = Sample.manifest
+        change(&manifest)
+        let files = files(manifest: manifest.encoded())
+        for access in [DatabaseAccess.readOnly, .readWrite] {
+            let error = error { _ = try Sample.open(files, access) }
+            #expect(error?.kind == .damaged)
+            #expect(error?.file == "db/MANIFEST")
+            #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+        }
+        try Sample.mend(files)
+    }
+
+    @Test func `bytes behind the end are damage`() throws {
+        let plain = try payload(Sample.manifest.encoded())
+        let files = files(manifest: manifest([0] + plain + [0]))
+        let error = error { _ = try Sample.open(files, .readOnly) }
+        #expect(error?.kind == .damaged)
+        #expect(error?.message.contains("bytes after the manifest's end") == true)
+        try Sample.mend(files)
+    }
+
+    // MARK: Versions
+
+    @Test func `a repair leaves a newer version alone, if it is one`() throws {
+        let newer = manifest([1, 2, 3], version: 99)
+        let whole = files(manifest: newer)
+        let error = error { _ = try Database.repair("db", on: whole) }
+        #expect(error?.kind == .unsupportedFormat)
+        #expect(error?.message.contains("manifest version 99") == true)
+        #expect(whole.files["db/MANIFEST"] == newer)
+        // A flipped bit makes a version, too; then the segments say what there is.
+        var flipped = Sample.manifest.encoded()
+        flipped[8] ^= 1 << 6
+        for bytes in [flipped, Array(flipped[..<13]), Array(flipped[..<23])] {
+            let files = files(manifest: bytes)
+            let report = try Database.repair("db", on: files)
+            #expect(!report.isEmpty)
+            try Sample.mend(files)
+            #expect(try count(files) == count(MemoryFiles(Sample.files)))
+        }
+    }
+
+    // MARK: Locks
+
+    private static let locks: [(String, @Sendable (inout Witness) -> Void)] = [
+        ("is of another database", { $0.databaseID += 1 }),
+        ("was replaced by an older one", { $0.generation += 1 }),
+        ("is not the one that was written", { $0.manifestChecksum += 1 }),
+        (
+            "LOCK was replaced by an older one",
+            {
+                $0.generation -= 1
+                $0.isClosed = true
+            }
+        ),
+    ]
+
+    @Test(arguments: locks.indices)
+    func `a lock that knows another state is damage`(index: Int) throws {
+        let (words, change) = Self.locks[index]
+        let bytes = Sample.manifest.encoded()
+        let manifest = try Manifest(decoding: bytes)
+        var witness = Witness(
+            databaseID: manifest.databaseID, generation: manifest.generation,
+            manifestChecksum: manifest.fileChecksum, holder: "nobody")
+        let agreeing = files(manifest: bytes, lock: witness)
+        _ = try Sample.open(agreeing, .readOnly)
+        change(&witness)
+        let files = files(manifest: bytes, lock: witness)
+        for access in [DatabaseAccess.readOnly, .readWrite] {
+            let error = error {
+                let database = try Sample.open(files, access)
+                _ = try database.query("SHOW SERIES", options: Sample.queryOptions)
+            }
+            #expect(error?.kind == .damaged)
+            #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+        }
+        try Sample.mend(files)
+    }
+
+    // MARK: Readers beside a writer
+
+    /// A directory in which the manifest is newer each time that somebody looks.
+    private final class Hurry: Directory {
+        let path = "db"
+        private let directory: MemoryDirectory
+
+        init(_ files: MemoryFiles) {
+            directory = MemoryDirectory(files, "db")
+        }
+
+        func open(_ name: String, writable: Bool) throws(FileError) -> any File {
+            if FileName(name) == .manifest, var manifest = try? Manifest.read(in: directory) {
+                try manifest.replace(in: directory)
+            }
+            return try directory.open(name, writable: writable)
+        }
+
+        func list() -> [String] { directory.list() }
+        func create(_ name: String) throws(FileError) -> any File { try directory.create(name) }
+        func openDirectory(_ name: String, create: Bool) -> any Directory { self }
+        func rename(_ source: String, to target: String) {}
+        func remove(_ name: String) {}
+        func removeDirectory(_ name: String) {}
+        func sync() {}
+        func lock(_ name: String) -> (any File)? { nil }
+    }
+
+    @Test func `a reader does not wait for a writer without end`() throws {
+        var manifest = Sample.manifest
+        // It takes long enough without them.
+        manifest.segments = []
+        let reader = try LiveReader(Hurry(files(manifest: manifest.encoded())))
+        let error = error { _ = try reader.snapshot() }
+        #expect(error?.kind == .io)
+        #expect(error?.message.contains("faster than it can be read") == true)
+    }
+}
+
+extension Manifest {
+    fileprivate mutating func replace(in directory: any Directory) throws(FileError) {
+        generation += 1
+        try write(in: directory)
+    }
+}
