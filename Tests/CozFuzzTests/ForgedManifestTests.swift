@@ -68,6 +68,17 @@ struct ForgedManifestTests {
         try Sample.mend(files)
     }
 
+    @Test func `nobody counts on behind the last number`() throws {
+        var manifest = Sample.manifest
+        manifest.generation = Manifest.counterLimit - 1
+        let bytes = manifest.encoded()
+        let files = files(manifest: bytes)
+        let error = error { _ = try Sample.open(files, .readWrite) }
+        #expect(error?.kind == .io)
+        #expect(files.files["db/MANIFEST"] == bytes, "nobody could read the next one")
+        _ = try Sample.open(files, .readOnly)
+    }
+
     @Test func `bytes behind the end are damage`() throws {
         let plain = try payload(Sample.manifest.encoded())
         let files = files(manifest: manifest([0] + plain + [0]))

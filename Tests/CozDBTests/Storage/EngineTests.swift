@@ -353,6 +353,68 @@ struct EngineTests {
         try database.close()
     }
 
+    @Test func `an experiment takes no more fields than it may have`() throws {
+        var options = options()
+        options.columnCountMax = 2
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        try database.write(point(["a": .float(1), "b": .float(1)]))
+        let report = try database.write(point(["a": .float(2), "c": .float(1)], time: 1))
+        #expect(report.refusedValues == 1 && report.refusedPoints == 0)
+        #expect(report.conflicts.isEmpty, "no type is to blame")
+        let reason = "one field more than the 2 that an experiment can have (columnCountMax)"
+        #expect(try Contents(database).refusals.map(\.reason) == [reason])
+        #expect(try Contents(database).cells.count == 3)
+        try database.close()
+    }
+
+    @Test func `a sync that fails later keeps every later commit out`() throws {
+        let system = FaultyFileSystem()
+        var options = options()
+        options.durability = .relaxed(milliseconds: 100)
+        let database = try Database.open("db", access: .readWrite, options: options, on: system)
+        try database.write(point(["x": .float(1)]))
+        system.add(.init(at: system.callCount, .failure(EIO)))
+        for _ in 0..<1000 where system.calls.last?.hasPrefix("fdatasync") != true { usleep(5000) }
+        var error: DatabaseError?
+        for time in 1..<1000 where error == nil {
+            do {
+                try database.write(point(["x": .float(1)], time: Int64(time)))
+                usleep(5000)
+            } catch let failure as DatabaseError {
+                error = failure
+            }
+        }
+        #expect(error?.kind == .io)
+        #expect(error?.message.contains("syncing the log") == true, "\(String(describing: error))")
+    }
+
+    @Test func `fields widen only where no value is lost`() throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open("db", access: .readWrite, options: options(), on: system)
+        try database.write(
+            point(["large": .integer(1 << 53 + 1), "small": .integer(7), "x": .float(1)]))
+        for (line, kind, words) in [
+            ("ALTER EXPERIMENT other FIELD x TYPE string", .notFound, "no experiment \"other\""),
+            ("ALTER EXPERIMENT dev FIELD y TYPE string", .notFound, "has no field \"y\""),
+            ("ALTER EXPERIMENT dev FIELD x TYPE integer", .usage, "cannot become integer"),
+            ("ALTER EXPERIMENT dev FIELD large TYPE float", .usage, "which no float holds"),
+        ] as [(String, DatabaseError.Kind, String)] {
+            let error = #expect(throws: DatabaseError.self) { _ = try database.query(line) }
+            #expect(error?.kind == kind)
+            #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+        }
+        for line in ["FIELD x TYPE float", "FIELD small TYPE float", "FIELD large TYPE string"] {
+            _ = try database.query("ALTER EXPERIMENT dev " + line)
+        }
+        let schema = try database.schemas()[0]
+        #expect(
+            ["x", "small", "large"].map { schema.field($0)?.type } == [.float, .float, .string])
+        let text = FieldValue.string("9007199254740993")
+        #expect(try Contents(database).cells.values.contains(text))
+        try database.close()
+    }
+
     @Test func `points at times that nobody can name are refused`() throws {
         let database = try Database.open(
             "db", access: .readWrite, options: options(), on: FaultyFileSystem())

@@ -305,4 +305,27 @@ struct ForgetTests {
         #expect(try database.info().rejects == 1)
         try database.close()
     }
+
+    @Test func `a batch that is stored whole or not at all is not stored without the forgotten`()
+        throws
+    {
+        let database = try PlantedDatabase(identity: .standard).open(on: FaultyFileSystem())
+        _ = try database.forget(["p7"])
+        var batch = WriteBatch()
+        for name in ["p6", "p7"] {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": name], time: Timestamp(nanoseconds: 1),
+                fields: ["v": .float(1)])
+        }
+        batch.isAllOrNothing = true
+        let whole = batch
+        let error = #expect(throws: DatabaseError.self) { try database.write(whole) }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("1 points are of participants that were forgotten") == true)
+        #expect(try Contents(database).cells.isEmpty)
+        batch.isAllOrNothing = false
+        #expect(try database.write(batch).forgottenPoints == 1)
+        #expect(try Contents(database).cells.count == 1)
+        try database.close()
+    }
 }

@@ -285,4 +285,72 @@ struct SegmentTests {
             }
         }
     }
+
+    @Test func `a check finds damage anywhere in a segment of many reads`() throws {
+        var random = SeededRandom(seed: 5)
+        let schema = schema([("text", .string)])
+        let strings = (0..<900).map { _ in
+            (0..<60).map { _ in String(random.next(), radix: 36) }.joined()
+        }
+        let info = try write(
+            schema, [(key: [], times: strings.indices.map { Int64($0) })], strings: strings
+        ) { _, row, _ in UInt64(row) }
+        let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        let reader = try SegmentReader(in: directory, info, databaseID: 9, access: .copied)
+        #expect(info.sizeBytes > 600 << 10, "more than what is read at once")
+        let parts = try reader.valueParts(ofField: 0) + reader.timeParts()
+        let path = reader.path
+        for index in stride(from: 0, to: parts.count, by: 3) {
+            let place = parts[index].place
+            system[path][place.offset + place.sizeBytes / 2] ^= 1
+        }
+        let file = try directory.open(FileName.segment(info.number).text, writable: false)
+        var check = SegmentCheck(reader, file, databaseID: 9)
+        try check.run(decodes: false)
+        let found = Set(check.problems.map(\.offset))
+        let damaged = stride(from: 0, to: parts.count, by: 3).map { parts[$0].place.offset }
+        #expect(found == Set(damaged))
+    }
+
+    @Test func `what there is no room to keep is decoded again`() throws {
+        let schema = schema([("v", .integer)])
+        let times = (0..<5000).map { Int64($0) }
+        let info = try write(schema, [(key: [], times: times)]) { _, row, _ in
+            row % 3 == 0 ? UInt64(row) : nil
+        }
+        let view = try view(info, schema)
+        let sizeBytes = 32 << 20
+        var taken = 0
+        while DecodedMemory.take(sizeBytes >> 10) { taken += sizeBytes >> 10 }
+        defer { DecodedMemory.give(taken) }
+        for _ in 0..<2 {
+            let values = try everything(view)[0].values["v", default: []]
+            #expect(values.map(\.time) == times.filter { $0 % 3 == 0 })
+            #expect(values.map(\.value) == values.map { .integer($0.time) })
+        }
+    }
+
+    @Test func `a mapped file that was made shorter is damage, not a signal`() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.path + "/file"
+        let directory = try PosixFileSystem().openDirectory(
+            folder.path, create: true, access: .ownerOnly)
+        let file = try directory.create("file")
+        let bytes = [UInt8](repeating: 7, count: 1 << 20)
+        try file.writeAll(bytes.span, at: 0)
+        let mapping = try file.map(size: bytes.count)
+        let first = try mapping.withBytes(0, count: 4) { [UInt8](copying: $0) }
+        #expect(first == [7, 7, 7, 7])
+        try file.truncate(to: 4096)
+        let error = #expect(throws: FormatError.self, "\(path)") {
+            _ = try mapping.withBytes(1 << 19, count: 4) { [UInt8](copying: $0) }
+        }
+        #expect(error?.kind == .truncated)
+        #expect(error?.message.contains("the file was made shorter") == true)
+    }
+
+    @Test func `a series is named by its participant, or by all its tags`() {
+        #expect(SeriesKey(tags: [("id_participant", "p1")]).shortText == "p1")
+        #expect(SeriesKey(tags: [("a", "1"), ("b", "2")]).shortText == "a=1,b=2")
+    }
 }

@@ -143,6 +143,17 @@ import Testing
         #expect(!system.files.contains("db/00000099.seg"))
     }
 
+    @Test func `bytes behind the records are damage until a writer cuts them off`() throws {
+        let system = try Self.closed(sessions: 1).system
+        system["db/LOCK"] += [1, 2, 3]
+        let found = try Examination.check(system)
+        #expect(found.map(\.found) == ["LOCK has 1027 bytes, expected 1024"])
+        try Self.open(system).close()
+        #expect(system["db/LOCK"].count == Witness.sizeBytes)
+        #expect(try Examination.check(system).isEmpty)
+        #expect(try Self.rows(system) == 10)
+    }
+
     @Test func `records come back as they were written, and no others`() {
         var witness = Witness(
             serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, isClosed: true,

@@ -262,11 +262,11 @@ struct DatabaseRepair {
     private func problem(of log: Manifest.Log) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
             _ = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
+            return try LogStray.find(in: log, of: manifest, directory)
         } catch {
             if error.isFailedCall { throw error }
             return error
         }
-        return try LogStray.find(in: log, of: manifest, directory)
     }
 
     private mutating func write(_ memtable: Memtable) throws(DatabaseError) {

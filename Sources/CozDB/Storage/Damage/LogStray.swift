@@ -5,31 +5,24 @@
 enum LogStray {
     private static let pieceSizeBytes = 1 << 20
 
-    /// The first such place that has other bytes; nil where there is none, or where the log cannot
-    /// be read, which whoever reads its commits says.
+    /// The first such place that has other bytes; nil where there is none.
     ///
-    /// - Throws: `io` where the system does not let the file be read.
+    /// - Throws: `damaged` where the commits cannot be read, `io` where the system does not let the
+    ///   file be read.
     static func find(
         in log: Manifest.Log, of manifest: Manifest, _ directory: any Directory
     ) throws(DatabaseError) -> DatabaseError? {
         let identity = LogIdentity(
             databaseID: manifest.databaseID, number: log.number, firstSequence: log.firstSequence)
         let name = FileName.log(log.number).text
-        do throws(DatabaseError) {
-            let file = try calling("reading the write-ahead log") { () throws(FileError) in
-                try directory.open(name, writable: false)
-            }
-            guard let offset = try offset(in: file, identity, log.sealedSizeBytes) else {
-                return nil
-            }
-            return DatabaseError(
-                .damaged,
-                "found bytes between the commits of the log, or behind its end, expected zeros",
-                file: file.path, offset: offset)
-        } catch {
-            if error.isRefusal { throw error }
-            return nil
+        let file = try calling("reading the write-ahead log") { () throws(FileError) in
+            try directory.open(name, writable: false)
         }
+        guard let offset = try offset(in: file, identity, log.sealedSizeBytes) else { return nil }
+        return DatabaseError(
+            .damaged,
+            "found bytes between the commits of the log, or behind its end, expected zeros",
+            file: file.path, offset: offset)
     }
 
     private static func offset(

@@ -200,7 +200,17 @@ struct SegmentCheck {
         return groups
     }
 
+    /// Notes a block that was read and is bad, unless it is good when it is read again.
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
+        // The words of a reader that meets the block.
+        let isGood = attempt { [segment] () throws(DatabaseError) in
+            do throws(DatabaseError) {
+                try segment.read(place) { _ in }
+            } catch {
+                throw error.kind == .io ? error.losing(segment.lost(part)) : error
+            }
+        }
+        if isGood { return }
         switch part {
         case .times(let block):
             if let directory = try? segment.timeBlocks() {
@@ -210,14 +220,6 @@ struct SegmentCheck {
             damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
         case .presence(let group): damage.fields.formUnion(segment.fields(ofGroup: group))
         default: break
-        }
-        // The words of a reader that meets the block.
-        attempt { [segment] () throws(DatabaseError) in
-            do throws(DatabaseError) {
-                try segment.read(place) { _ in }
-            } catch {
-                throw error.kind == .io ? error.losing(segment.lost(part)) : error
-            }
         }
     }
 
