@@ -53,7 +53,8 @@ struct ScarcityTests {
     @Test(arguments: [0, 1, 64])
     func `a host that leaves signals alone is told of a file too large`(blocks: Int) throws {
         let program = Command.binaries.appendingPathComponent("ReadmeProgram").path
-        let run = try shell("(ulimit -f \(blocks); SWIFT_BACKTRACE=enable=no \(program) 2>&1) | cat")
+        let run = try shell(
+            "(ulimit -f \(blocks); SWIFT_BACKTRACE=enable=no \(program) 2>&1) | cat")
         // The example ends with what was thrown; SIGXFSZ would have ended it without a word.
         #expect(run.output.contains("raise the limit of file sizes (ulimit -f)"), "\(run)")
         let after = try shell("\(program) && cozdb check --db readme.cozdb")
