@@ -180,7 +180,8 @@ extension Database {
             dictionaries += field.dictionary.sizeBytes
         }
         let series = try segment.seriesParts().reduce(footer.seriesDirectory.sizeBytes) {
-            $0 + $1.place.sizeBytes
+            // Wrapping: that they are in the file is seen where they are read.
+            $0 &+ $1.place.sizeBytes
         }
         return """
             bytes: \(values) values, \(total(try segment.timeDirectory())) times, \
