@@ -8,12 +8,19 @@ extension Database {
     public static func inspect(
         _ path: String, _ body: (String) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
+        try inspect(path, on: PosixFileSystem(), body)
+    }
+
+    static func inspect(
+        _ path: String, on fileSystem: any FileSystem,
+        _ body: (String) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let (folder, name) = split(path)
         let file = FileName(name)
         let isRejects = if case .rejects = file { true } else { false }
         let database = isRejects ? folder + "/.." : folder
         let directory = try calling("opening the directory") { () throws(FileError) in
-            try PosixFileSystem().openDirectory(database, create: false, access: .ownerOnly)
+            try fileSystem.openDirectory(database, create: false, access: .ownerOnly)
         }
         guard let file, let manifest = try Manifest.read(in: directory) else {
             throw DatabaseError(
@@ -173,7 +180,8 @@ extension Database {
             dictionaries += field.dictionary.sizeBytes
         }
         let series = try segment.seriesParts().reduce(footer.seriesDirectory.sizeBytes) {
-            $0 + $1.place.sizeBytes
+            // Wrapping: that they are in the file is seen where they are read.
+            $0 &+ $1.place.sizeBytes
         }
         return """
             bytes: \(values) values, \(total(try segment.timeDirectory())) times, \

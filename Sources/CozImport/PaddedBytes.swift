@@ -61,12 +61,9 @@ internal import Glibc
     }
 
     package func copy(_ range: Range<Int>) -> [UInt8] {
-        withSpan(range) { span in
-            unsafe [UInt8](unsafeUninitializedCapacity: span.count) { target, count in
-                for index in span.indices { unsafe target[index] = span[index] }
-                count = span.count
-            }
-        }
+        var bytes: [UInt8] = []
+        append(range, to: &bytes)
+        return bytes
     }
 
     /// Appends a range to an array.

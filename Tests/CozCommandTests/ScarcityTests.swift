@@ -50,6 +50,18 @@ struct ScarcityTests {
         #expect(none.errors.contains("found a limit of 8 open files (RLIMIT_NOFILE)"))
     }
 
+    @Test(arguments: [0, 1, 64])
+    func `a host that leaves signals alone is told of a file too large`(blocks: Int) throws {
+        let program = Command.binaries.appendingPathComponent("ReadmeProgram").path
+        let run = try shell(
+            "(ulimit -f \(blocks); SWIFT_BACKTRACE=enable=no \(program) 2>&1) | cat")
+        // The example ends with what was thrown; SIGXFSZ would have ended it without a word.
+        #expect(run.output.contains("raise the limit of file sizes (ulimit -f)"), "\(run)")
+        let after = try shell("\(program) && cozdb check --db readme.cozdb")
+        #expect(after.status == 0, "\(after)")
+        #expect(after.output.hasPrefix("stored 8 values"), "\(after)")
+    }
+
     @Test(arguments: [0, 1, 8, 100, 300])
     func `small files`(blocks: Int) throws {
         // A pipe, because a file that is written to would be limited as well.

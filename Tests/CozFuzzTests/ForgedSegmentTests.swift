@@ -62,13 +62,16 @@ struct ForgedSegmentTests {
         Forgery("a field's block before the beginning", "a block outside of the file") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = .max }
         },
-        Forgery("a field's block of less than no bytes", "a block outside of the file") {
+        Forgery("a field's block of less than no bytes", "larger than its file") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.sizeBytes][0] = .max }
         },
-        Forgery("a field's block of more bytes than the file", "a block outside of the file") {
+        Forgery("a field's block of more bytes than the file", "larger than its file") {
             try $0.changeDirectory(of: "v") {
                 $0.columns[BlockColumn.sizeBytes][0] = UInt64(Int.max)
             }
+        },
+        Forgery("times of more bytes than the file", "larger than its file") {
+            try $0.changeTimes { $0.columns[BlockColumn.sizeBytes][0] = UInt64(Int.max) }
         },
         Forgery("times behind the end", "a block outside of the file") {
             try $0.changeTimes { $0.columns[BlockColumn.offset][0] = 1 << 20 }

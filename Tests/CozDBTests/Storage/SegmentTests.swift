@@ -271,17 +271,25 @@ struct SegmentTests {
             entry[BlockColumn.firstRow] = UInt64(block * 10)
             entry[BlockColumn.lastRow] = UInt64(block * 10 + 9)
             entry[BlockColumn.count] = 10
+            entry[BlockColumn.sizeBytes] = 100
             table.append(entry)
         }
-        try table.checkBlocks(rowCount: 30, valueCount: 30)
+        try table.checkBlocks(rowCount: 30, valueCount: 30, fileSizeBytes: 1000)
         let numbers: [UInt64] = [0, 1, 9, 30, 1025, 1 << 40, UInt64.max, 1 << 63]
         for _ in 0..<200 {
             var changed = table
-            let column = Int.random(in: 0..<3, using: &random)
-            changed.columns[column][Int.random(in: 0..<3, using: &random)] =
-                numbers.randomElement(using: &random)!
-            if (try? changed.checkBlocks(rowCount: 30, valueCount: 30)) != nil {
-                _ = FieldDirectory(changed).blocks(rows: 0..<30)
+            let columns = [
+                BlockColumn.firstRow, BlockColumn.lastRow, BlockColumn.count, BlockColumn.sizeBytes,
+            ]
+            let column = columns.randomElement(using: &random)!
+            for block in 0..<3 where Bool.random(using: &random) {
+                changed.columns[column][block] = numbers.randomElement(using: &random)!
+            }
+            if (try? changed.checkBlocks(rowCount: 30, valueCount: 30, fileSizeBytes: 1000)) != nil
+            {
+                let directory = FieldDirectory(changed)
+                _ = directory.blocks(rows: 0..<30)
+                #expect((0..<3).reduce(0) { $0 + directory.sizeBytes($1) } <= 3000)
             }
         }
     }

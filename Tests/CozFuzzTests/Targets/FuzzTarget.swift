@@ -7,6 +7,8 @@
 enum FuzzTarget: String, CaseIterable, Sendable {
     /// Line protocol, as imports read it.
     case lines
+    /// The same, committed and queried.
+    case imports
     /// The decompressing input of imports.
     case gzip
     /// Statements: parsed, planned and run.
@@ -30,6 +32,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         let bytes = Array(input.dropFirst())
         switch self {
         case .lines: try LineFuzzing.run(bytes, choice)
+        case .imports: try LineFuzzing.commit(bytes, choice)
         case .gzip: try GzipFuzzing.run(bytes, choice)
         case .query: try QueryFuzzing.run(bytes, choice)
         case .log: try LogFuzzing.run(bytes, choice)

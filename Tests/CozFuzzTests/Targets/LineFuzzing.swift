@@ -4,13 +4,10 @@
 @testable internal import CozImport
 
 /// First byte: unit of the times (bits 0 and 1), a participant for lines without one (2), short
-/// strings alone (3), a commit of what was read (4), size of the pieces (5 to 7).
+/// strings alone (3), size of the pieces (5 to 7).
 enum LineFuzzing {
     static func run(_ bytes: [UInt8], _ choice: UInt8) throws(FuzzFailure) {
-        var options = LineProtocolParser.Options()
-        options.precision = TimestampPrecision.allCases[Int(choice & 3)]
-        options.participant = choice & 4 == 0 ? nil : "p 1"
-        if choice & 8 != 0 { options.stringSizeBytesMax = 16 }
+        let options = options(choice)
         let whole = try ReadLines(bytes, options, pieceSizeBytes: .max)
         let pieces = try ReadLines(bytes, options, pieceSizeBytes: 1 + Int(choice >> 5))
         try require(whole == pieces, "pieces read otherwise: \(whole) \(pieces)")
@@ -19,13 +16,11 @@ enum LineFuzzing {
         try require(again.refusals.isEmpty, "refuses what it printed: \(again.refusals)")
         try require(
             again.text.utf8.elementsEqual(whole.text.utf8), "reads otherwise: \(whole) \(again)")
-        if choice & 16 != 0 { try commit(bytes, options) }
     }
 
     /// Values that find their field locked to another type are refused; nothing else is lost.
-    private static func commit(
-        _ bytes: [UInt8], _ options: LineProtocolParser.Options
-    ) throws(FuzzFailure) {
+    static func commit(_ bytes: [UInt8], _ choice: UInt8) throws(FuzzFailure) {
+        let options = options(choice)
         try Sample.attempt(allowing: [.usage]) { () throws(DatabaseError) in
             var batch = WriteBatch()
             _ = try ReadLines.read(bytes, options, pieceSizeBytes: .max, into: &batch)
@@ -35,6 +30,14 @@ enum LineFuzzing {
             _ = try database.query("SELECT * FROM /.*/", options: Sample.queryOptions)
             try database.close()
         }
+    }
+
+    private static func options(_ choice: UInt8) -> LineProtocolParser.Options {
+        var options = LineProtocolParser.Options()
+        options.precision = TimestampPrecision.allCases[Int(choice & 3)]
+        options.participant = choice & 4 == 0 ? nil : "p 1"
+        if choice & 8 != 0 { options.stringSizeBytesMax = 16 }
+        return options
     }
 }
 

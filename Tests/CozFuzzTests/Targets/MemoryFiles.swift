@@ -38,7 +38,7 @@ final class MemoryFiles: FileSystem {
         nodes.withLock { $0[path] = node }
     }
 
-    fileprivate var paths: [String] { nodes.withLock { Array($0.keys) } }
+    var paths: [String] { nodes.withLock { Array($0.keys) } }
 }
 
 /// A directory is there as soon as somebody asks for it.

@@ -128,8 +128,13 @@ enum Sample {
         }
     }
 
-    /// Looks for damage, takes it out, and looks again: then there must be none.
+    /// Prints the files, looks for damage, takes it out, and looks again: then there must be none.
     static func mend(_ files: MemoryFiles) throws(FuzzFailure) {
+        for path in files.paths.sorted() where !path.hasSuffix(".rej") {
+            try attempt(allowing: [.notFound]) { () throws(DatabaseError) in
+                try Database.inspect(path, on: files) { _ throws(DatabaseError) in }
+            }
+        }
         var left: [String] = []
         try attempt(allowing: [.notFound]) { () throws(DatabaseError) in
             _ = try Database.check("db", on: files, decodes: true) { _ in }

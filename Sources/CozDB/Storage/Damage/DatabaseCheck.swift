@@ -217,16 +217,24 @@ struct DatabaseCheck {
 
     // MARK: Names
 
-    /// Something that only has the name of one of our files is in the way of every writer.
-    private mutating func noteOdd(_ name: String) {
+    /// Something that the manifest does not name. What only has the name of a file is in the way
+    /// of every writer.
+    ///
+    /// - Parameters:
+    ///   - path: in the database, where that is not the name.
+    ///   - found: what to say of a file; nil says nothing.
+    private mutating func noteUnnamed(
+        _ name: String, in folder: any Directory, path: String? = nil, _ found: String?
+    ) {
+        var found = found
         do throws(FileError) {
-            _ = try directory.open(name, writable: false)
+            _ = try folder.open(name, writable: false)
         } catch {
-            guard error.isOdd else { return }
-            add(
-                name, nil, "this is no file; remove it, or nobody can write to the database",
-                "nothing", severity: .note)
+            if error.isOdd {
+                found = "this is no file; remove it, or nobody can write to the database"
+            }
         }
+        if let found { add(path ?? name, nil, found, "nothing", severity: .note) }
     }
 
     private mutating func checkNames(_ manifest: Manifest) throws(DatabaseError) {
@@ -238,6 +246,7 @@ struct DatabaseCheck {
             + (isManifestSuspect
                 ? "it may be newer than that: cozdb repair takes it in"
                 : "the next writer removes it")
+        let foreign = "not a file of the database"
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
@@ -245,18 +254,18 @@ struct DatabaseCheck {
             switch FileName(name) {
             case .segment(let number) where !segments.contains(number),
                 .log(let number) where !logs.contains(number):
-                add(name, nil, unnamed, "nothing", severity: .note)
-                noteOdd(name)
-            case .manifestDraft: noteOdd(name)
-            case nil:
-                add(name, nil, "not a file of the database", "nothing", severity: .note)
+                noteUnnamed(name, in: directory, unnamed)
+            case .manifestDraft: noteUnnamed(name, in: directory, nil)
+            case nil: add(name, nil, foreign, "nothing", severity: .note)
             default: break
             }
         }
         guard names.contains(FileName.rejectsDirectory) else { return }
+        let folder: any Directory
         let refused: [String]
         do throws(FileError) {
-            refused = try directory.openDirectory(FileName.rejectsDirectory, create: false).list()
+            folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
+            refused = try folder.list()
         } catch {
             guard error.isOdd else {
                 throw DatabaseError(error, while: "listing the rejects journal")
@@ -268,9 +277,13 @@ struct DatabaseCheck {
             return
         }
         for name in refused {
-            if case .rejects(let number) = FileName(name), rejects.contains(number) { continue }
-            add(
-                FileName.rejectsDirectory + "/" + name, nil, unnamed, "nothing", severity: .note)
+            let path = FileName.rejectsDirectory + "/" + name
+            switch FileName(name) {
+            case .rejects(let number):
+                if rejects.contains(number) { continue }
+                noteUnnamed(name, in: folder, path: path, unnamed)
+            default: add(path, nil, foreign, "nothing", severity: .note)
+            }
         }
     }
 }

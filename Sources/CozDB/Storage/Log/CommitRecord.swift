@@ -147,8 +147,8 @@ enum CommitRecord {
         let stringCount = try reader.readCount(limit: reader.remaining)
         var strings: [UInt64] = []
         for _ in 0..<stringCount {
-            strings.append(
-                receiver.receiveString(try reader.readTextBytes(limit: reader.remaining)))
+            let string = try reader.readTextBytes(limit: reader.remaining)
+            strings.append(receiver.receiveString(string))
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             var table = CommitTable()

@@ -254,10 +254,11 @@ struct IntegerTable: Sendable {
 }
 
 extension IntegerTable {
-    /// Checks a directory of blocks: rows ascend, and each block has no more values than rows.
+    /// Checks a directory of blocks: rows ascend, each block has no more values than rows, and is
+    /// no larger than its file.
     ///
     /// - Parameter valueCount: what the blocks have together.
-    func checkBlocks(rowCount: Int, valueCount: Int) throws(FormatError) {
+    func checkBlocks(rowCount: Int, valueCount: Int, fileSizeBytes: Int) throws(FormatError) {
         var nextRow = 0
         var total = 0
         for block in 0..<count {
@@ -267,6 +268,9 @@ extension IntegerTable {
             guard first >= nextRow, first <= last, last < rowCount, count > 0,
                 count <= SegmentFormat.blockCountMax, count <= last - first + 1
             else { throw FormatError(.invalid, "a block of impossible rows", at: 0) }
+            guard (0...fileSizeBytes).contains(int(BlockColumn.sizeBytes, block)) else {
+                throw FormatError(.invalid, "a block that is larger than its file", at: 0)
+            }
             nextRow = last + 1
             total += count
         }

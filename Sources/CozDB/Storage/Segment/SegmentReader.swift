@@ -134,7 +134,9 @@ final class SegmentReader: Sendable {
         let place = isSmall ? footer.smallDirectories : description.directory
         let rowCount = footer.rowCount
         try namingFile(path, at: place.offset) { () throws(FormatError) in
-            try table.checkBlocks(rowCount: rowCount, valueCount: description.valueCount)
+            try table.checkBlocks(
+                rowCount: rowCount, valueCount: description.valueCount,
+                fileSizeBytes: info.sizeBytes)
         }
         let directory = FieldDirectory(table)
         cache.withLock { $0.fields[field] = directory }
@@ -349,7 +351,8 @@ final class SegmentReader: Sendable {
             let table = try IntegerTable(
                 decoding: bytes, columnCount: BlockColumn.timeColumnCount,
                 countMax: entryCountMax(rowCount))
-            try table.checkBlocks(rowCount: rowCount, valueCount: rowCount)
+            try table.checkBlocks(
+                rowCount: rowCount, valueCount: rowCount, fileSizeBytes: info.sizeBytes)
             return table
         }
         let directory = FieldDirectory(table)

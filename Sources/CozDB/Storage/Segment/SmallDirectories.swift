@@ -12,6 +12,8 @@ struct SmallDirectories: Sendable {
     static let blockCountMax = 16
 
     private var tables = Kind.allCases.map { IntegerTable(columnCount: $0.columnCount) }
+    /// Where the entries of each field begin in the table of its kind.
+    private var starts: [Int] = []
 
     /// Fields whose entries are alike.
     private enum Kind: Int, CaseIterable {
@@ -57,9 +59,15 @@ struct SmallDirectories: Sendable {
 
     /// - Parameter fields: of the footer; those with few blocks say how many entries there are.
     init(decoding bytes: Span<UInt8>, fields: [SegmentField]) throws(FormatError) {
+        var counts = Kind.allCases.map { _ in 0 }
+        for field in fields {
+            let kind = Kind(field.column.type).rawValue
+            starts.append(counts[kind])
+            counts[kind] += field.smallBlockCount
+        }
         var reader = ByteReader(bytes)
         for kind in Kind.allCases {
-            let count = SmallDirectories.entryCount(before: fields.count, of: fields, kind)
+            let count = counts[kind.rawValue]
             let table = try IntegerTable(
                 decoding: reader.readBlob(limit: reader.remaining), columnCount: kind.columnCount,
                 firstFloat: kind.firstFloat, countMax: count)
@@ -75,10 +83,11 @@ struct SmallDirectories: Sendable {
     }
 
     /// The directory of a field of few blocks.
+    ///
+    /// - Parameter fields: those that it was decoded with.
     func directory(of field: Int, in fields: [SegmentField]) -> IntegerTable {
         let kind = Kind(fields[field].column.type)
-        let start = SmallDirectories.entryCount(before: field, of: fields, kind)
-        let range = start..<(start + fields[field].smallBlockCount)
+        let range = starts[field]..<(starts[field] + fields[field].smallBlockCount)
         var table = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
         for column in table.columns.indices {
             table.columns[column] =
@@ -87,13 +96,5 @@ struct SmallDirectories: Sendable {
                 : [UInt64](repeating: 0, count: range.count)
         }
         return table
-    }
-
-    private static func entryCount(
-        before end: Int, of fields: [SegmentField], _ kind: Kind
-    ) -> Int {
-        fields[..<end].reduce(0) {
-            $0 + (Kind($1.column.type) == kind ? $1.smallBlockCount : 0)
-        }
     }
 }

@@ -392,10 +392,16 @@ struct RepairTests {
         for path in system.files where path.hasPrefix("db/rejects/") { system.erase(path) }
         system.add("db/MANIFEST.new/x", [])
         system.add("db/00000999.seg/x", [])
+        system.add("db/rejects/00000999.rej/x", [])
+        system.add("db/rejects/y", [])
         var found: [CheckFinding] = []
         _ = try Database.check("db", on: system) { found.append($0) }
         let notes = found.filter { $0.severity == .note && $0.found.contains("this is no file") }
-        #expect(Set(notes.map(\.file)) == ["MANIFEST.new", "00000999.seg"])
+        #expect(
+            Set(notes.map(\.file)) == ["MANIFEST.new", "00000999.seg", "rejects/00000999.rej"])
+        #expect(!found.contains { $0.found.contains("the next writer removes it") })
+        #expect(
+            found.first { $0.file == "rejects/y" }?.found == "not a file of the database")
         let damage = found.filter { $0.severity == .damage }
         #expect(damage.count == SoundDatabase.segmentCount)
         #expect(damage.allSatisfy { $0.file.hasPrefix("rejects/") })
