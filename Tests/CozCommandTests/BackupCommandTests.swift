@@ -85,6 +85,7 @@ struct BackupCommandTests {
                 let process = Process()
                 process.executableURL = Command.binaries.appendingPathComponent("cozdb")
                 process.arguments = arguments
+                process.environment = Command.uncounted(ProcessInfo.processInfo.environment)
                 process.standardOutput = FileHandle.nullDevice
                 process.standardError = FileHandle.nullDevice
                 try process.run()

@@ -31,15 +31,18 @@ enum Command {
         try run(binaries.appendingPathComponent("cozdb"), arguments, input: input, in: folder)
     }
 
+    /// An environment in which a program that is built to count coverage keeps its counts for
+    /// itself. Else it leaves a file where it runs, or says why it cannot; and half a file where it
+    /// is killed, beside which nobody can read the others.
+    static func uncounted(_ environment: [String: String]) -> [String: String] {
+        environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
+    }
+
     /// Runs a line of shell with `cozdb` on its path.
     static func shell(_ line: String, in folder: URL) throws -> CommandRun {
         try run(
             URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: "", in: folder,
-            environment: [
-                "PATH": "\(binaries.path):/usr/bin:/bin",
-                // Built to count coverage, a program leaves a file where it runs, or says why not.
-                "LLVM_PROFILE_FILE": "/dev/null",
-            ])
+            environment: uncounted(["PATH": "\(binaries.path):/usr/bin:/bin"]))
     }
 
     static func run(

@@ -28,6 +28,7 @@ struct KilledImportTests {
             "import", "--db", database, "--progress", "plain", "--batch-rows",
             "\(Self.batchRows)", file,
         ]
+        process.environment = Command.uncounted(ProcessInfo.processInfo.environment)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()

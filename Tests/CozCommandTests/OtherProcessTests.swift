@@ -29,6 +29,7 @@ struct OtherProcessTests {
         process.executableURL = Command.binaries.appendingPathComponent("cozdb")
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
+        process.environment = Command.uncounted(ProcessInfo.processInfo.environment)
         if let input { process.standardInput = input }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -9,6 +9,7 @@ struct ForgedSegment {
     var footer: SegmentFooter
     /// Bytes behind the footer.
     var footerTail: [UInt8] = []
+    var compressesFooter = false
     private var info: Manifest.Segment
     /// Header and blocks.
     private var bytes: [UInt8]
@@ -106,6 +107,7 @@ struct ForgedSegment {
             directory.columns[SeriesColumn.offset][0] = UInt64(place.offset)
             directory.columns[SeriesColumn.sizeBytes][0] = UInt64(place.sizeBytes)
             directory.columns[SeriesColumn.checksum][0] = UInt64(place.checksum)
+            directory.columns[SeriesColumn.count][0] = UInt64(keys.count)
         }
     }
 
@@ -209,7 +211,11 @@ struct ForgedSegment {
     private var footerBytes: [UInt8] {
         var plain = ByteWriter()
         plain.append(footer)
-        return [0] + plain.bytes + footerTail
+        plain.append(footerTail)
+        guard compressesFooter else { return [0] + plain.bytes }
+        var packed = ByteWriter()
+        packed.append(compressing: plain.bytes)
+        return packed.bytes
     }
 
     /// The file, and what the manifest says of it.

@@ -218,6 +218,15 @@ struct ForgedSegmentTests {
             statement: "SELECT v FROM dev WHERE s = 'x1'"
         ) {
             try $0.setCodes(of: "s", 1 << 20)
+            // Only where a block has values of one series are they looked at in its bytes.
+            $0.footer.seriesCount = 1
+            let rowCount = UInt64($0.footer.rowCount)
+            try $0.changeSeries { table, keys in
+                table.columns = table.columns.map { [$0[0]] }
+                table.columns[0] = [rowCount]
+                table.columns[2] = [UInt64(Int64.max)]
+                keys = [keys[0]]
+            }
         },
         Forgery("codes beyond the strings of the block", "a string code beyond the dictionary") {
             var block = ByteWriter()
@@ -302,6 +311,23 @@ struct ForgedSegmentTests {
         }
         #expect(error?.kind == .damaged)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
+    @Test func `many fields that are alike do not become much memory`() throws {
+        var segment = try ForgedSegment()
+        segment.compressesFooter = true
+        var field = segment.footer.fields[segment.field("v")]
+        field.smallBlockCount = SmallDirectories.blockCountMax
+        segment.footer.fields += [SegmentField](repeating: field, count: 100_000)
+        let (file, _) = segment.written()
+        #expect(file.count < 64 << 10)
+        let forged = segment
+        let error = #expect(throws: DatabaseError.self) {
+            let (reader, _) = try forged.open()
+            _ = try reader.directory(reader.footer.fields.count - 1)
+        }
+        #expect(error?.kind == .damaged)
+        #expect(error?.message.contains("blocks, expected at most") == true)
     }
 
     @Test func `a file that was made shorter while it is read is damage`() throws {

@@ -46,15 +46,16 @@ internal import Testing
         #expect(BucketRuns(times: ends.span, even).ends.last == 4)
     }
 
-    /// `a` in each row of most participants, `b` in some of the same rows, NaN among both.
+    /// `a` in each row of all participants, or of most, `b` in some of the same rows, NaN among
+    /// both.
     private func fill(
-        _ database: Database, _ random: inout SeededRandom
+        _ database: Database, hasGaps: Bool, _ random: inout SeededRandom
     ) throws -> [(time: Int64, value: Double)] {
         var expected: [(time: Int64, value: Double)] = []
         var batch = WriteBatch()
         for participant in 0..<5 {
             for second in 0..<700 {
-                let isPart = participant != 3
+                let isPart = participant != 3 || !hasGaps
                 var fields: [String: FieldValue] = [:]
                 if isPart || second % 2 == 0 {
                     let isNaN = Int.random(in: 0..<50, using: &random) == 0
@@ -78,14 +79,15 @@ internal import Testing
         return expected
     }
 
-    @Test func `coalesce by time is the first value of each row`() throws {
+    @Test(arguments: [true, false])
+    func `coalesce by time is the first value of each row`(hasGaps: Bool) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("coalesce seed \(seed)")
         var random = SeededRandom(seed: seed)
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path)
         defer { try? database.close() }
-        let values = try fill(database, &random)
+        let values = try fill(database, hasGaps: hasGaps, &random)
         for _ in 0..<2 {
             for (lower, upper) in [(0, 700), (13, 655), (100, 101)] as [(Int64, Int64)] {
                 let bounds = "time >= \(lower)s AND time < \(upper)s"

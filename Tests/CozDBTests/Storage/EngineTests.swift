@@ -59,6 +59,22 @@ struct EngineTests {
         try Database.open(directory.path).close()
     }
 
+    @Test func `a writer whose lock is gone writes no more`() throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path, options: options())
+        try database.write(point(["x": .float(1)]))
+        try PosixFileSystem().openDirectory(directory.path, create: false, access: .ownerOnly)
+            .remove(FileName.lock.text)
+        let before = directory.files
+        for change in [{ try database.flush() }, { try database.write(point(["x": .float(2)])) }] {
+            let error = #expect(throws: DatabaseError.self) { try change() }
+            #expect(error?.kind == .locked)
+            #expect(error?.message.contains("removed or replaced while the database was") == true)
+        }
+        #expect(directory.files["MANIFEST"] == before["MANIFEST"])
+        #expect(try Contents(Database.open(directory.path, access: .readOnly)).cells.count == 1)
+    }
+
     @Test func `a database that is dropped without closing frees its lock and loses nothing`()
         throws
     {

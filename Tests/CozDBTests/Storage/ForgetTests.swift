@@ -240,6 +240,30 @@ struct ForgetTests {
         try database.close()
     }
 
+    @Test func `nobody is forgotten while files of a repair may hold him, unless they go too`()
+        throws
+    {
+        let system = FaultyFileSystem()
+        let planted = PlantedDatabase(identity: .standard)
+        try planted.make(on: system)
+        for name in ["1/00000002.seg", "1/rejects/00000003.rej"] {
+            system.add("\(PlantedDatabase.path)/damaged/\(name)", Array(PlantedDatabase.him.utf8))
+        }
+        let database = try planted.open(on: system)
+        let before = try Contents(database)
+        let error = #expect(throws: DatabaseError.self) {
+            try database.forget([PlantedDatabase.him])
+        }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("found 2 files that a repair set aside") == true)
+        #expect(try Contents(database) == before)
+        try database.forget([PlantedDatabase.him], removingSetAside: true)
+        #expect(try Contents(database) != before)
+        #expect(system.files.allSatisfy { !$0.contains("damaged") })
+        #expect(try database.forget(["nobody"]).newlyForgotten == 1)
+        try database.close()
+    }
+
     @Test func `a restored copy forgets who is on a list of later`() throws {
         let system = FaultyFileSystem()
         let planted = PlantedDatabase(identity: .allTags)

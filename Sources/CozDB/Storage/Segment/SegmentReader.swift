@@ -153,7 +153,8 @@ final class SegmentReader: Sendable {
         if let known = cache.withLock({ $0.smallDirectories }) { return known }
         let fields = footer.fields
         let directories = try read(footer.smallDirectories) { bytes throws(FormatError) in
-            try SmallDirectories(decoding: bytes, fields: fields)
+            try SmallDirectories(
+                decoding: bytes, fields: fields, countMax: entryCountMax(.max))
         }
         cache.withLock { $0.smallDirectories = directories }
         return directories

@@ -57,13 +57,22 @@ struct SmallDirectories: Sendable {
         }
     }
 
-    /// - Parameter fields: of the footer; those with few blocks say how many entries there are.
-    init(decoding bytes: Span<UInt8>, fields: [SegmentField]) throws(FormatError) {
+    /// - Parameters:
+    ///   - fields: of the footer; those with few blocks say how many entries there are.
+    ///   - countMax: more entries than this are refused before memory is taken: many fields that
+    ///     are alike take next to no bytes of a footer.
+    init(
+        decoding bytes: Span<UInt8>, fields: [SegmentField], countMax: Int
+    ) throws(FormatError) {
         var counts = Kind.allCases.map { _ in 0 }
         for field in fields {
             let kind = Kind(field.column.type).rawValue
             starts.append(counts[kind])
             counts[kind] += field.smallBlockCount
+        }
+        let total = counts.reduce(0, +)
+        guard total <= countMax else {
+            throw FormatError(.invalid, "\(total) blocks, expected at most \(countMax)", at: 0)
         }
         var reader = ByteReader(bytes)
         for kind in Kind.allCases {

@@ -161,6 +161,29 @@ struct BackupTests {
         #expect(system.files == before)
     }
 
+    @Test func `a backup that another one writes, or that lost its manifest, stays as it is`()
+        throws
+    {
+        let system = try BackupSample.killedWriter()
+        try BackupSample.backup(system)
+        func refused() throws -> DatabaseError? {
+            let files = system.files
+            defer { #expect(system.files == files) }
+            return #expect(throws: DatabaseError.self) { try BackupSample.backup(system) }
+        }
+        let directory = try system.openDirectory("backup", create: false, access: .ownerOnly)
+        let lock = try #require(try directory.lock(FileName.backupMark.text))
+        let other = try refused()
+        #expect(other?.kind == .locked)
+        #expect(other?.message.contains("another backup or restore writes") == true)
+        withExtendedLifetime(lock) {}
+        let left = system.survivor(.nothing)
+        left.erase("backup/MANIFEST")
+        let lost = #expect(throws: DatabaseError.self) { try BackupSample.backup(left) }
+        #expect(lost?.kind == .damaged)
+        #expect(lost?.message.contains("found a backup without a file MANIFEST") == true)
+    }
+
     @Test func `a backup of the state that a restored database left behind is kept`() throws {
         var system = try BackupSample.killedWriter()
         try BackupSample.backup(system)
