@@ -387,7 +387,7 @@ struct EngineTests {
     @Test func `a sync that fails later keeps every later commit out`() throws {
         let system = FaultyFileSystem()
         var options = options()
-        options.durability = .relaxed(milliseconds: 100)
+        options.durability = .relaxed(milliseconds: 500)
         let database = try Database.open("db", access: .readWrite, options: options, on: system)
         try database.write(point(["x": .float(1)]))
         system.add(.init(at: system.callCount, .failure(EIO)))
