@@ -50,7 +50,7 @@ struct OtherProcessTests {
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["writer.sh"]
         process.currentDirectoryURL = folder.url
-        process.environment = ["PATH": "\(Command.binaries.path):/usr/bin:/bin"]
+        process.environment = Command.environment
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
