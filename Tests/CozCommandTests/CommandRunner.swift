@@ -24,6 +24,24 @@ enum Command {
     /// A command that takes longer hangs, and is killed.
     private static let patience = DispatchTimeInterval.seconds(60)
 
+    /// What a shell is given: `cozdb` on its path, nothing of the user's, and what instrumented
+    /// programs need to be told (Tools/check).
+    static let environment = {
+        let own = ProcessInfo.processInfo.environment.filter { sanitizers.contains($0.key) }
+        return own.merging([
+            "PATH": "\(binaries.path):/usr/bin:/bin",
+            // Built to count coverage, a program leaves a file where it runs, or says why not.
+            "LLVM_PROFILE_FILE": "/dev/null",
+        ]) { $1 }
+    }()
+
+    /// A sanitizer needs more memory and files than the limits that some tests set.
+    static let isSanitized = sanitizers.contains {
+        ProcessInfo.processInfo.environment[$0] != nil
+    }
+
+    private static let sanitizers: Set = ["TSAN_OPTIONS", "ASAN_OPTIONS"]
+
     /// Runs `cozdb` and waits for its end.
     static func cozdb(
         _ arguments: [String], input: String = "", in folder: URL? = nil
@@ -31,18 +49,11 @@ enum Command {
         try run(binaries.appendingPathComponent("cozdb"), arguments, input: input, in: folder)
     }
 
-    /// An environment in which a program that is built to count coverage keeps its counts for
-    /// itself. Else it leaves a file where it runs, or says why it cannot; and half a file where it
-    /// is killed, beside which nobody can read the others.
-    static func uncounted(_ environment: [String: String]) -> [String: String] {
-        environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
-    }
-
     /// Runs a line of shell with `cozdb` on its path.
     static func shell(_ line: String, in folder: URL) throws -> CommandRun {
         try run(
             URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: "", in: folder,
-            environment: uncounted(["PATH": "\(binaries.path):/usr/bin:/bin"]))
+            environment: environment)
     }
 
     static func run(

@@ -29,7 +29,8 @@ struct OtherProcessTests {
         process.executableURL = Command.binaries.appendingPathComponent("cozdb")
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
-        process.environment = Command.uncounted(ProcessInfo.processInfo.environment)
+        // Killed, it would leave half a file of counts of coverage.
+        process.environment = Command.environment
         if let input { process.standardInput = input }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
@@ -51,7 +52,7 @@ struct OtherProcessTests {
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["writer.sh"]
         process.currentDirectoryURL = folder.url
-        process.environment = ["PATH": "\(Command.binaries.path):/usr/bin:/bin"]
+        process.environment = Command.environment
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -5,6 +5,7 @@ internal import CozTestSupport
 internal import Foundation
 internal import Testing
 
+@Suite(.disabled(if: Command.isSanitized, "a sanitizer needs more than these limits"))
 struct ScarcityTests {
     private let folder: TemporaryFolder
 
