@@ -163,7 +163,13 @@ struct RandomStatement {
             }
             source.tagValues += experiment.tagValues.values.flatMap { $0 }
         }
-        source.groupTags = source.tags
+        // A field alone is nothing to group by.
+        source.groupTags = source.tags.filter { tag in
+            experiments.allSatisfy { experiment in
+                experiment.tags.contains { $0.name == tag.name }
+                    || !experiment.fields.contains { $0.name == tag.name }
+            }
+        }
         // A name that is a field here and a tag there is asked for nowhere.
         let both = Set(source.fields.map(\.name)).intersection(source.tags.map(\.name))
         source.fields.removeAll { both.contains($0.name) }

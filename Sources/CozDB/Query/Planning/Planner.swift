@@ -288,11 +288,15 @@ struct Planner {
         // Those of an experiment are sorted already, which makes sorting them a look.
         var names: [Name] = []
         for source in plan.sources {
-            let own: [(String, FieldType?)] =
-                switch source.origin {
-                case .experiment(let view): view.schema.fields.map { ($0.name, $0.type) }
-                case .subquery(let inner): inner.columns.map { ($0.baseName, $0.type) }
-                }
+            var own: [(String, FieldType?)]
+            switch source.origin {
+            case .experiment(let view): own = view.schema.fields.map { ($0.name, $0.type) }
+            case .subquery(let inner):
+                // A name means the first column that has it.
+                var known: Set<Name> = []
+                own = inner.columns.map { ($0.baseName, $0.type) }
+                own.removeAll { !known.insert(Name($0.0)).inserted }
+            }
             for case (let text, let type?) in own {
                 let name = Name(text)
                 let known = fields.updateValue(type, forKey: name)
