@@ -191,7 +191,7 @@ extension Manifest {
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             let number = try reader.readVarint()
             let firstSequence = try reader.readVarint()
-            guard max(number, firstSequence) < Manifest.counterLimit else {
+            guard firstSequence < Manifest.counterLimit else {
                 throw FormatError(.invalid, "a log that nobody can have reached", at: 24)
             }
             let sealed = try reader.readCount(limit: Manifest.countMax)
@@ -215,6 +215,21 @@ extension Manifest {
         if version > 3 { forgotten = try reader.readForgottenList() }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
+        }
+        try checkNumbers()
+    }
+
+    /// Numbers of files go up by one, and are never given twice.
+    private func checkNumbers() throws(FormatError) {
+        var known: Set<UInt64> = []
+        let numbers = segments.map(\.number) + logs.map(\.number) + rejects.map(\.number)
+        for number in numbers {
+            guard number < Manifest.counterLimit else {
+                throw FormatError(.invalid, "a file that nobody can have reached", at: 24)
+            }
+            guard known.insert(number).inserted else {
+                throw FormatError(.invalid, "two files of number \(number)", at: 24)
+            }
         }
     }
 
