@@ -8,7 +8,13 @@ enum EditingSignals {
     private static let wasResized = Atomic<Bool>(false)
     private static let shallSuspend = Atomic<Bool>(false)
     /// The terminal as it was found; written by `begin` only, before the handlers that read it.
-    nonisolated(unsafe) private static var found = termios()
+    /// In memory of its own: Swift 6.3 lays out a static structure of C without the gap that this
+    /// one has inside, and calls that fill it would write behind its end.
+    nonisolated(unsafe) private static let found = {
+        let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+        unsafe settings.initialize(to: termios())
+        return unsafe settings
+    }()
     /// The reading end of the pipe that handlers write to.
     private static let wakeUp = Atomic<Int32>(-1)
 
@@ -19,7 +25,7 @@ enum EditingSignals {
     static func begin() {
         if wakeUp.load(ordering: .relaxed) < 0 { openPipe() }
         // The call fills the structure it is given the address of.
-        unsafe tcgetattr(STDIN_FILENO, &found)
+        unsafe tcgetattr(STDIN_FILENO, found)
         install(SIGWINCH) { _ in
             EditingSignals.wasResized.store(true, ordering: .relaxed)
             Signals.wake()
@@ -29,7 +35,7 @@ enum EditingSignals {
             install(number) { number in
                 // Only calls that are allowed in a handler. The signal comes again, and kills,
                 // when the handler returns.
-                unsafe tcsetattr(STDIN_FILENO, TCSANOW, &EditingSignals.found)
+                unsafe tcsetattr(STDIN_FILENO, TCSANOW, EditingSignals.found)
                 signal(number, SIG_DFL)
                 raise(number)
             }
