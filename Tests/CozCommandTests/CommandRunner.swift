@@ -27,20 +27,20 @@ enum Command {
     /// What a shell is given: `cozdb` on its path, nothing of the user's, and what instrumented
     /// programs need to be told (Tools/check).
     static let environment = {
-        let own = ProcessInfo.processInfo.environment.filter { sanitizers.contains($0.key) }
-        return own.merging([
+        sanitizerOptions.merging([
             "PATH": "\(binaries.path):/usr/bin:/bin",
             // Built to count coverage, a program leaves a file where it runs, or says why not.
             "LLVM_PROFILE_FILE": "/dev/null",
         ]) { $1 }
     }()
 
-    /// A sanitizer needs more memory and files than the limits that some tests set.
-    static let isSanitized = sanitizers.contains {
-        ProcessInfo.processInfo.environment[$0] != nil
+    /// What instrumented programs need to be told (Tools/check).
+    static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
+        ["TSAN_OPTIONS", "ASAN_OPTIONS"].contains($0.key)
     }
 
-    private static let sanitizers: Set = ["TSAN_OPTIONS", "ASAN_OPTIONS"]
+    /// A sanitizer needs more memory and files than the limits that some tests set.
+    static let isSanitized = !sanitizerOptions.isEmpty
 
     /// Runs `cozdb` and waits for its end.
     static func cozdb(
