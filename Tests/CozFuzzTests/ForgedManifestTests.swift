@@ -27,17 +27,6 @@ struct ForgedManifestTests {
 
     // MARK: Contents
 
-    /// A manifest of this payload.
-    private func manifest(_ payload: [UInt8], version: UInt32 = Manifest.version) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append(Manifest.magic)
-        writer.append(version)
-        writer.append(checksum(payload.span, seed: version))
-        writer.append(UInt64(payload.count))
-        writer.append(payload)
-        return writer.bytes
-    }
-
     private func payload(_ bytes: [UInt8]) throws -> [UInt8] {
         try decompressedBytes(bytes.span.extracting(Manifest.headerSizeBytes...), limit: 1 << 20)
     }
@@ -86,7 +75,7 @@ struct ForgedManifestTests {
 
     @Test func `bytes behind the end are damage`() throws {
         let plain = try payload(Sample.manifest.encoded())
-        let files = files(manifest: manifest([0] + plain + [0]))
+        let files = files(manifest: Manifest.file([0] + plain + [0]))
         let error = error { _ = try Sample.open(files, .readOnly) }
         #expect(error?.kind == .damaged)
         #expect(error?.message.contains("bytes after the manifest's end") == true)
@@ -96,7 +85,7 @@ struct ForgedManifestTests {
     // MARK: Versions
 
     @Test func `a repair leaves a newer version alone, if it is one`() throws {
-        let newer = manifest([1, 2, 3], version: 99)
+        let newer = Manifest.file([1, 2, 3], version: 99)
         let whole = files(manifest: newer)
         let error = error { _ = try Database.repair("db", on: whole) }
         #expect(error?.kind == .unsupportedFormat)

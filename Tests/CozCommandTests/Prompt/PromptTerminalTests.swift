@@ -25,7 +25,6 @@ internal import Testing
             "LC_ALL": "C",
         ]
         all.merge(environment) { $1 }
-        all.merge(Command.sanitizerOptions) { $1 }
         return try PseudoTerminal(
             Command.binaries.appendingPathComponent("cozdb"),
             ["query", "--db", "study.cozdb"] + arguments, environment: all, in: folder.url)

@@ -28,7 +28,7 @@ final class PseudoTerminal {
         // setsid makes the terminal the one that Ctrl-C is typed at.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
         process.arguments = ["--ctty", "--wait", program.path] + arguments
-        process.environment = environment
+        process.environment = environment.merging(Command.sanitizerOptions) { $1 }
         process.currentDirectoryURL = folder
         process.standardInput = terminal
         process.standardOutput = terminal

@@ -117,13 +117,7 @@ struct ManifestTests {
                 default: changed.remove(at: place)
                 }
             }
-            var writer = ByteWriter()
-            writer.append(Manifest.magic)
-            writer.append(version)
-            writer.append(checksum(changed.span, seed: version))
-            writer.append(UInt64(changed.count))
-            writer.append(changed)
-            _ = try? Manifest(decoding: writer.bytes)
+            _ = try? Manifest(decoding: Manifest.file(changed, version: version))
         }
     }
 

@@ -115,12 +115,17 @@ extension Manifest {
         let plain = payload.bytes
         payload.removeAll()
         payload.append(compressing: plain)
-        var writer = ByteWriter(capacity: payload.count + Manifest.headerSizeBytes)
-        writer.append(Manifest.magic)
-        writer.append(Manifest.version)
-        writer.append(checksum(payload.bytes.span, seed: Manifest.version))
+        return Manifest.file(payload.bytes)
+    }
+
+    /// The file of a payload.
+    static func file(_ payload: [UInt8], version: UInt32 = version) -> [UInt8] {
+        var writer = ByteWriter(capacity: payload.count + headerSizeBytes)
+        writer.append(magic)
+        writer.append(version)
+        writer.append(checksum(payload.span, seed: version))
         writer.append(UInt64(payload.count))
-        writer.append(payload.bytes)
+        writer.append(payload)
         return writer.bytes
     }
 
