@@ -15,10 +15,21 @@ enum LineText {
         for index in cells {
             let column = batch.receivedColumn(Int(batch.cells[index].column))
             let value = batch.value(batch.cells[index], column.type)
+            if index == cells.lowerBound, isPassedOver(column.name) { separator += ignoredField }
             text += separator + escaped(column.name, ",= ") + "=" + value.description
             separator = ","
         }
         return text + " \(row.time)"
+    }
+
+    /// What goes before a first field whose name would not be read as it is: every reader drops
+    /// fields of the name `time`.
+    private static let ignoredField = "time=0i,"
+
+    /// Whether a reader takes the beginning of a name for blanks between tags and fields
+    /// (`skipWhitespace` of InfluxDB). A space has an escape, these two have none.
+    private static func isPassedOver(_ name: String) -> Bool {
+        name.utf8.first == UInt8(ascii: "\t") || name.utf8.first == 0
     }
 
     /// A name with a backslash before each of the special characters.
