@@ -9,7 +9,7 @@ internal import Testing
 private struct RandomStudy {
     static let names = [
         "a", "b c", "x,y", "d=e", "q\"uote", "it's", "ü😀", "\u{202E}RTL", "in\\side", "#hash",
-        "a\tb",
+        "a\tb", "\tlead", "\u{0}nul", " blank",
         "time2", "_", "1", "a\rb", "e\u{301}", "é", "x_1", "measurement", "fields", "index",
     ]
     /// What line protocol has no way to write.
@@ -164,5 +164,32 @@ struct ExportRoundTripTests {
         #expect(run.errors.contains("2 values and 2 rows"), "\(run.errors)")
         let csv = try Command.cozdb(["export", "--db", folder.path("a"), "--format", "csv"])
         #expect(csv.status == 7 && csv.errors.contains("1 values and 0 rows"), "\(csv.errors)")
+        let query = try Command.cozdb([
+            "query", "--db", folder.path("a"), "--format", "lp", "SELECT * FROM /.*/",
+        ])
+        #expect(query.status == 0 && query.output == "dev,id_participant=p v=1 1\n")
+        #expect(query.errors.contains("2 values and 2 rows"), "\(query.errors)")
+    }
+
+    @Test func `a first field that begins with a blank comes back under its name`() throws {
+        let folder = try TemporaryFolder()
+        let database = try Database.open(folder.path("a"))
+        var batch = WriteBatch()
+        for (time, name) in ["\tv", "\u{0}v", " v"].enumerated() {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: Int64(time)), fields: [name: .integer(1)])
+        }
+        try database.write(batch)
+        try database.close()
+        let before = try contents(folder.path("a"))
+        for command in [["export"], ["query", "SELECT * FROM dev"]] {
+            let text = try Command.cozdb(command + ["--db", folder.path("a"), "--format", "lp"])
+            #expect(text.status == 0 && text.errors.isEmpty, "\(text.errors)")
+            let copy = folder.path("\(command[0]).copy")
+            let run = try Command.cozdb(["import", "--db", copy, "-"], input: text.output)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try contents(copy) == before, "\(text.output)")
+        }
     }
 }

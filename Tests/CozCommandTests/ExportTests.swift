@@ -237,20 +237,6 @@ struct ExportTests {
         }
     }
 
-    @Test func `a field name that line protocol would lose the first byte of is left out`() throws {
-        let path = folder.path("nul.cozdb")
-        let database = try Database.open(path)
-        var batch = WriteBatch()
-        try batch.add(
-            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
-            fields: ["\u{0}x": .float(1), "y": .float(2)])
-        try database.write(batch)
-        try database.close()
-        let run = try export(path, "--format", "lp")
-        #expect(run.status == 7 && run.output == "m,id_participant=p y=2 1\n")
-        #expect(run.errors.contains("cannot say 1 values"), "\(run.errors)")
-    }
-
     @Test func `what makes an experiment special is said with an export`() throws {
         let path = try database("m,host=a v=1 1\n", ["--identity", "all", "--types", "strict"])
         let run = try export(path, "--format", "lp")

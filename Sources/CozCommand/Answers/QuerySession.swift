@@ -76,6 +76,8 @@ struct QuerySession {
 
     struct Outcome {
         var error: DatabaseError?
+        /// What the format could not write.
+        var note: String?
         var counters = QueryCounters()
         var formatting = Duration.zero
         /// From the statement's text to its formatted answer, waiting for the reader left out.
@@ -107,6 +109,9 @@ struct QuerySession {
             }
             if !output.isClosed { outcome.error = error }
         }
+        if let format = format as? LineProtocolFormat {
+            outcome.note = format.losses.note("lp", others: "csv and json")
+        }
         outcome.formatting = sink.formatting - (output.writing - writing)
         outcome.elapsed = ContinuousClock.now - start - (output.writing - writing)
         return outcome
@@ -118,6 +123,7 @@ struct QuerySession {
         let output = OutputWriter(pager: Pager.forTerminal(pagerCommand))
         let outcome = answer(text, database, output)
         try output.flush()
+        if let note = outcome.note { StandardError.writeLine("cozdb: \(PlainText.escaped(note))") }
         if timing {
             QueryTiming.report(outcome.elapsed, opening, outcome.counters, outcome.formatting)
         }

@@ -39,12 +39,10 @@ struct ExportNotes {
     }
 
     mutating func add(_ losses: ExportLosses, _ format: String) {
-        if losses.values + losses.points == 0 { return }
+        let others = format == "lp" ? "csv and ndjson" : nil
+        guard let note = losses.note(format, others: others) else { return }
         hasLosses = true
-        let others = format == "lp" ? "; csv and ndjson can write any name" : ""
-        lines.append(
-            "\(format) cannot say \(losses.values) values and \(losses.points) rows, which are "
-                + "left out: found \(losses.example)\(others)")
+        lines.append(note)
     }
 
     /// Nobody can tell an empty answer from a mistyped name, so it is said.

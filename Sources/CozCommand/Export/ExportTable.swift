@@ -42,6 +42,16 @@ struct ExportLosses {
         if values + points == 0 { example = reason() }
         points += count
     }
+
+    /// What people are told, or nil where everything was written.
+    ///
+    /// - Parameter others: formats that can.
+    func note(_ format: String, others: String? = nil) -> String? {
+        if values + points == 0 { return nil }
+        let advice = others.map { "; \($0) can write any name" } ?? ""
+        return "\(format) cannot say \(values) values and \(points) rows, which are left out: "
+            + "found \(example)\(advice)"
+    }
 }
 
 /// Hands the answer of a table's statement to a format.

@@ -21,44 +21,23 @@ final class LineProtocolExport: ExportFormat {
         self.table = table
         prefix = []
         LineProtocolText.append(experiment: table.experiment, to: &prefix)
-        isWritable = LineProtocolExport.canSay(experiment: table.experiment)
+        isWritable = LineProtocolText.canSay(experiment: table.experiment)
         tagKeys = table.tags.map { LineProtocolExport.key($0, after: ",") }
-        fieldKeys = table.fields.map { field in
-            // Blanks before a field are passed over, and readers take this byte for one.
-            field.name.utf8.first == 0 ? nil : LineProtocolExport.key(field.name, after: "")
-        }
+        fieldKeys = table.fields.map { LineProtocolExport.key($0.name, after: "") }
     }
 
     private static func key(_ name: String, after separator: String) -> [UInt8]? {
-        guard canSay(name.utf8), name != "time" else { return nil }
+        guard LineProtocolText.canSay(key: name) else { return nil }
         var bytes = Array(separator.utf8)
         LineProtocolText.append(key: name, to: &bytes)
         bytes.append(UInt8(ascii: "="))
         return bytes
     }
 
-    /// A line break ends the line, and a backslash at the end would take the meaning from the
-    /// byte behind it.
-    private static func canSay(_ name: some Collection<UInt8>) -> Bool {
-        var last: UInt8 = 0
-        for byte in name {
-            if byte == UInt8(ascii: "\n") { return false }
-            last = byte
-        }
-        return last != UInt8(ascii: "\\")
-    }
-
-    /// A line must not begin as a comment does, or with what is passed over there.
-    private static func canSay(experiment name: String) -> Bool {
-        let skipped: [UInt8?] = [UInt8(ascii: "#"), UInt8(ascii: "\t"), 0]
-        return canSay(name.utf8) && !skipped.contains(name.utf8.first)
-            && !name.utf8.starts(with: "\u{FEFF}".utf8)
-    }
-
     func rows(_ batch: ResultBatch) {
         guard isWritable else {
             losses.lose(
-                points: batch.count, "the experiment name \(table.experiment.debugDescription)")
+                points: batch.count, LineProtocolText.loss(experiment: table.experiment))
             return
         }
         var buffer = buffer
@@ -84,11 +63,8 @@ final class LineProtocolExport: ExportFormat {
         for index in table.tags.indices where !batch.columns[index + 1].isNull(row) {
             let value = batch.columns[index + 1].text(row)
             if value.isEmpty { continue }
-            guard let key = tagKeys[index], LineProtocolExport.canSay(value.utf8) else {
-                losses.lose(
-                    points: 1,
-                    "the tag \(table.tags[index].debugDescription) with value "
-                        + value.debugDescription)
+            guard let key = tagKeys[index], LineProtocolText.canSay(value: value) else {
+                losses.lose(points: 1, LineProtocolText.loss(tag: table.tags[index], value))
                 return false
             }
             bytes.append(contentsOf: key)
@@ -104,16 +80,20 @@ final class LineProtocolExport: ExportFormat {
             let vector = batch.columns[index + 1 + table.tags.count]
             if vector.isNull(row) { continue }
             guard let key = fieldKeys[index] else {
-                losses.lose("the field name \(table.fields[index].name.debugDescription)")
+                losses.lose(LineProtocolText.loss(field: table.fields[index].name))
                 continue
             }
             if vector.isUnspeakable(row) {
-                losses.lose(
-                    "\(Double(bitPattern: vector.bits(row))), which line protocol has no number for"
-                )
+                let number = Double(bitPattern: vector.bits(row))
+                losses.lose(LineProtocolText.loss(number: .float(number)))
                 continue
             }
             bytes.append(separator)
+            if separator == UInt8(ascii: " "),
+                LineProtocolText.isPassedOver(table.fields[index].name)
+            {
+                bytes.append(contentsOf: LineProtocolText.ignoredField)
+            }
             separator = UInt8(ascii: ",")
             bytes.append(contentsOf: key)
             append(vector, row, &bytes)

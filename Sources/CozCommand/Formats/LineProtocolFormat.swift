@@ -3,53 +3,13 @@
 internal import CozDB
 internal import CozStudy
 
-/// Names and values as line protocol writes them.
-enum LineProtocolText {
-    /// An experiment: comma and blank are escaped.
-    static func append(experiment: String, to bytes: inout [UInt8]) {
-        append(experiment, escaping: [UInt8(ascii: ","), UInt8(ascii: " ")], to: &bytes)
-    }
-
-    /// A tag name, tag value or field name: `=` as well.
-    static func append(key: String, to bytes: inout [UInt8]) {
-        append(
-            key, escaping: [UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "=")], to: &bytes)
-    }
-
-    private static func append(_ text: String, escaping: [UInt8], to bytes: inout [UInt8]) {
-        for byte in text.utf8 {
-            if escaping.contains(byte) { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(byte)
-        }
-    }
-
-    /// False where line protocol cannot say the value (NaN and the infinities).
-    static func append(_ value: FieldValue, to bytes: inout [UInt8]) -> Bool {
-        switch value {
-        case .float(let number):
-            guard number.isFinite else { return false }
-            bytes.append(contentsOf: NumberText.text(number).utf8)
-        case .integer(let number): bytes.append(contentsOf: "\(number)i".utf8)
-        case .boolean(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
-        case .string(let text):
-            bytes.append(UInt8(ascii: "\""))
-            for byte in text.utf8 {
-                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                    bytes.append(UInt8(ascii: "\\"))
-                }
-                bytes.append(byte)
-            }
-            bytes.append(UInt8(ascii: "\""))
-        }
-        return true
-    }
-}
-
 final class LineProtocolFormat: ResultFormat {
     private let output: OutputWriter
     private var header = ResultHeader()
     private var line: [UInt8] = []
     private var fields: [UInt8] = []
+    /// What line protocol has no way to write, which is left out.
+    private(set) var losses = ExportLosses()
 
     init(_ output: OutputWriter) {
         self.output = output
@@ -78,10 +38,19 @@ final class LineProtocolFormat: ResultFormat {
             }
         }
         guard let time, !fields.isEmpty else { return }
+        guard LineProtocolText.canSay(experiment: header.name) else {
+            losses.lose(points: 1, LineProtocolText.loss(experiment: header.name))
+            return
+        }
         line.removeAll(keepingCapacity: true)
         LineProtocolText.append(experiment: header.name, to: &line)
         tags.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         for tag in tags where !tag.value.isEmpty {
+            guard LineProtocolText.canSay(key: tag.name), LineProtocolText.canSay(value: tag.value)
+            else {
+                losses.lose(points: 1, LineProtocolText.loss(tag: tag.name, tag.value))
+                return
+            }
             line.append(UInt8(ascii: ","))
             LineProtocolText.append(key: tag.name, to: &line)
             line.append(UInt8(ascii: "="))
@@ -96,11 +65,22 @@ final class LineProtocolFormat: ResultFormat {
     }
 
     private func append(_ name: String, _ value: FieldValue) {
+        guard LineProtocolText.canSay(key: name) else {
+            losses.lose(LineProtocolText.loss(field: name))
+            return
+        }
         let end = fields.count
-        if end > 0 { fields.append(UInt8(ascii: ",")) }
+        if end > 0 {
+            fields.append(UInt8(ascii: ","))
+        } else if LineProtocolText.isPassedOver(name) {
+            fields.append(contentsOf: LineProtocolText.ignoredField)
+        }
         LineProtocolText.append(key: name, to: &fields)
         fields.append(UInt8(ascii: "="))
-        if !LineProtocolText.append(value, to: &fields) { fields.removeLast(fields.count - end) }
+        if !LineProtocolText.append(value, to: &fields) {
+            losses.lose(LineProtocolText.loss(number: value))
+            fields.removeLast(fields.count - end)
+        }
     }
 
     func endSeries() {}
