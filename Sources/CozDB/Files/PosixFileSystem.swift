@@ -14,7 +14,7 @@ package struct PosixFileSystem: FileSystem {
             if uninterrupted({ unsafe mkdir(path, mode) }) == 0 {
                 try PosixFileSystem.setMode(of: path, in: AT_FDCWD, path: path, mode)
             } else if errno != EEXIST {
-                throw FileError(call: "mkdir", path: path, code: errno)
+                throw FileError(code: errno, call: "mkdir", path: path)
             }
             // Also where it was there: whoever made it may have ended before this.
             try PosixFileSystem.syncParent(of: path)
@@ -22,7 +22,7 @@ package struct PosixFileSystem: FileSystem {
         let descriptor = uninterrupted {
             unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
-        guard descriptor >= 0 else { throw FileError(call: "open", path: path, code: errno) }
+        guard descriptor >= 0 else { throw FileError(code: errno, call: "open", path: path) }
         let directory = Descriptor(descriptor, path: path)
         return PosixDirectory(directory, access: PosixFileSystem.access(of: directory, access))
     }
@@ -44,10 +44,10 @@ package struct PosixFileSystem: FileSystem {
     ) throws(FileError) {
         var status = stat()
         guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            throw FileError(call: "fstatat", path: path, code: errno)
+            throw FileError(code: errno, call: "fstatat", path: path)
         }
         guard unsafe fchmodat(directory, name, mode | (status.st_mode & S_ISGID), 0) == 0 else {
-            throw FileError(call: "fchmodat", path: path, code: errno)
+            throw FileError(code: errno, call: "fchmodat", path: path)
         }
     }
 
@@ -114,7 +114,7 @@ package struct PosixFileSystem: FileSystem {
             unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         if descriptor < 0, errno == EACCES { return }
-        guard descriptor >= 0 else { throw FileError(call: "open", path: parent, code: errno) }
+        guard descriptor >= 0 else { throw FileError(code: errno, call: "open", path: parent) }
         let directory = Descriptor(descriptor, path: parent)
         try directory.check("fsync", fsync(directory.number))
     }
@@ -143,7 +143,7 @@ private final class Descriptor: Sendable {
     /// Runs a call that gives 0 or -1; one that a signal interrupts runs again.
     func check(_ call: String, _ body: @autoclosure () -> Int32) throws(FileError) {
         while body() != 0 {
-            guard errno == EINTR else { throw FileError(call: call, path: path, code: errno) }
+            guard errno == EINTR else { throw FileError(code: errno, call: call, path: path) }
         }
     }
 }
@@ -167,18 +167,20 @@ private final class PosixDirectory: Directory {
             unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         guard copy >= 0, let stream = unsafe fdopendir(copy) else {
-            throw FileError(call: "opendir", path: path, code: errno)
+            throw FileError(code: errno, call: "opendir", path: path)
         }
         defer { unsafe closedir(stream) }
         var names: [String] = []
-        errno = 0
-        while let entry = unsafe readdir(stream) {
+        while true {
+            // Set for each call: what is done with the entry before may have changed it.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        guard errno == 0 else { throw FileError(call: "readdir", path: path, code: errno) }
+        guard errno == 0 else { throw FileError(code: errno, call: "readdir", path: path) }
         return names.sorted()
     }
 
@@ -186,7 +188,7 @@ private final class PosixDirectory: Directory {
         let mode: mode_t = access == .ownerOnly ? 0o600 : 0o640
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let number = uninterrupted { unsafe openat(descriptor.number, name, flags, mode) }
-        guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
+        guard number >= 0 else { throw FileError(code: errno, call: "open", path: path(of: name)) }
         let file = Descriptor(number, path: path(of: name))
         try file.check("fchmod", fchmod(number, mode))
         return PosixFile(file)
@@ -196,12 +198,12 @@ private final class PosixDirectory: Directory {
         // O_NONBLOCK: a FIFO in place of a file must not block the open.
         let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let number = uninterrupted { unsafe openat(descriptor.number, name, flags) }
-        guard number >= 0 else { throw FileError(call: "open", path: path(of: name), code: errno) }
+        guard number >= 0 else { throw FileError(code: errno, call: "open", path: path(of: name)) }
         let file = Descriptor(number, path: path(of: name))
         var status = stat()
         try file.check("fstat", unsafe fstat(number, &status))
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw FileError(call: "open", path: file.path, code: FileError.notRegular)
+            throw FileError(code: FileError.notRegular, call: "open", path: file.path)
         }
         return PosixFile(file, FileIdentity(status))
     }
@@ -227,14 +229,14 @@ private final class PosixDirectory: Directory {
                     of: name, in: descriptor.number, path: path(of: name), mode)
                 try sync()
             } else if errno != EEXIST {
-                throw FileError(call: "mkdir", path: path(of: name), code: errno)
+                throw FileError(code: errno, call: "mkdir", path: path(of: name))
             }
         }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let number = uninterrupted { unsafe openat(descriptor.number, name, flags) }
         guard number >= 0 else {
             let code = errno == ENOTDIR || errno == ELOOP ? FileError.notFolder : errno
-            throw FileError(call: "open", path: path(of: name), code: code)
+            throw FileError(code: code, call: "open", path: path(of: name))
         }
         return PosixDirectory(Descriptor(number, path: path(of: name)), access: access)
     }
@@ -244,19 +246,19 @@ private final class PosixDirectory: Directory {
             unsafe renameat(descriptor.number, source, descriptor.number, target)
         }
         guard result == 0 else {
-            throw FileError(call: "rename", path: path(of: source), code: errno)
+            throw FileError(code: errno, call: "rename", path: path(of: source))
         }
     }
 
     func remove(_ name: String) throws(FileError) {
         guard uninterrupted({ unsafe unlinkat(descriptor.number, name, 0) }) == 0 else {
-            throw FileError(call: "unlink", path: path(of: name), code: errno)
+            throw FileError(code: errno, call: "unlink", path: path(of: name))
         }
     }
 
     func removeDirectory(_ name: String) throws(FileError) {
         guard uninterrupted({ unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) }) == 0 else {
-            throw FileError(call: "rmdir", path: path(of: name), code: errno)
+            throw FileError(code: errno, call: "rmdir", path: path(of: name))
         }
     }
 
@@ -315,7 +317,7 @@ private final class PosixFile: File {
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
         let got = unsafe pread(descriptor.number, buffer.baseAddress, buffer.count, offset)
-        guard got >= 0 else { throw FileError(call: "pread", path: path, code: errno) }
+        guard got >= 0 else { throw FileError(code: errno, call: "pread", path: path) }
         return got
     }
 
@@ -325,7 +327,7 @@ private final class PosixFile: File {
         }
         // A write of no bytes would loop for ever above; no file system should do it.
         guard put > 0 else {
-            throw FileError(call: "pwrite", path: path, code: put == 0 ? ENOSPC : errno)
+            throw FileError(code: put == 0 ? ENOSPC : errno, call: "pwrite", path: path)
         }
         return put
     }
@@ -335,7 +337,7 @@ private final class PosixFile: File {
         while code == EINTR { code = posix_fallocate(descriptor.number, 0, size) }
         // Not every file system can; the writes then allocate as they go.
         guard code == 0 || code == EOPNOTSUPP || code == EINVAL else {
-            throw FileError(call: "posix_fallocate", path: path, code: code)
+            throw FileError(code: code, call: "posix_fallocate", path: path)
         }
     }
 
@@ -343,7 +345,7 @@ private final class PosixFile: File {
         let result = withFileSizeSignalBlocked {
             Int(uninterrupted { ftruncate(descriptor.number, size) })
         }
-        guard result == 0 else { throw FileError(call: "ftruncate", path: path, code: errno) }
+        guard result == 0 else { throw FileError(code: errno, call: "ftruncate", path: path) }
     }
 
     func syncData() throws(FileError) {
@@ -356,7 +358,7 @@ private final class PosixFile: File {
         }
         let address = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor.number, 0)
         guard let address = unsafe address, unsafe address != MAP_FAILED else {
-            throw FileError(call: "mmap", path: path, code: errno)
+            throw FileError(code: errno, call: "mmap", path: path)
         }
         return unsafe FileMapping(UnsafeRawBufferPointer(start: address, count: size)) { bytes in
             unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
@@ -373,7 +375,7 @@ private final class PosixFile: File {
     func lock() throws(FileError) -> Bool {
         if uninterrupted({ flock(descriptor.number, LOCK_EX | LOCK_NB) }) == 0 { return true }
         guard errno == EWOULDBLOCK else {
-            throw FileError(call: "flock", path: path, code: errno)
+            throw FileError(code: errno, call: "flock", path: path)
         }
         return false
     }

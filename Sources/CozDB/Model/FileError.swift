@@ -11,7 +11,9 @@ package struct FileError: Error, Equatable, Sendable {
     /// The value of errno.
     package var code: Int32
 
-    package init(call: String, path: String, code: Int32) {
+    /// The code comes first: what makes the path may change errno, and arguments are evaluated in
+    /// their order.
+    package init(code: Int32, call: String, path: String) {
         self.call = call
         self.path = path
         self.code = code

@@ -55,7 +55,7 @@ final class MemoryDirectory: Directory {
 
     private func file(_ name: String, _ call: String) throws(FileError) -> MemoryFile {
         guard let node = system.node(path(name)) else {
-            throw FileError(call: call, path: path(name), code: ENOENT)
+            throw FileError(code: ENOENT, call: call, path: path(name))
         }
         return MemoryFile(path: path(name), node)
     }
@@ -70,7 +70,7 @@ final class MemoryDirectory: Directory {
 
     func create(_ name: String) throws(FileError) -> any File {
         guard system.node(path(name)) == nil else {
-            throw FileError(call: "create", path: path(name), code: EEXIST)
+            throw FileError(code: EEXIST, call: "create", path: path(name))
         }
         system.set(path(name), MemoryFile.Node([]))
         return try file(name, "create")
@@ -91,7 +91,7 @@ final class MemoryDirectory: Directory {
 
     func rename(_ source: String, to target: String) throws(FileError) {
         guard let node = system.node(path(source)) else {
-            throw FileError(call: "rename", path: path(source), code: ENOENT)
+            throw FileError(code: ENOENT, call: "rename", path: path(source))
         }
         system.set(path(target), node)
         system.set(path(source), nil)

@@ -178,7 +178,7 @@ internal import Foundation
         count += 1
         names.append((name, path))
         states?.append(tree)
-        func failure(_ code: Int32) -> FileError { FileError(call: name, path: path, code: code) }
+        func failure(_ code: Int32) -> FileError { FileError(code: code, call: name, path: path) }
         guard !isDown else { throw failure(EIO) }
         for index in faults.indices {
             switch faults[index].effect(at: number, name: name, takesSpace: takesSpace) {
@@ -227,7 +227,7 @@ internal import Foundation
         let parent: any Directory = FaultyDirectory(self, FileTree.root, path: "")
         guard let name = parts.last else { return parent }
         guard let number = locked({ tree.entry(parts.dropLast()) }) else {
-            throw FileError(call: "open", path: path, code: ENOENT)
+            throw FileError(code: ENOENT, call: "open", path: path)
         }
         let directory = FaultyDirectory(
             self, number, path: parts.dropLast().joined(separator: "/"))

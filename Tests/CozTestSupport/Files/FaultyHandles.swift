@@ -18,7 +18,7 @@ final class FaultyDirectory: Directory, Sendable {
     private func path(of name: String) -> String { path.isEmpty ? name : path + "/" + name }
 
     private func error(_ call: String, _ name: String, _ code: Int32) -> FileError {
-        FileError(call: call, path: path(of: name), code: code)
+        FileError(code: code, call: call, path: path(of: name))
     }
 
     private func entry(_ name: String, _ tree: FileTree) -> Int? {
@@ -188,7 +188,7 @@ final class FaultyFile: File, Sendable {
             guard count > 0 else { return 0 }
             if let bad = tree.files[number]?.unreadable, bad.overlaps(offset..<(offset + count)) {
                 count = bad.lowerBound - offset
-                guard count > 0 else { throw FileError(call: "pread", path: path, code: EIO) }
+                guard count > 0 else { throw FileError(code: EIO, call: "pread", path: path) }
             }
             unsafe content.read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
@@ -251,7 +251,7 @@ final class FaultyFile: File, Sendable {
     func map(size: Int) throws(FileError) -> FileMapping {
         try system.call("mmap", path) { tree, _ throws(FileError) in
             guard tree.files[number]?.unreadable == nil else {
-                throw FileError(call: "mmap", path: path, code: EIO)
+                throw FileError(code: EIO, call: "mmap", path: path)
             }
             let content = content(tree)
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
