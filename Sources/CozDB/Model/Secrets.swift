@@ -38,16 +38,39 @@ extension Refusal {
     var redacted: Refusal {
         var refusal = self
         switch subject {
-        case .line:
+        case .line(let line):
             refusal.subject = .line(Array(Secrets.mask.utf8))
-            // It may quote the line.
-            let plain = reason.utf8.prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
-            refusal.reason = String(decoding: plain, as: UTF8.self)
+            refusal.reason = reason(without: line)
         case .value(let experiment, let key, let time, let field, let value, let locked):
             refusal.subject = .value(
                 experiment: experiment, key: key.redacted, time: time, field: field,
                 value: Secrets.contains(field) ? .string(Secrets.mask) : value, locked: locked)
+            if Secrets.contains(field) {
+                refusal.reason = reason(without: Array(value.readableText.utf8))
+            }
         }
         return refusal
+    }
+
+    /// The reason up to what it quotes, without words of a text that it may repeat.
+    private func reason(without text: [UInt8]) -> String {
+        let plain = reason.utf8.prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
+        var masked: [UInt8] = []
+        var word: [UInt8] = []
+        for byte in Array(plain) + [UInt8(ascii: " ")] {
+            if byte != UInt8(ascii: " ") {
+                word.append(byte)
+                continue
+            }
+            let bare = Array(word.drop { !$0.isWord }.reversed().drop { !$0.isWord }.reversed())
+            // A number may be a part of what stands there: 5 of 5i.
+            let isRepeated =
+                NamedWords.contains(bare, in: text)
+                || bare.contains(where: \.isDigit) && text.contains(bare)
+            masked += isRepeated ? Array(Secrets.mask.utf8) : word
+            masked.append(byte)
+            word.removeAll()
+        }
+        return String(decoding: masked.dropLast(), as: UTF8.self)
     }
 }
