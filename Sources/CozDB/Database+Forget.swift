@@ -62,6 +62,14 @@ extension Database {
         }
     }
 
+    private func participantTags() throws(DatabaseError) -> Set<Name> {
+        switch store {
+        case .writer(let engine): engine.state.withLock { $0.schemas.participantTags }
+        case .reader(let reader):
+            try reader.read { _, _, replay throws(DatabaseError) in replay.schemas.participantTags }
+        }
+    }
+
     /// Forgets everybody on a list in a database that is being restored, and that nobody else can
     /// open yet.
     ///
@@ -102,8 +110,10 @@ extension Database {
         var report = ForgetReport()
         report.setAsideFiles = try SetAside(in: directory).count
         let snapshot = try takeSnapshot()
-        let (_, names) = try wanted.settle(try forgottenList(), in: snapshot, &report)
-        let deletion = wanted.deletion(in: snapshot, names)
+        let tags = try participantTags()
+        let (_, names) = try wanted.settle(try forgottenList(), tags, in: snapshot, &report)
+        let rows = ParticipantRows(tags: tags, participants: names)
+        let deletion = wanted.deletion(of: rows, in: snapshot)
         for experiment in deletion.experiments {
             var counts = DeletionReport.Experiment(name: experiment.view.schema.name)
             try experiment.forEachSeries { series, gone throws(DatabaseError) in

@@ -136,6 +136,16 @@ struct ForgetCommandTests {
             #expect(run.status == 0)
             #expect(!run.output.contains("SECRET1"), "\(format)")
         }
+        // Reasons repeat what they are about.
+        _ = try Command.cozdb(
+            ["import", "--db", path, "-"],
+            input: "dev,id_participant=p1 api_x_key=99999999999999999999i 2\n")
+        for format in ["table", "ndjson"] {
+            let run = try Command.cozdb(
+                ["rejects", "--db", path, "list", "--redact", "--format", format])
+            #expect(run.output.contains("unable to parse integer REDACTED"), "\(run.output)")
+            #expect(!run.output.contains("99999999999999999999"), "\(run.output)")
+        }
         for refused in [
             "SELECT heart FROM dev WHERE id_password = 'SECRET1'",
             "SELECT heart FROM (SELECT heart FROM dev WHERE api_read_key =~ /^K/)",

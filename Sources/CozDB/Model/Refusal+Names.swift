@@ -2,36 +2,49 @@
 // anywhere, so every word of it that could be a name counts.
 
 extension Refusal {
-    /// Every word of what is kept of it that could be the name of a participant: tags as far as
-    /// the text parses, cells of tables, and words between signs.
-    var words: Set<Name> {
-        var words: Set<Name> = []
-        for text in [Array(reason.utf8), Array(source.utf8)] { NamedWords.collect(text, &words) }
-        switch subject {
-        case .line(let bytes):
-            NamedWords.collect(bytes, &words)
-            for tag in LineSeries(bytes)?.tags ?? [] { words.insert(Name(tag.value)) }
-        case .value(let experiment, let key, _, let field, let value, _):
-            for tag in key.tags { words.insert(Name(tag.value)) }
-            for text in [experiment, field] { NamedWords.collect(Array(text.utf8), &words) }
-            if case .string(let text) = value { NamedWords.collect(Array(text.utf8), &words) }
+    /// Whom it may be about.
+    ///
+    /// - Parameter tags: those that name participants. Where one of them says whose it is, its
+    ///   text is that participant's own, and only the name of the file can be about somebody else.
+    func mentions(tags: Set<Name>) -> RefusalMentions {
+        let series =
+            switch subject {
+            case .line(let bytes): LineSeries(bytes)?.tags.map { ($0.name, $0.value) } ?? []
+            case .value(_, let key, _, _, _, _): key.tags.map { ($0.name, $0.value) }
+            }
+        let owners = series.filter { tags.contains(Name($0.0)) }.map { Name($0.1) }
+        if !owners.isEmpty {
+            return RefusalMentions(names: Set(owners), texts: [Array(source.utf8)])
         }
+        var texts = [Array(reason.utf8), Array(source.utf8)]
+        switch subject {
+        case .line(let bytes): texts.append(bytes)
+        case .value(let experiment, _, _, let field, let value, _):
+            texts += series.map { Array($0.1.utf8) }
+            texts += [Array(experiment.utf8), Array(field.utf8)]
+            if case .string(let text) = value { texts.append(Array(text.utf8)) }
+        }
+        return RefusalMentions(names: Set(series.map { Name($0.1) }), texts: texts)
+    }
+}
+
+/// Whom an entry of the rejects journal may be about.
+struct RefusalMentions {
+    /// Names as they are.
+    let names: Set<Name>
+    /// Where names stand among other things.
+    let texts: [[UInt8]]
+
+    /// The names, and every word that could be one: cells of tables, and words between signs.
+    var words: Set<Name> {
+        var words = names
+        for text in texts { NamedWords.collect(text, &words) }
         return words
     }
 
-    /// Whether a name stands in it, as a word of its own: `p1` is in `p1.csv`, and not in `p10`.
-    func names(_ participant: [UInt8]) -> Bool {
-        func contains(_ text: some Sequence<UInt8>) -> Bool {
-            NamedWords.contains(participant, in: Array(text))
-        }
-        if contains(reason.utf8) || contains(source.utf8) { return true }
-        switch subject {
-        case .line(let bytes): return contains(bytes)
-        case .value(let experiment, let key, _, let field, let value, _):
-            if key.tags.contains(where: { contains($0.value.utf8) }) { return true }
-            if case .string(let text) = value, contains(text.utf8) { return true }
-            return contains(experiment.utf8) || contains(field.utf8)
-        }
+    /// Whether a name stands in a text, as a word of its own: `p1` is in `p1.csv`, not in `p10`.
+    func contains(_ participant: [UInt8]) -> Bool {
+        texts.contains { NamedWords.contains(participant, in: $0) }
     }
 }
 

@@ -130,7 +130,8 @@ struct PlantedDatabase {
         }
         let hidden = [him] + texts.values
         others.refusals = contents.refusals.filter { refusal in
-            let text = "\(refusal)" + refusal.words.map(\.text).joined(separator: " ")
+            let words = refusal.mentions(tags: []).words.map(\.text)
+            let text = "\(refusal)" + words.joined(separator: " ")
             return !hidden.contains { text.contains($0) }
         }
         return others
@@ -197,8 +198,73 @@ struct ForgetTests {
         let after = try Contents(database)
         #expect(after.cells.count < before.cells.count)
         #expect(after.cells.keys.contains { $0.series.contains("p10") })
-        #expect(after.refusals.contains { $0.names(Array("p10".utf8)) })
-        #expect(!after.refusals.contains { $0.names(Array("p1".utf8)) })
+        #expect(after.refusals.contains { $0.mentions(tags: []).contains(Array("p10".utf8)) })
+        #expect(!after.refusals.contains { $0.mentions(tags: []).contains(Array("p1".utf8)) })
+        try database.close()
+    }
+
+    @Test func `what others sent stays, whatever words stand in it`() throws {
+        let system = FaultyFileSystem()
+        let database = try PlantedDatabase(identity: .standard).open(on: system)
+        func refused(_ participant: String, _ text: String, source: String = "x.lp") -> WriteBatch {
+            var batch = WriteBatch()
+            let value = Refusal.Subject.value(
+                experiment: "dev", key: SeriesKey(tags: [("id_participant", participant)]),
+                time: Timestamp(nanoseconds: 1), field: "hr", value: .string(text), locked: .float)
+            let line = "dev,id_participant=\(participant) hr=\(text) 1"
+            for subject in [value, .line(Array(line.utf8))] {
+                batch.refuse(Refusal(subject: subject, reason: "type", source: source, line: 1))
+            }
+            return batch
+        }
+        for name in ["p1-2", "p1.csv", "-p1", "p1\\,7", "p9"] {
+            try database.write(refused(name, "call p1"))
+        }
+        let kept = try Contents(database).refusals.count
+        #expect(kept == 10)
+        try database.write(refused("p1", "sixty"))
+        try database.write(refused("p9", "of his file", source: "p1.lp"))
+        try database.forget(["p1"])
+        #expect(try Contents(database).refusals.count == kept)
+        let again = try database.write(refused("p1-2", "once more"))
+        #expect(again.forgottenPoints == 0)
+        #expect(try database.write(refused("p1", "once more")).forgottenPoints > 0)
+        #expect(try Contents(database).refusals.count == kept + 2)
+        try database.close()
+    }
+
+    /// The experiment goes with its last participant; that its tag named participants does not.
+    @Test(arguments: [false, true])
+    func `a tag that named participants is known when its experiment is gone`(
+        isDropped: Bool
+    ) throws {
+        let system = FaultyFileSystem()
+        let planted = PlantedDatabase(identity: .standard)
+        var database = try planted.open(on: system)
+        func batch(_ experiment: String, _ identity: Identity) throws -> WriteBatch {
+            var batch = WriteBatch()
+            batch.settings.identity = identity
+            try batch.add(
+                experiment: experiment, tags: ["subject": "s9", "id_participant": "device 7"],
+                time: Timestamp(nanoseconds: 1), fields: ["hr": .integer(61)])
+            return batch
+        }
+        try database.write(try batch("dev", .participant(tag: "subject")))
+        if isDropped { _ = try database.query("DROP MEASUREMENT dev") }
+        try database.forget(["s9"])
+        #expect(try database.schemas().isEmpty)
+        for _ in 0..<2 {
+            let report = try database.write(try batch("dev", .standard))
+            #expect(report.forgottenPoints == 1)
+            #expect(try Contents(database).cells.isEmpty)
+            try database.close()
+            database = try planted.open(on: system)
+        }
+        // What came in before somebody was forgotten again goes, too.
+        try database.readmit(["s9"])
+        try database.write(try batch("dev", .standard))
+        #expect(try database.forget(["s9"], isDryRun: true).deletion.rows == 1)
+        #expect(try database.forget(["s9"]).deletion.rows == 1)
         try database.close()
     }
 

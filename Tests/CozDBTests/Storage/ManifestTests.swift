@@ -44,6 +44,8 @@ struct ManifestTests {
         manifest.counters.replacedValues = 2
         manifest.counters.identicalValues = 3
         manifest.counters.mergedRows = 4
+        manifest.forgotten.insert("p07")
+        manifest.schemas.addFormer([Name("subject"), Name("a"), Name("id_participant")])
         return manifest
     }
 
@@ -57,6 +59,8 @@ struct ManifestTests {
         #expect(read.logs == manifest.logs)
         #expect(read.rejects == manifest.rejects)
         #expect(read.counters == manifest.counters)
+        #expect(read.forgotten == manifest.forgotten && read.forgotten.contains("p07"))
+        #expect(read.schemas.formerParticipantTags == [Name("a"), Name("subject")])
         #expect(read.schemas.nextID == 10)
         #expect(read.schemas.all.map(\.id) == [1, 9, 7], "in byte order of the names")
         let schema = try #require(read.schemas.named("de\u{0}v \n"))

@@ -71,7 +71,7 @@ struct StoredBytes {
             for entry in entries { add(name, "\(entry)") }
             for case .refusal(let refusal) in entries {
                 if case .line(let line) = refusal.subject { add(name, line) }
-                for word in refusal.words { add(name, word.text) }
+                for word in refusal.mentions(tags: []).words { add(name, word.text) }
             }
         }
     }

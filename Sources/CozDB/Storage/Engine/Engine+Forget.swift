@@ -24,10 +24,13 @@ extension Engine {
             if !wanted.removesSetAside { try setAside.checkIsEmpty() }
             try mergeReplacedNames()
             var report = ForgetReport()
-            let forgotten = state.withLock { $0.manifest.forgotten }
+            let (forgotten, tags) = state.withLock {
+                ($0.manifest.forgotten, $0.schemas.participantTags)
+            }
             let snapshot = try snapshot()
-            let (list, names) = try wanted.settle(forgotten, in: snapshot, &report)
-            let deletion = wanted.deletion(in: snapshot, names)
+            let (list, names) = try wanted.settle(forgotten, tags, in: snapshot, &report)
+            let rows = ParticipantRows(tags: tags, participants: names)
+            let deletion = wanted.deletion(of: rows, in: snapshot)
             var rewriting: Rewriting
             (rewriting, report.deletion) = try makingRoom { () throws(DatabaseError) in
                 var report = DeletionReport()
@@ -158,14 +161,14 @@ struct SetAside {
 extension Engine.Forgetting {
     /// Who is to be forgotten, and the list with them.
     func settle(
-        _ forgotten: ForgottenList, in snapshot: Snapshot, _ report: inout ForgetReport
+        _ forgotten: ForgottenList, _ tags: Set<Name>, in snapshot: Snapshot,
+        _ report: inout ForgetReport
     ) throws(DatabaseError) -> (list: ForgottenList, names: Set<Name>) {
         let before = forgotten.count
         var forgotten = forgotten
         forgotten.merge(list)
         var names = Set(participants.map { Name($0) })
         if !forgotten.isEmpty {
-            let tags = snapshot.participantTags
             for view in snapshot.experiments {
                 try checkCancelled()
                 let all = try ParticipantRows.all(in: view, tags: tags)
@@ -179,15 +182,16 @@ extension Engine.Forgetting {
     }
 
     /// What goes with them.
-    func deletion(in snapshot: Snapshot, _ names: Set<Name>) -> Deletion {
-        let rows = ParticipantRows(tags: snapshot.participantTags, participants: names)
+    func deletion(of rows: ParticipantRows, in snapshot: Snapshot) -> Deletion {
+        let names = rows.participants
         let texts = names.map { Array($0.text.utf8) }
         let list = list
         return Deletion(
             experiments: snapshot.experiments.map { rows.deletion(of: $0) },
             refusals: { refusal throws(DatabaseError) in
-                if texts.contains(where: { refusal.names($0) }) { return true }
-                let words = refusal.words
+                let mentions = refusal.mentions(tags: rows.tags)
+                if texts.contains(where: mentions.contains) { return true }
+                let words = mentions.words
                 if !words.isDisjoint(with: names) { return true }
                 if !list.isEmpty, words.contains(where: { list.contains($0.text) }) { return true }
                 guard case .value(let experiment, let key, let time, _, _, _) = refusal.subject,
@@ -195,12 +199,6 @@ extension Engine.Forgetting {
                 else { return false }
                 return try rows.isTheirs(key, time, in: view)
             }, checkCancelled: checkCancelled)
-    }
-}
-
-extension Snapshot {
-    fileprivate var participantTags: Set<Name> {
-        Identity.participantTags(experiments.map(\.schema.identity))
     }
 }
 

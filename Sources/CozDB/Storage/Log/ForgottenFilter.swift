@@ -49,7 +49,7 @@ struct ForgottenFilter {
         let areLinesTheirs = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
         let areTheirs = batch.refusals.map { refusal in
             if case .line = refusal.subject, areLinesTheirs { return true }
-            return refusal.words.contains(where: isForgotten)
+            return refusal.mentions(tags: tags).words.contains(where: isForgotten)
         }
         if excluded.isEmpty, !areTheirs.contains(true) { return nil }
         let kept = batch.excluding(tagSets: excluded, refusals: areTheirs)

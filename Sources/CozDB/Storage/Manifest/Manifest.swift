@@ -1,8 +1,8 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes: 4; 3, without forgotten participants, 2, not compressed, and 1, without
-//         declarations, are read
+//      8  version, 4 bytes: 5; 4, without former tags of participants, 3, without forgotten
+//         participants, 2, not compressed, and 1, without declarations, are read
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
 //     24  payload, compressible (varints, texts and the parts below, in order)
@@ -70,7 +70,7 @@ struct Manifest: Sendable {
     /// From this version on there is a witness beside it.
     static let versionWithWitness: UInt32 = 4
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 4
+    static let version: UInt32 = 5
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 30
     /// Beyond all numbers of files, commits and manifests: they only ever go up by one, so that
@@ -111,6 +111,8 @@ extension Manifest {
         payload.appendVarint(counters.identicalValues)
         payload.appendVarint(counters.mergedRows)
         payload.append(forgotten)
+        payload.appendVarint(schemas.formerParticipantTags.count)
+        for tag in schemas.formerParticipantTags.sorted() { payload.appendText(tag.text) }
 
         let plain = payload.bytes
         payload.removeAll()
@@ -218,6 +220,9 @@ extension Manifest {
         counters.identicalValues = try reader.readCount(limit: Manifest.countMax)
         counters.mergedRows = try reader.readCount(limit: Manifest.countMax)
         if version > 3 { forgotten = try reader.readForgottenList() }
+        for _ in 0..<(version > 4 ? try reader.readCount(limit: reader.remaining) : 0) {
+            schemas.addFormer([Name(try reader.readText(limit: DatabaseOptions.nameSizeBytesMax))])
+        }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
@@ -319,7 +324,7 @@ extension Manifest {
         let draft = FileName.manifestDraft.text
         // Nobody could read it.
         guard max(generation, nextFileNumber, lastSequence) < Manifest.counterLimit else {
-            throw FileError(call: "write", path: directory.path + "/" + draft, code: EOVERFLOW)
+            throw FileError(code: EOVERFLOW, call: "write", path: directory.path + "/" + draft)
         }
         do throws(FileError) {
             try directory.remove(draft)

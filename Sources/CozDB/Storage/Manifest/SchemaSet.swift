@@ -28,8 +28,14 @@ struct SchemaSet: Sendable {
         presets.first { Name($0.name) == Name(name) }
     }
 
+    /// The tags that named participants in experiments that are gone: who was forgotten there must
+    /// not come back when the same lines make the experiment anew, with the standard tag.
+    private(set) var formerParticipantTags: Set<Name> = []
+
     /// The tags that name participants.
-    var participantTags: Set<Name> { Identity.participantTags(byID.values.map(\.identity)) }
+    var participantTags: Set<Name> {
+        Identity.participantTags(byID.values.map(\.identity)).union(formerParticipantTags)
+    }
 
     mutating func insert(_ schema: ExperimentSchema) {
         var schema = schema
@@ -42,6 +48,11 @@ struct SchemaSet: Sendable {
     mutating func remove(_ id: Int) {
         guard let schema = byID.removeValue(forKey: id) else { return }
         idByName[Name(schema.name)] = nil
+        addFormer(Identity.participantTags([schema.identity]))
+    }
+
+    mutating func addFormer(_ tags: Set<Name>) {
+        formerParticipantTags.formUnion(tags.subtracting(Identity.participantTags([])))
     }
 
     mutating func update(_ id: Int, _ change: (inout ExperimentSchema) -> Void) {
