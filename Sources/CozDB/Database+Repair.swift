@@ -15,9 +15,9 @@ extension Database {
     /// again the segments that are damaged, copies what it moves.
     ///
     /// - Parameter isDryRun: whether only to say what would be done; takes no lock then.
-    /// - Throws: `locked` while another process writes; `notFound`; `unsupportedFormat`; `io`, with
-    ///   nothing changed, where a file cannot be read or written; `damaged` where no file says
-    ///   which database it belongs to.
+    /// - Throws: `locked` while another process writes; `notFound`, also of a backup;
+    ///   `unsupportedFormat`; `io`, with nothing changed, where a file cannot be read or written;
+    ///   `damaged` where no file says which database it belongs to.
     public static func repair(
         _ path: String, options: DatabaseOptions = DatabaseOptions(), isDryRun: Bool = false
     ) throws(DatabaseError) -> RepairReport {
@@ -36,8 +36,9 @@ extension Database {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
-        // Taking a lock makes its file: not in a directory that is no database, nor in a backup or
-        // another copy without one where there is nothing to do.
+        try DirectoryMark.checkIsRepairable(names, path: path)
+        // Taking a lock makes its file: not in a directory that is no database, nor in a copy
+        // without one where there is nothing to do.
         if !isDryRun, !names.contains(FileName.lock.text) {
             var trial = try DatabaseRepair(directory, isDryRun: true)
             try trial.run(nil)

@@ -76,6 +76,43 @@ struct RepairCommandTests {
         #expect(count.output.contains("2000"), "\(count.output)")
     }
 
+    @Test func `a check needs no file for each segment`() throws {
+        let lines = (0..<60).map { "m\($0),id_participant=p v=1 1" }.joined(separator: "\n")
+        #expect(
+            try Command.cozdb(["import", "--db", folder.path("m"), "-"], input: lines).status == 0)
+        let run = try shell("ulimit -n 24; cozdb check --db m --decode")
+        #expect(run.status == 0 && run.output.hasPrefix("no damage: read 62 files"), "\(run)")
+    }
+
+    @Test func `a backup is mended by the next one, not by a repair`() throws {
+        #expect(try shell("cozdb backup --db d b").status == 0)
+        let name = try #require(files("b").first { $0.hasSuffix(".seg") })
+        _ = try shell("printf x | dd of=b/\(name) bs=1 seek=40 conv=notrunc 2> /dev/null")
+        let check = try shell("cozdb check --db b")
+        #expect(check.status == 1 && check.errors.contains("cozdb backup --verify"), "\(check)")
+        let before = try files("b")
+        for option in ["", "--dry-run"] {
+            let repair = try shell("cozdb repair --db b \(option)")
+            #expect(repair.status == 5 && repair.errors.contains("remove the file BACKUP"))
+        }
+        #expect(try files("b") == before)
+        _ = try shell("cp -r b copy; rm copy/BACKUP")
+        #expect(try shell("cozdb repair --db copy").status == 0)
+        #expect(try shell("cozdb check --db copy").status == 0)
+        #expect(try shell("cozdb backup --verify --db d b").status == 0)
+        #expect(try shell("cozdb check --db b").status == 0)
+    }
+
+    @Test func `who has lost the manifest is told of the way back`() throws {
+        _ = try shell("rm d/MANIFEST")
+        for command in [
+            "info --db d", "import --db d lines.txt", "backup --db d b", "forget --db d --list",
+        ] {
+            let run = try shell("cozdb \(command)")
+            #expect(run.status == 5 && run.errors.contains("cozdb repair"), "\(command): \(run)")
+        }
+    }
+
     @Test func `json names the same`() throws {
         let name = try damageSegment()
         let run = try shell("cozdb repair --db d --format json")

@@ -59,10 +59,14 @@ struct CheckCommand: ParsableCommand {
         }
         try output.flush()
         guard summary.damaged == 0 else {
+            let advice =
+                summary.isBackup
+                ? "have what is damaged copied again: cozdb backup --verify"
+                : "restore a backup, or keep what can be read: cozdb repair"
             DatabaseError(
                 .damaged,
                 "found damage in \(summary.damaged) places, expected none. Nothing was changed; "
-                    + "restore a backup, or keep what can be read: cozdb repair"
+                    + advice
             ).report()
             throw ExitStatus.damaged.exitCode
         }

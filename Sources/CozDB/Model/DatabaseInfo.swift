@@ -140,6 +140,9 @@ public struct CheckSummary: Sendable {
     public var blocks = 0
     /// Findings of severity damage.
     public var damaged = 0
+    /// Whether it is a backup: what is damaged there is copied again by a backup with
+    /// `verifiesReused`.
+    public var isBackup = false
 }
 
 /// What `Database.repair` found and did.

@@ -24,17 +24,21 @@ struct DatabaseCheck {
     /// - Throws: `notFound` where there is no database; `io` where the system does not let this
     ///   process read it.
     mutating func run() throws(DatabaseError) -> UInt64? {
+        let names = try calling("listing the database") { () throws(FileError) in
+            try directory.list()
+        }
+        summary.isBackup = DirectoryMark.isBackup(names)
         let manifest: Manifest
         do throws(DatabaseError) {
             guard let read = try Manifest.read(in: directory) else {
                 try checkIsDatabase()
-                add(FileName.manifest.text, nil, "the manifest is missing", "everything")
+                add(FileName.manifest.text, nil, "the manifest is missing", DatabaseCheck.lostAll)
                 return nil
             }
             manifest = read
         } catch {
             if error.kind == .notFound || error.isRefusal { throw error }
-            add(FileName.manifest.text, error.offset, error.message, "everything")
+            add(FileName.manifest.text, error.offset, error.message, DatabaseCheck.lostAll)
             return nil
         }
         count(FileName.manifest.text, sizeBytes(FileName.manifest.text, in: directory))
@@ -46,6 +50,10 @@ struct DatabaseCheck {
         return manifest.generation
     }
 
+    /// What is lost with the manifest.
+    private static let lostAll =
+        "everything, until it is put back or made again of the other files (cozdb repair)"
+
     private func checkIsDatabase() throws(DatabaseError) {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
@@ -55,9 +63,7 @@ struct DatabaseCheck {
         let wasMade = try Witness.read(in: directory).witness?.generation ?? 0 > 0
         let isBegun = known.allSatisfy { $0 == .lock || $0 == .manifestDraft }
         guard wasMade || !isBegun else {
-            throw DatabaseError(
-                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
-                file: directory.path)
+            throw DirectoryMark.noManifest(names, path: directory.path)
         }
     }
 
@@ -113,12 +119,15 @@ struct DatabaseCheck {
 
     private mutating func checkSegments(_ manifest: Manifest) throws(DatabaseError) {
         let segments = manifest.segments
-        let results = Mutex<[Int: Result<SegmentExamination, DatabaseError>]>([:])
+        // Without the examinations themselves, which keep their files open.
+        typealias Examined = (sizeBytes: Int, blockCount: Int, problems: [SegmentCheck.Problem])
+        let results = Mutex<[Int: Result<Examined, DatabaseError>]>([:])
         let (directory, decodes) = (directory, decodes)
         DispatchQueue.concurrentPerform(iterations: segments.count) { index in
-            let result = Result { () throws(DatabaseError) in
-                try SegmentExamination(
+            let result = Result { () throws(DatabaseError) -> Examined in
+                let examination = try SegmentExamination(
                     segments[index], of: manifest, in: directory, decodes: decodes)
+                return (examination.sizeBytes, examination.blockCount, examination.problems)
             }
             results.withLock { $0[index] = result }
         }

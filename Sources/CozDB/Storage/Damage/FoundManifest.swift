@@ -60,16 +60,8 @@ struct FoundManifest {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
-        let isDatabase = names.contains { name in
-            switch FileName(name) {
-            case .segment, .log: true
-            default: false
-            }
-        }
-        guard isDatabase else {
-            throw DatabaseError(
-                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
-                file: directory.path)
+        guard DirectoryMark.hasData(names) else {
+            throw DirectoryMark.noManifest(names, path: directory.path)
         }
         return nil
     }

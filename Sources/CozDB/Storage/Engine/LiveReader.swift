@@ -35,9 +35,10 @@ final class LiveReader: Sendable {
             return known.manifest
         }
         guard let read = try Manifest.readOpen(in: directory) else {
-            throw DatabaseError(
-                .notFound, "not a CozDB database: it has no file \(FileName.manifest.text)",
-                file: directory.path)
+            let names = try calling("listing the database") { () throws(FileError) in
+                try directory.list()
+            }
+            throw DirectoryMark.noManifest(names, path: directory.path)
         }
         lastManifest.withLock { $0 = read }
         return read.manifest

@@ -108,11 +108,9 @@ enum Recovery {
             FileName(name) == .lock || FileName(name) == .manifestDraft
         }
         guard isEmpty, createsDatabase else {
-            throw DatabaseError(
-                .notFound,
-                "not a CozDB database: it has no file \(FileName.manifest.text)"
-                    + (createsDatabase ? " and is not empty; name another directory" : ""),
-                file: path)
+            throw DirectoryMark.noManifest(
+                names, path: path,
+                advice: createsDatabase ? " and is not empty; name another directory" : "")
         }
     }
 

@@ -48,7 +48,7 @@ enum DirectoryMark {
     static func checkIsWritable(
         _ names: [String], path: String, isRestoring: Bool
     ) throws(DatabaseError) {
-        let isBackup = names.contains(FileName.backupMark.text)
+        let isBackup = isBackup(names)
         if names.contains(FileName.incompleteMark.text), !isRestoring {
             throw incomplete(isBackup: isBackup, path: path)
         }
@@ -58,6 +58,48 @@ enum DirectoryMark {
                 "found a backup, expected a database to write to; nothing was changed. Go on in a "
                     + "copy of it (cozdb restore BACKUP --db DIR), or read from it", file: path)
         }
+    }
+
+    /// Whether a directory of these files is a backup.
+    static func isBackup(_ names: [String]) -> Bool { names.contains(FileName.backupMark.text) }
+
+    /// Refuses to repair a backup: the next one would not know what was taken out of it, and what
+    /// was set aside would outlast it.
+    ///
+    /// - Throws: `notFound` with what to do.
+    static func checkIsRepairable(_ names: [String], path: String) throws(DatabaseError) {
+        guard isBackup(names) else { return }
+        throw DatabaseError(
+            .notFound,
+            "found a backup, expected a database to repair; nothing was changed. What is damaged "
+                + "is copied again by cozdb backup --verify; where the database is gone, copy the "
+                + "backup, remove the file \(FileName.backupMark.text) from the copy and repair "
+                + "that", file: path)
+    }
+
+    /// Whether a directory of these files has some that only a database has.
+    static func hasData(_ names: [String]) -> Bool {
+        names.contains { name in
+            switch FileName(name) {
+            case .segment, .log: true
+            default: false
+            }
+        }
+    }
+
+    /// Why a directory without a manifest is not opened.
+    ///
+    /// - Parameter advice: what to do where it is no database.
+    static func noManifest(
+        _ names: [String], path: String, advice: String = ""
+    ) -> DatabaseError {
+        let manifest = FileName.manifest.text
+        let found =
+            hasData(names)
+            ? "this database has lost its file \(manifest); put it back, or see what the other "
+                + "files hold and have one made of them: cozdb repair --dry-run, cozdb repair"
+            : "not a CozDB database: it has no file \(manifest)" + advice
+        return DatabaseError(.notFound, found, file: path)
     }
 
     private static func incomplete(isBackup: Bool, path: String) -> DatabaseError {

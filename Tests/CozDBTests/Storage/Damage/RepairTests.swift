@@ -321,8 +321,9 @@ struct RepairTests {
         backup.add("db/BACKUP", [UInt8]("a backup".utf8))
         #expect(try Examination.check(backup).isEmpty)
         let before = backup.files
-        #expect(try Examination.repair(backup).isEmpty)
-        #expect(backup.files == before, "nothing is made in a sound backup")
+        let refused = #expect(throws: DatabaseError.self) { try Examination.repair(backup) }
+        #expect(refused?.kind == .notFound && refused?.message.contains("--verify") == true)
+        #expect(backup.files == before, "nothing is made in a backup")
         let other = FaultyFileSystem()
         other.add("db/notes.txt", [1])
         #expect(throws: DatabaseError.self) { try Examination.repair(other) }
