@@ -10,7 +10,7 @@ struct ExportFile {
     private let temporary: String?
 
     /// - Parameter path: nil is standard output.
-    /// - Throws: `notFound` and `io` for a file that cannot be made.
+    /// - Throws: `notFound` and `io` for a file that cannot be made; `cancelled` after Ctrl-C.
     init(_ path: String?) throws(DatabaseError) {
         guard let path else {
             (self.path, temporary) = (nil, nil)
@@ -23,7 +23,7 @@ struct ExportFile {
         // A device or a pipe is written to; it cannot be replaced.
         let isReplaced = !isThere || status.st_mode & S_IFMT == S_IFREG
         let target = isReplaced ? "\(path).partial" : path
-        let descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        let descriptor = try FileOpening.open(target, O_WRONLY | O_CREAT | O_TRUNC)
         guard descriptor >= 0 else {
             let code = errno
             throw DatabaseError(

@@ -58,14 +58,13 @@ struct InputReader {
 
     /// The text of a file; `-` is standard input.
     ///
-    /// - Throws: `notFound` when the file cannot be opened.
+    /// - Throws: `notFound` when the file cannot be opened; as `next`.
     static func text(of path: String) throws(DatabaseError) -> String {
         if path == "-" {
             var input = InputReader.standardInput
             return try input.text()
         }
-        // The path ends with a zero byte during the call.
-        let descriptor = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        let descriptor = try FileOpening.open(path, O_RDONLY)
         guard descriptor >= 0 else {
             throw DatabaseError(.notFound, SystemMessage.text(errno), file: path)
         }
