@@ -7,10 +7,20 @@ internal import Glibc
 struct InputReader {
     private let descriptor: Int32
     private let name: String
+    private static let standardName = "standard input"
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
     static var standardInput: InputReader {
-        InputReader(descriptor: STDIN_FILENO, name: "standard input")
+        InputReader(descriptor: STDIN_FILENO, name: standardName)
+    }
+
+    /// An input that is closed is no empty one: whoever closed it did not mean to hand in nothing.
+    ///
+    /// - Throws: `io` where the process was started without a standard input.
+    static func checkStandardInput() throws(DatabaseError) {
+        guard Signals.isInputClosed else { return }
+        throw DatabaseError(
+            .io, "is closed, expected input. Nothing was done", file: standardName)
     }
 
     private init(descriptor: Int32, name: String) {
@@ -61,6 +71,7 @@ struct InputReader {
     /// - Throws: `notFound` when the file cannot be opened; as `next`.
     static func text(of path: String) throws(DatabaseError) -> String {
         if path == "-" {
+            try checkStandardInput()
             var input = InputReader.standardInput
             return try input.text()
         }
