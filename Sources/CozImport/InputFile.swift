@@ -23,6 +23,8 @@ public final class InputFile {
     /// -1 while the file is not open.
     private var descriptor: Int32
     private let isStandardInput: Bool
+    /// Asked where a signal ended a call that waits, as one for a pipe does.
+    private let isCancelled: (@Sendable () -> Bool)?
     /// Whether it can be closed and opened again.
     let hasPath: Bool
     /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
@@ -42,15 +44,20 @@ public final class InputFile {
     /// - Throws: `notFound` when it does not exist or is a directory, `io` for everything else
     ///   that keeps it from being opened.
     public convenience init(path: String) throws(DatabaseError) {
-        try self.init(path: path, folder: nil)
+        try self.init(path: path, folder: nil, isCancelled: nil)
     }
 
-    init(path: String, folder: String?) throws(DatabaseError) {
+    /// - Throws: besides, `cancelled` where a signal ends the wait for a pipe's other end and
+    ///   `isCancelled` says so then.
+    init(
+        path: String, folder: String?, isCancelled: (@Sendable () -> Bool)?
+    ) throws(DatabaseError) {
         self.folder = folder
+        self.isCancelled = isCancelled
         isStandardInput = path == "-" && folder == nil
         hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
-        descriptor = isStandardInput ? 0 : try InputFile.open(path)
+        descriptor = isStandardInput ? 0 : try InputFile.open(path, isCancelled)
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw InputFile.failure(errno, path)
@@ -71,6 +78,7 @@ public final class InputFile {
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
         folder = nil
+        isCancelled = nil
         isStandardInput = false
         hasPath = false
         origin = 0
@@ -91,10 +99,23 @@ public final class InputFile {
         descriptor = -1
     }
 
-    static func open(_ path: String) throws(DatabaseError) -> Int32 {
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { throw failure(errno, path) }
-        return descriptor
+    static func open(
+        _ path: String, _ isCancelled: (@Sendable () -> Bool)? = nil
+    ) throws(DatabaseError) -> Int32 {
+        while true {
+            let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            if descriptor >= 0 { return descriptor }
+            guard errno == EINTR else { throw failure(errno, path) }
+            try checkCancelled(isCancelled, path)
+        }
+    }
+
+    private static func checkCancelled(
+        _ isCancelled: (@Sendable () -> Bool)?, _ name: String
+    ) throws(DatabaseError) {
+        guard isCancelled?() == true else { return }
+        throw DatabaseError(
+            .cancelled, "the import was cancelled while it waited for this input", file: name)
     }
 
     private static func failure(_ code: Int32, _ path: String) -> DatabaseError {
@@ -158,7 +179,7 @@ public final class InputFile {
     /// Reads and decodes; 0 at the end.
     ///
     /// - Throws: `io` when reading fails; `damaged`, with the offset in the file, when gzip data
-    ///   is cut off or corrupt.
+    ///   is cut off or corrupt; `cancelled` where a signal ended the wait for input.
     public func read(into target: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
         let count = unsafe try readDecoded(into: target)
         decodedBytes += count
@@ -216,7 +237,7 @@ public final class InputFile {
         into target: UnsafeMutableRawBufferPointer
     ) throws(DatabaseError) -> Int {
         if isClosed { return 0 }
-        if descriptor < 0 { descriptor = try InputFile.open(name) }
+        if descriptor < 0 { descriptor = try InputFile.open(name, isCancelled) }
         while true {
             // Sound: the buffer is writable for its count.
             let count = unsafe Glibc.read(descriptor, target.baseAddress, target.count)
@@ -224,9 +245,12 @@ public final class InputFile {
                 readBytes += count
                 return count
             }
-            if errno == EINTR { continue }
-            throw DatabaseError(
-                .io, "cannot be read: \(InputFile.message(errno))", file: name, offset: readBytes)
+            guard errno == EINTR else {
+                throw DatabaseError(
+                    .io, "cannot be read: \(InputFile.message(errno))", file: name,
+                    offset: readBytes)
+            }
+            try InputFile.checkCancelled(isCancelled, name)
         }
     }
 

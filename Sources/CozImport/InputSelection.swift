@@ -16,13 +16,17 @@ struct InputSelection {
     private(set) var passedOver = 0
     private(set) var passedOverExamples: [String] = []
 
-    /// - Throws: `notFound` and `io` for what cannot be opened, `usage` for what is no input.
+    /// - Throws: `notFound` and `io` for what cannot be opened, `usage` for what is no input;
+    ///   `cancelled`.
     init(_ paths: [String], _ options: ImportOptions) throws(DatabaseError) {
         // Everything is opened once before any of it is read.
         var files: [InputFile] = []
+        let open = { (path: String, folder: String?) throws(DatabaseError) in
+            try InputFile(path: path, folder: folder, isCancelled: options.isCancelled)
+        }
         for path in paths {
             guard FolderWalk.isFolder(path) else {
-                files.append(try InputFile(path: path))
+                files.append(try open(path, nil))
                 continue
             }
             guard options.format?.reads != nil else {
@@ -30,7 +34,7 @@ struct InputSelection {
             }
             let walk = try FolderWalk(path)
             for other in walk.others { passOver(other) }
-            for file in walk.files { files.append(try InputFile(path: file, folder: path)) }
+            for file in walk.files { files.append(try open(file, path)) }
         }
         for file in files {
             let format = try InputSelection.format(of: file, options)

@@ -237,6 +237,40 @@ struct ExportTests {
         }
     }
 
+    @Test func `no file of the database is replaced, whatever it is called`() throws {
+        let path = try database("m,id_participant=p v=1 1\n")
+        _ = try Command.cozdb(
+            ["import", "--db", path, "-"], input: "m,id_participant=p v=\"text\" 2\n")
+        let manager = FileManager.default
+        let rejects = try manager.contentsOfDirectory(atPath: path + "/rejects")
+        #expect(rejects.count == 1)
+        try manager.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)
+        let before = try manager.contentsOfDirectory(atPath: path).sorted()
+        for name in [
+            "a.cozdb/MANIFEST", "a.cozdb/new.lp", "./a.cozdb//rejects/\(rejects[0])",
+            "link/LOCK", "link/rejects/new", "a.cozdb/rejects/../LOCK", path + "/MANIFEST",
+        ] {
+            let run = try Command.cozdb(
+                ["export", "--db", "a.cozdb", "--format", "lp", "--output", name], in: folder.url)
+            #expect(run.status == 64, "\(name): \(run.errors)")
+            #expect(run.errors.contains("found a file inside the database"), "\(run.errors)")
+            #expect(run.errors.contains("expected one outside"), "\(run.errors)")
+        }
+        let inside = try Command.shell(
+            "cd a.cozdb && cozdb export --db . --format lp --output MANIFEST", in: folder.url)
+        #expect(inside.status == 64, "\(inside.errors)")
+        #expect(try manager.contentsOfDirectory(atPath: path).sorted() == before)
+        #expect(try Command.cozdb(["check", "--db", path]).status == 0)
+        for name in ["MANIFEST", "rejects", "../\(folder.url.lastPathComponent)/beside"] {
+            let run = try Command.cozdb(
+                ["export", "--db", "a.cozdb", "--format", "lp", "--output", name], in: folder.url)
+            #expect(run.status == 0, "\(name): \(run.errors)")
+        }
+        let absent = try Command.cozdb(
+            ["export", "--db", "a.cozdb", "--format", "lp", "--output", "no/x"], in: folder.url)
+        #expect(absent.status == 5, "\(absent.errors)")
+    }
+
     @Test func `what makes an experiment special is said with an export`() throws {
         let path = try database("m,host=a v=1 1\n", ["--identity", "all", "--types", "strict"])
         let run = try export(path, "--format", "lp")

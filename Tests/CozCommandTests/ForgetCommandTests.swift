@@ -44,7 +44,7 @@ struct ForgetCommandTests {
                 nothing was changed; this would go:
                 rows      2
                 values    4
-                refused   1 entries of the rejects journal
+                refused   1 entry of the rejects journal
 
                 """)
         #expect(try isStored("SECRET1", path))

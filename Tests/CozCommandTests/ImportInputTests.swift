@@ -49,6 +49,24 @@ struct ImportInputTests {
         #expect(try rows(in: folder) == "200")
     }
 
+    @Test(arguments: [
+        "import --db x.cozdb -", "import --db x.cozdb lines.lp -", "write --db x.cozdb",
+        "query --db y.cozdb -", "query --db y.cozdb", "query --db y.cozdb --file -",
+        "forget --db y.cozdb --forgotten -", "restore y.cozdb --db x.cozdb --forgotten -",
+    ])
+    func `a closed standard input is an error, and nothing is made`(_ command: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(Self.lines, to: "lines.lp")
+        #expect(try Command.shell("cozdb import --db y.cozdb lines.lp", in: folder.url).status == 0)
+        let run = try Command.shell("cozdb \(command) <&-", in: folder.url)
+        #expect(run.status == 3, "\(run.errors)")
+        let words = "cozdb: standard input: is closed, expected input. Nothing was done\n"
+        #expect(run.errors == words)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("x.cozdb")))
+        let other = try Command.shell("cozdb import --db x.cozdb lines.lp <&-", in: folder.url)
+        #expect(other.status == 0, "it is not asked for: \(other.errors)")
+    }
+
     @Test func `nothing is made for files that are not there or not ours`() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write(Self.lines, to: "lines.lp")

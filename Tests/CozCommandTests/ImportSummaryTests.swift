@@ -40,6 +40,40 @@ struct ImportSummaryTests {
         #expect(isCompared != run.output.contains("1 in cells that had a value, not compared yet"))
     }
 
+    @Test func `one is told as one`() throws {
+        let line = "dev,id_participant=p1 v=1 "
+        let run = try importing(line + "1\n" + line + "x\n")
+        #expect(run.output.contains("refused  1 line, 0 points, 0 values"), "\(run.output)")
+        let other = try importing("dev,id_participant=p1 v=\"x\" 2\n" + line + "x\n")
+        #expect(other.output.contains("refused  1 line, 0 points, 1 value;"), "\(other.output)")
+        let replayed = try Command.cozdb(["rejects", "--db", "a", "replay"], in: folder.url)
+        #expect(
+            replayed.output.hasPrefix(
+                """
+                replayed    0 values
+                superseded  0 values (the cell has a value)
+                refused     1 value (the type still does not fit)
+
+                """), "\(replayed.output)")
+    }
+
+    @Test func `what is forgotten of one is told as one`() throws {
+        let lines = ["dev,id_participant=p1 v=1,own=1 1", "dev,id_participant=p2 v=1 1"]
+        let refused = "dev,id_participant=p1 v=\"x\" 2"
+        let other = "other,id_participant=p1 v=1 1"
+        let run = try importing((lines + [refused, other]).map { $0 + "\n" }.joined())
+        #expect(run.status == 7, "\(run.errors)")
+        let forgotten = try Command.cozdb(
+            ["forget", "--db", "a", "--participant", "p1"], in: folder.url)
+        #expect(forgotten.status == 0, "\(forgotten.errors)")
+        for words in [
+            "refused   1 entry of the rejects journal\n", "rejects   1 file rewritten\n",
+            "names     1 column, 1 experiment removed\n",
+        ] {
+            #expect(forgotten.output.contains(words), "\(forgotten.output)")
+        }
+    }
+
     @Test func `no advice makes a text of a declared measurement`() throws {
         let line = "dev,id_participant=p1 "
         let texts = try importing(

@@ -13,13 +13,15 @@ struct InterruptTests {
         return database
     }
 
-    /// Runs a slow query, interrupts it, and tells how it ended and how long that took.
+    /// Runs a command that takes long, interrupts it, and tells how it ended and how long that
+    /// took.
     private func interrupt(
-        _ statement: String, _ database: String, after seconds: Double, _ folder: TemporaryFolder
+        _ arguments: [String], after seconds: Double, _ folder: TemporaryFolder
     ) throws -> (status: Int32, seconds: Double, output: String, errors: String) {
         let process = Process()
         process.executableURL = Command.binaries.appendingPathComponent("cozdb")
-        process.arguments = ["query", "--db", database, "--format", "csv", statement]
+        process.arguments = arguments
+        process.currentDirectoryURL = folder.url
         let files = try ["out", "err"].map { name in
             URL(fileURLWithPath: try folder.write("", to: name))
         }
@@ -27,7 +29,7 @@ struct InterruptTests {
         process.standardError = try FileHandle(forWritingTo: files[1])
         try process.run()
         Thread.sleep(forTimeInterval: seconds)
-        #expect(process.isRunning, "the statement is slow")
+        #expect(process.isRunning, "the command takes long")
         let start = ContinuousClock.now
         kill(process.processIdentifier, SIGINT)
         process.waitUntilExit()
@@ -46,12 +48,51 @@ struct InterruptTests {
     func `Ctrl-C ends a query with status 130 and whole lines`(_ statement: String) throws {
         let folder = try TemporaryFolder()
         let database = try makeDatabase(folder)
-        let ended = try interrupt(statement, database, after: 0.7, folder)
+        let ended = try interrupt(
+            ["query", "--db", database, "--format", "csv", statement], after: 0.7, folder)
         #expect(ended.status == 130, "\(ended.errors)")
         // After two seconds the command would end itself, in the middle of a line.
         #expect(ended.seconds < 1.9)
         #expect(ended.output.isEmpty || ended.output.hasSuffix("\n"))
         #expect(ended.errors.contains("cancelled"))
+    }
+
+    @Test(arguments: [
+        "import --db k pipe", "import --db k --format lp x.lp pipe",
+        "query --db x.cozdb --file pipe",
+        "forget --db x.cozdb --forgotten pipe", "restore x.cozdb --db r --forgotten pipe",
+        "export --db x.cozdb --format lp --output pipe", "survey pipe",
+    ])
+    func `Ctrl-C ends the wait for the other end of a pipe`(_ command: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try makeDatabase(folder)
+        _ = try folder.write("m,id_participant=p v=1i 1\n", to: "x.lp")
+        unsafe mkfifo(folder.path("pipe"), 0o600)
+        let arguments = command.split(separator: " ").map(String.init)
+        let ended = try interrupt(arguments, after: 0.7, folder)
+        #expect(ended.status == 130, "\(ended.errors)")
+        // After two seconds the command would end itself, without a word.
+        #expect(ended.seconds < 1.9)
+        #expect(ended.errors.contains("interrupted;") || ended.errors.contains("was cancelled"))
+        #expect(ended.errors.split(separator: "\n").count == 1, "\(ended.errors)")
+    }
+
+    @Test func `Ctrl-C ends an import that waits for more of a pipe`() throws {
+        let folder = try TemporaryFolder()
+        unsafe mkfifo(folder.path("pipe"), 0o600)
+        // Opened for both, so that nobody waits for the other end and the data does not end.
+        let pipe = unsafe open(folder.path("pipe"), O_RDWR)
+        defer { close(pipe) }
+        let line = Array("m,id_participant=p v=1i 1\n".utf8)
+        let written = unsafe line.withUnsafeBytes { bytes in
+            unsafe write(pipe, bytes.baseAddress, bytes.count)
+        }
+        #expect(written == line.count)
+        let ended = try interrupt(["import", "--db", "k", "pipe"], after: 0.7, folder)
+        #expect(ended.status == 130, "\(ended.errors)")
+        #expect(ended.seconds < 1.9)
+        #expect(ended.errors.contains("pipe: the import was cancelled"), "\(ended.errors)")
+        #expect(try Command.cozdb(["check", "--db", "k"], in: folder.url).status == 0)
     }
 
     @Test(arguments: [

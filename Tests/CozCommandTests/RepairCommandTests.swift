@@ -33,6 +33,21 @@ struct RepairCommandTests {
         return name
     }
 
+    @Test func `one row with one value is lost as one`() throws {
+        _ = try folder.write("dev,id_participant=p heart=1 1\n", to: "one.txt")
+        #expect(try shell("rm -r d; cozdb import --db d one.txt").status == 0)
+        _ = try damageSegment()
+        let check = try shell("cozdb check --db d")
+        #expect(check.output.contains("; lost: experiment \"dev\", "), "\(check.output)")
+        #expect(!check.output.contains(" 1 rows"), "\(check.output)")
+        #expect(!check.output.contains(" 1 values"), "\(check.output)")
+        let name = try #require(files().first { $0.hasSuffix(".seg") })
+        let gone = try shell("rm d/\(name); cozdb check --db d")
+        #expect(
+            gone.output.contains("lost: experiment \"dev\", 1 row with 1 value of all fields"),
+            "\(gone.output)")
+    }
+
     @Test func `a sound database`() throws {
         #expect(try shell("cozdb check --db d --decode").status == 0)
         let run = try shell("cozdb repair --db d")
@@ -50,6 +65,8 @@ struct RepairCommandTests {
         #expect(line.hasPrefix("damage: \(name), offset 37: "))
         #expect(line.contains("; lost: experiment \"dev\", "))
         #expect(line.contains("1970-01-01T00:00:00"))
+        #expect(check.lines.last?.hasPrefix("1 place is damaged: read ") == true, "\(check)")
+        #expect(check.errors.contains("found damage in 1 place, expected none"), "\(check)")
 
         let before = try files()
         let dry = try shell("cozdb repair --db d --dry-run")

@@ -51,6 +51,29 @@ struct ScarcityTests {
         #expect(none.errors.contains("found a limit of 8 open files (RLIMIT_NOFILE)"))
     }
 
+    @Test func `as few open files as the command asks for are enough for a rejects file`() throws {
+        _ = try folder.write("m1,id_participant=p1 k=\"no integer\" 5\n", to: "bad.lp")
+        let made = try shell("cozdb import --db d lines.lp; cozdb import --db d bad.lp")
+        #expect(made.status == 7, "\(made.errors)")
+        #expect(try shell("cozdb forget --db d --list > list.txt").status == 0)
+        for command in [
+            "backup --db d b", "import --db d again.lp", "backup --db d b --verify",
+            "restore b --db r", "restore b --db f --forgotten list.txt",
+            "query --db d 'DELETE FROM m1 WHERE time < 100'", "rejects --db d replay",
+            "compact --db d", "export --db d --format csv", "forget --db d --participant p1",
+        ] {
+            _ = try shell("sed s/=p1/=p2/ bad.lp > again.lp")
+            let run = try shell("ulimit -n 16; cozdb \(command)")
+            #expect(run.status == 0 || run.status == 7, "\(command): \(run.errors)")
+        }
+        // What the caller has open is not there for the command.
+        let line = "exec 3< lines.lp 4< lines.lp; cozdb backup --db d"
+        let refused = try shell("ulimit -n 16; \(line) c")
+        #expect(refused.status == 3 && refused.errors.contains("and 2 that the caller left open"))
+        #expect(refused.errors.contains("expected at least 18; nothing was done"), "\(refused)")
+        #expect(try shell("ulimit -n 18; \(line) c").status == 0)
+    }
+
     @Test(arguments: [0, 1, 64])
     func `a host that leaves signals alone is told of a file too large`(blocks: Int) throws {
         let program = Command.binaries.appendingPathComponent("ReadmeProgram").path

@@ -38,6 +38,7 @@ struct CheckCommand: ParsableCommand {
                 output.append("\(finding.severity.rawValue): \(PlainText.escaped(text))\n")
             }
         }
+        let places = PlainText.counted(summary.damaged, "place")
         switch format {
         case .json:
             output.append(
@@ -48,12 +49,14 @@ struct CheckCommand: ParsableCommand {
                 ]).text() + "\n")
         case .table:
             let verdict =
-                summary.damaged == 0 ? "no damage" : "\(summary.damaged) places are damaged"
+                summary.damaged == 0
+                ? "no damage" : places + (summary.damaged == 1 ? " is damaged" : " are damaged")
             output.append(
                 """
-                \(verdict): read \(PlainText.grouped(summary.files)) files, \
-                \(PlainText.size(summary.bytes)), \(PlainText.grouped(summary.records)) log \
-                records, \(PlainText.grouped(summary.blocks)) blocks
+                \(verdict): read \(PlainText.counted(summary.files, "file")), \
+                \(PlainText.size(summary.bytes)), \
+                \(PlainText.counted(summary.records, "log record")), \
+                \(PlainText.counted(summary.blocks, "block"))
 
                 """)
         }
@@ -65,8 +68,7 @@ struct CheckCommand: ParsableCommand {
                 : "restore a backup, or keep what can be read: cozdb repair"
             DatabaseError(
                 .damaged,
-                "found damage in \(summary.damaged) places, expected none. Nothing was changed; "
-                    + advice
+                "found damage in \(places), expected none. Nothing was changed; \(advice)"
             ).report()
             throw ExitStatus.damaged.exitCode
         }

@@ -80,7 +80,9 @@ struct ExportCommand: ParsableCommand {
     var now: ClockTime?
 
     @Option(
-        help: ArgumentHelp("The file to write, instead of standard output.", valueName: "file"),
+        help: ArgumentHelp(
+            "The file to write, instead of standard output; outside the database.",
+            valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -102,6 +104,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let output { try ExportFile.check(output, apartFrom: database.path) }
         let notes = try Database.withReader(database.path) { database throws(DatabaseError) in
             let moment = try database.snapshot()
             let snapshot = redact ? moment.redacted : moment

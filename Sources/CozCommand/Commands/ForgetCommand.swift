@@ -129,7 +129,8 @@ struct ForgetCommand: ParsableCommand {
         text += """
             rows      \(PlainText.grouped(deletion.rows))
             values    \(PlainText.grouped(deletion.values))
-            refused   \(PlainText.grouped(deletion.refusals)) entries of the rejects journal
+            refused   \(PlainText.counted(deletion.refusals, "entry", "entries")) of the \
+            rejects journal
 
             """
         if report.setAsideFiles > 0 {
@@ -141,9 +142,9 @@ struct ForgetCommand: ParsableCommand {
         return text + """
             segments  \(PlainText.grouped(report.rewrittenSegments)) rewritten, \
             \(PlainText.grouped(report.removedSegments)) removed
-            rejects   \(PlainText.grouped(report.rewrittenRejects)) files rewritten
-            names     \(PlainText.grouped(report.removedColumns)) columns, \
-            \(PlainText.grouped(report.removedExperiments)) experiments removed
+            rejects   \(PlainText.counted(report.rewrittenRejects, "file")) rewritten
+            names     \(PlainText.counted(report.removedColumns, "column")), \
+            \(PlainText.counted(report.removedExperiments, "experiment")) removed
             bytes     \(PlainText.size(report.removedBytes)) removed, \
             \(PlainText.size(report.writtenBytes)) written again
             list      \(PlainText.grouped(report.newlyForgotten)) new, \

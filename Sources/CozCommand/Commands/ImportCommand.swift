@@ -101,7 +101,7 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         // Nothing is created for files that are not there.
-        for file in files where file != "-" { try ImportCommand.checkReadable(file) }
+        for file in files { try ImportCommand.checkReadable(file) }
         var summary = ImportSummary(path: database.path)
         summary.asksForRenames = !renaming.words.isEmpty
         let display = SharedProgress(progress)
@@ -157,6 +157,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     private static func checkReadable(_ path: String) throws(DatabaseError) {
+        if path == "-" { return try InputReader.checkStandardInput() }
         // The path ends with a zero byte during the call.
         let status = unsafe path.withCString { unsafe access($0, R_OK) }
         guard status != 0 else { return }

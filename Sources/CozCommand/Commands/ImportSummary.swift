@@ -60,12 +60,12 @@ struct ImportSummary {
             text += "         \(PlainText.grouped(report.convertedValues)) of them converted\n"
         }
         if report.skippedOtherDatabases > 0 {
-            let count = PlainText.grouped(report.skippedOtherDatabases)
-            text += "skipped  \(count) points of other databases or policies\n"
+            let count = PlainText.counted(report.skippedOtherDatabases, "point")
+            text += "skipped  \(count) of other databases or policies\n"
         }
         if report.droppedTimeFields > 0 {
-            let count = PlainText.grouped(report.droppedTimeFields)
-            text += "dropped  \(count) fields named time, as InfluxDB does\n"
+            let count = PlainText.counted(report.droppedTimeFields, "field")
+            text += "dropped  \(count) named time, as InfluxDB does\n"
         }
         if asksForRenames { text += RenameOptions.text(report.renames) }
         text += passedOver
@@ -99,8 +99,8 @@ struct ImportSummary {
         guard let merged = report.mergedTagSets else { return "" }
         let identity = ShellText.quoted(merged.identity.text)
         return """
-            merged   \(PlainText.grouped(merged.rows)) rows from points with different tags, \
-            \(PlainText.grouped(merged.replacedValues)) values replaced by a different one there
+            merged   \(PlainText.counted(merged.rows, "row")) from points with different tags, \
+            \(PlainText.counted(merged.replacedValues, "value")) replaced by a different one there
                      such as \(PlainText.escaped(merged.example))
                      a new database with --identity \(identity) would keep them apart
 
@@ -110,16 +110,16 @@ struct ImportSummary {
     /// Files of folders that are of no use to the format.
     private var passedOver: String {
         if report.passedOver == 0 { return "" }
-        var text = "passed   \(PlainText.grouped(report.passedOver)) files of another kind\n"
+        var text = "passed   \(PlainText.counted(report.passedOver, "file")) of another kind\n"
         for path in report.passedOverExamples { text += "         \(PlainText.escaped(path))\n" }
         return text
     }
 
     private var refusals: String {
         guard report.hasRefusals else { return "refused  nothing\n" }
-        var text = "refused  \(PlainText.grouped(report.refusedLines)) lines, "
-        text += "\(PlainText.grouped(report.refusedPoints)) points, "
-        text += "\(PlainText.grouped(report.refusedValues)) values; kept in the rejects journal\n"
+        var text = "refused  \(PlainText.counted(report.refusedLines, "line")), "
+        text += "\(PlainText.counted(report.refusedPoints, "point")), "
+        text += "\(PlainText.counted(report.refusedValues, "value")); kept in the rejects journal\n"
         if report.forgottenPoints > 0 {
             text += "         but for \(PlainText.grouped(report.forgottenPoints)) of participants "
             text += "that were forgotten: nothing of those is kept\n"

@@ -94,9 +94,10 @@ struct RejectsCommand: ParsableCommand {
         let output = OutputWriter()
         output.append(
             """
-            replayed    \(PlainText.grouped(report.replayed)) values
-            superseded  \(PlainText.grouped(report.superseded)) values (the cell has a value)
-            refused     \(PlainText.grouped(report.refused)) values (the type still does not fit)
+            replayed    \(PlainText.counted(report.replayed, "value"))
+            superseded  \(PlainText.counted(report.superseded, "value")) (the cell has a value)
+            refused     \(PlainText.counted(report.refused, "value")) \
+            (the type still does not fit)
             lines       \(PlainText.grouped(report.lines)) (not readable; see rejects export)
 
             """)

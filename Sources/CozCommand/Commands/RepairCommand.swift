@@ -43,12 +43,12 @@ struct RepairCommand: ParsableCommand {
 
     private func verdict(_ report: RepairReport) -> String {
         if report.isEmpty { return "no damage: there is nothing to repair" }
-        let count = report.findings.count
-        let places = count == 1 ? "1 place" : "\(count) places"
+        let places = PlainText.counted(report.findings.count, "place")
         guard let folder = report.folder else {
             return "damage in \(places); nothing was changed"
         }
-        let files = report.moved.count == 1 ? "1 file is" : "\(report.moved.count) files are"
+        let count = report.moved.count
+        let files = PlainText.counted(count, "file") + (count == 1 ? " is" : " are")
         return "repaired: damage in \(places); \(files) in \(folder) now, with report.txt"
     }
 

@@ -34,6 +34,7 @@ struct WriteCommand: ParsableCommand {
     var format = Format.lp
 
     func run() throws {
+        try InputReader.checkStandardInput()
         let wasRefused = try Database.withWriter(
             database.path, creates: true, access: fileAccess.access
         ) { database throws(DatabaseError) in

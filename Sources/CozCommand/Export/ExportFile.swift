@@ -9,8 +9,32 @@ struct ExportFile {
     private let path: String?
     private let temporary: String?
 
+    /// Refuses a file in the folder of the database or below, by whatever name: there it would
+    /// take the place of one of the database's own, now or later.
+    ///
+    /// - Throws: `usage`.
+    static func check(_ path: String, apartFrom database: String) throws(DatabaseError) {
+        guard let own = FolderIdentity(of: database) else { return }
+        let names = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = names.dropLast().joined(separator: "/")
+        var place = path.contains("/") ? (folder.isEmpty ? "/" : folder) : "."
+        var seen: FolderIdentity?
+        // Up to the root, which is its own parent.
+        while let current = FolderIdentity(of: place), current != seen {
+            if current == own {
+                throw DatabaseError(
+                    .usage,
+                    "--output: found a file inside the database \(database), expected one outside; "
+                        + "nothing was written",
+                    file: path)
+            }
+            seen = current
+            place += "/.."
+        }
+    }
+
     /// - Parameter path: nil is standard output.
-    /// - Throws: `notFound` and `io` for a file that cannot be made.
+    /// - Throws: `notFound` and `io` for a file that cannot be made; `cancelled` after Ctrl-C.
     init(_ path: String?) throws(DatabaseError) {
         guard let path else {
             (self.path, temporary) = (nil, nil)
@@ -23,7 +47,7 @@ struct ExportFile {
         // A device or a pipe is written to; it cannot be replaced.
         let isReplaced = !isThere || status.st_mode & S_IFMT == S_IFREG
         let target = isReplaced ? "\(path).partial" : path
-        let descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        let descriptor = try FileOpening.open(target, O_WRONLY | O_CREAT | O_TRUNC)
         guard descriptor >= 0 else {
             let code = errno
             throw DatabaseError(
@@ -50,5 +74,19 @@ struct ExportFile {
     /// Takes back a file that will not be finished.
     func abandon() {
         if let temporary { _ = unsafe unlink(temporary) }
+    }
+}
+
+/// What two paths of one folder have in common, however they are spelled.
+private struct FolderIdentity: Equatable {
+    private let device: dev_t
+    private let number: ino_t
+
+    /// Nil where there is nothing at the path.
+    init?(of path: String) {
+        var status = stat()
+        // Sound: fills in a local value; the path ends with a zero byte during the call.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
     }
 }

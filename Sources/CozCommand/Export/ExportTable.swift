@@ -49,8 +49,12 @@ struct ExportLosses {
     func note(_ format: String, others: String? = nil) -> String? {
         if values + points == 0 { return nil }
         let advice = others.map { "; \($0) can write any name" } ?? ""
-        return "\(format) cannot say \(values) values and \(points) rows, which are left out: "
-            + "found \(example)\(advice)"
+        let counts = [
+            values > 0 ? PlainText.counted(values, "value") : nil,
+            points > 0 ? PlainText.counted(points, "row") : nil,
+        ].compactMap(\.self).joined(separator: " and ")
+        let verb = values + points == 1 ? "is" : "are"
+        return "\(format) cannot say \(counts), which \(verb) left out: found \(example)\(advice)"
     }
 }
 

@@ -57,10 +57,9 @@ final class Prompt {
         let (experiments, rows) = try Database.withReader(path) { database throws(DatabaseError) in
             (try database.schemas().count, try database.rowCount())
         }
-        let words = experiments == 1 ? "experiment" : "experiments"
         return """
-            CozDB \(Version.text), \(PlainText.escaped(path)): \(PlainText.grouped(experiments)) \
-            \(words), \(PlainText.grouped(rows)) \(rows == 1 ? "row" : "rows"). \
+            CozDB \(Version.text), \(PlainText.escaped(path)): \
+            \(PlainText.counted(experiments, "experiment")), \(PlainText.counted(rows, "row")). \
             \\help lists what can be typed.
 
             """

@@ -15,14 +15,13 @@ enum StudyReport {
     }
 
     private static func heading(_ study: Study) throws(DatabaseError) -> String {
-        let count = study.participants.count
-        let participants = PlainText.grouped(count) + " participant" + (count == 1 ? "" : "s")
+        let participants = PlainText.counted(study.participants.count, "participant")
         let spans = study.participants.compactMap { study.days(of: $0) }
         let options = study.options
         var parts = [PlainText.escaped(study.experiment), participants]
         // Of a part of the study nobody knows how many rows it has.
         if options.participants.isEmpty, options.from == nil, options.until == nil {
-            parts.append(PlainText.grouped(try study.rowCount()) + " rows")
+            parts.append(PlainText.counted(try study.rowCount(), "row"))
         }
         if let first = spans.map(\.lowerBound).min(), let last = spans.map(\.upperBound).max() {
             parts.append(first == last ? "\(first)" : "\(first) to \(last)")

@@ -38,9 +38,9 @@ extension StudySection {
     }
 
     private static func total(_ rows: [ParticipantOverview]) -> String {
-        let values = PlainText.grouped(rows.reduce(0) { $0 + $1.values })
-        let responses = PlainText.grouped(rows.reduce(0) { $0 + $1.responses })
-        return "together \(values) values, \(responses) responses\n"
+        let values = PlainText.counted(rows.reduce(0) { $0 + $1.values }, "value")
+        let responses = PlainText.counted(rows.reduce(0) { $0 + $1.responses }, "response")
+        return "together \(values), \(responses)\n"
     }
 
     static func responses(

@@ -29,8 +29,7 @@ struct FolderOutput {
             }
         }
         let target = root + "/" + path
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-        let descriptor = unsafe target.withCString { unsafe open($0, flags, 0o666) }
+        let descriptor = try FileOpening.open(target, O_WRONLY | O_CREAT | O_TRUNC)
         guard descriptor >= 0 else { throw failure(target) }
         defer { close(descriptor) }
         var written = 0

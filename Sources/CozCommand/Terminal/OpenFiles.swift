@@ -5,7 +5,8 @@ internal import Dispatch
 internal import Glibc
 
 enum OpenFiles {
-    /// With fewer some subcommand could not end; a backup has most of them open.
+    /// With fewer some subcommand could not end: a backup or restore of a rejects file has all of
+    /// them open, standard input, output and errors included.
     private static let countMin: rlim_t = 16
     /// With more there are always some left.
     private static let countEnough: rlim_t = 512
@@ -18,15 +19,26 @@ enum OpenFiles {
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
             limit.rlim_cur < countEnough
         else { return }
-        guard limit.rlim_cur >= countMin else {
+        let inherited = inheritedCount(below: limit.rlim_cur)
+        guard limit.rlim_cur >= countMin + inherited else {
+            let others =
+                inherited == 0
+                ? "" : " and \(inherited) that the caller left open to the command"
             throw DatabaseError(
                 .io,
-                "found a limit of \(limit.rlim_cur) open files (RLIMIT_NOFILE), expected at least "
-                    + "\(countMin); nothing was done. Raise it: ulimit -n \(countEnough)")
+                "found a limit of \(limit.rlim_cur) open files (RLIMIT_NOFILE)\(others), expected "
+                    + "at least \(countMin + inherited); nothing was done. Raise it: "
+                    + "ulimit -n \(countEnough)")
         }
         // Dispatch opens its own when it is first used, and traps where it cannot.
         let isReady = DispatchSemaphore(value: 0)
         DispatchQueue.global().asyncAfter(deadline: .now()) { isReady.signal() }
         isReady.wait()
+    }
+
+    /// Descriptors besides the standard ones; shells and schedulers often have some of their own.
+    private static func inheritedCount(below limit: rlim_t) -> rlim_t {
+        let first = STDERR_FILENO + 1
+        return rlim_t((first..<max(first, Int32(limit))).count { fcntl($0, F_GETFD) >= 0 })
     }
 }

@@ -78,8 +78,10 @@ enum PlainText {
     }
 
     /// `1 value`, `1,234 values`.
-    static func counted(_ count: Int, _ noun: String) -> String {
-        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    ///
+    /// - Parameter plural: where it is not the noun and an s.
+    static func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+        "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 
     /// A number with a fixed count of fraction digits.

@@ -58,7 +58,8 @@ struct ProgressDisplay {
         let seconds = max(elapsed / .seconds(1), 0.001)
         let speed = Double(bytes) / seconds
         var text =
-            "\(PlainText.grouped(points)) points  \(PlainText.fixed(speed / 1e6, digits: 1)) MB/s"
+            PlainText.counted(points, "point")
+            + "  \(PlainText.fixed(speed / 1e6, digits: 1)) MB/s"
         var bar = ""
         if let total, total > 0 {
             let share = min(1, Double(bytes) / Double(total))

@@ -9,12 +9,19 @@ enum Signals {
     private static let interrupted = Atomic<Bool>(false)
     /// At a prompt Ctrl-C ends a statement, never the process.
     private static let isPrompting = Atomic<Bool>(false)
+    /// Whether the process was started without a standard input.
+    private static let inputWasClosed = Atomic<Bool>(false)
     /// A pipe that handlers write a byte to; -1 for none.
     private static let pipe = Atomic<Int32>(-1)
 
     /// Whether the user asked to stop (Ctrl-C). Long work looks here now and then.
     static var isInterrupted: Bool {
         interrupted.load(ordering: .relaxed)
+    }
+
+    /// Whether the caller closed standard input; nothing can be read from it.
+    static var isInputClosed: Bool {
+        inputWasClosed.load(ordering: .relaxed)
     }
 
     /// Seconds after Ctrl-C in which the command may end in its own way. What is not committed
@@ -99,6 +106,7 @@ enum Signals {
     private static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) < 0 {
+            if descriptor == STDIN_FILENO { inputWasClosed.store(true, ordering: .relaxed) }
             // The lowest free number is the one that was found closed.
             _ = unsafe open("/dev/null", O_RDWR)
         }

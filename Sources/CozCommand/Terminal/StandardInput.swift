@@ -7,10 +7,20 @@ internal import Glibc
 struct InputReader {
     private let descriptor: Int32
     private let name: String
+    private static let standardName = "standard input"
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
     static var standardInput: InputReader {
-        InputReader(descriptor: STDIN_FILENO, name: "standard input")
+        InputReader(descriptor: STDIN_FILENO, name: standardName)
+    }
+
+    /// An input that is closed is no empty one: whoever closed it did not mean to hand in nothing.
+    ///
+    /// - Throws: `io` where the process was started without a standard input.
+    static func checkStandardInput() throws(DatabaseError) {
+        guard Signals.isInputClosed else { return }
+        throw DatabaseError(
+            .io, "is closed, expected input. Nothing was done", file: standardName)
     }
 
     private init(descriptor: Int32, name: String) {
@@ -58,14 +68,14 @@ struct InputReader {
 
     /// The text of a file; `-` is standard input.
     ///
-    /// - Throws: `notFound` when the file cannot be opened.
+    /// - Throws: `notFound` when the file cannot be opened; as `next`.
     static func text(of path: String) throws(DatabaseError) -> String {
         if path == "-" {
+            try checkStandardInput()
             var input = InputReader.standardInput
             return try input.text()
         }
-        // The path ends with a zero byte during the call.
-        let descriptor = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        let descriptor = try FileOpening.open(path, O_RDONLY)
         guard descriptor >= 0 else {
             throw DatabaseError(.notFound, SystemMessage.text(errno), file: path)
         }

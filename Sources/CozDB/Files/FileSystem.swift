@@ -34,11 +34,15 @@ extension DatabaseError {
                 "mount it for writing, or write to a copy elsewhere (cozdb backup, cozdb restore); "
                 + "reading goes on as it is"
         case ENOSPC, EDQUOT:
-            advice = "free space or raise the quota, then open again: no repair is needed"
+            advice =
+                "free space or raise the quota, then open the database or run the command again: "
+                + "no repair is needed"
         case EFBIG:
             advice =
-                "raise the limit of file sizes (ulimit -f), then open again: no repair is needed"
+                "raise the limit of file sizes (ulimit -f), then open the database or run the "
+                + "command again: no repair is needed"
         case EMFILE: advice = "this process may have no more; raise the limit (ulimit -n)"
+        case ENOMEM: advice = "free memory or raise the limit (ulimit -v)"
         case ENFILE: advice = "the system has no more; raise its limit (sysctl fs.file-max)"
         case FileError.notFolder:
             advice = "links are not followed inside a database; put the folder back, or remove this"

@@ -40,6 +40,11 @@ struct LossText: Equatable, Sendable {
         return count > shown.count ? "\(text) and \(count - shown.count) more" : text
     }
 
+    /// `1 row`, `2 rows`.
+    static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+
     static func span(_ first: Int64, _ last: Int64) -> String {
         "\(Timestamp(nanoseconds: first)) to \(Timestamp(nanoseconds: last))"
     }
@@ -62,8 +67,9 @@ extension Manifest {
     func lost(_ info: Segment) -> String {
         let name = schemas[info.experiment]?.name ?? "number \(info.experiment)"
         return
-            "experiment \"\(name)\", \(info.rowCount) rows with \(info.valueCount) values of all "
-            + "fields, " + LossText.span(info.firstTime, info.lastTime)
+            "experiment \"\(name)\", \(LossText.counted(info.rowCount, "row")) with "
+            + "\(LossText.counted(info.valueCount, "value")) of all fields, "
+            + LossText.span(info.firstTime, info.lastTime)
     }
 }
 

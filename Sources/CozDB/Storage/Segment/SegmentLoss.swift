@@ -88,13 +88,13 @@ extension SegmentReader {
 
 extension SegmentReader {
     private func lost(rows: Range<Int>) -> String {
-        "experiment \"\(footer.experimentName)\", all fields, \(rows.count) rows, "
-            + seriesText(rows) + ", " + timeText(rows)
+        "experiment \"\(footer.experimentName)\", all fields, "
+            + LossText.counted(rows.count, "row") + ", " + seriesText(rows) + ", " + timeText(rows)
     }
 
     private func lost(fields: [Int], rows: Range<Int>, count: Int? = nil) -> String {
         let names = fields.map { footer.fields[$0].column.name }
-        let values = count.map { "\($0) values, " } ?? ""
+        let values = count.map { LossText.counted($0, "value") + ", " } ?? ""
         return "experiment \"\(footer.experimentName)\", "
             + (names.count == 1 ? "field " : "fields ") + LossText.list(names, of: names.count)
             + ", " + values + seriesText(rows) + ", " + timeText(rows)
