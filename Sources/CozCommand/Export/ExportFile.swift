@@ -47,7 +47,9 @@ struct ExportFile {
         // A device or a pipe is written to; it cannot be replaced.
         let isReplaced = !isThere || status.st_mode & S_IFMT == S_IFREG
         let target = isReplaced ? "\(path).partial" : path
-        let descriptor = try FileOpening.open(target, O_WRONLY | O_CREAT | O_TRUNC)
+        // A link in place of the new file would lead the export to a file that nobody named.
+        let descriptor = try FileOpening.open(
+            target, O_WRONLY | O_CREAT | O_TRUNC | (isReplaced ? O_NOFOLLOW : 0))
         guard descriptor >= 0 else {
             let code = errno
             throw DatabaseError(

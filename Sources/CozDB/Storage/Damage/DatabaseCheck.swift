@@ -220,8 +220,8 @@ struct DatabaseCheck {
 
     /// What is lost with a file of the rejects journal.
     static func lost(_ info: Manifest.RejectsFile) -> String {
-        "\(info.entryCount) entries of the rejects journal: lines and values that were refused, or "
-            + "what became of them"
+        (info.entryCount == 1 ? "1 entry" : "\(info.entryCount) entries")
+            + " of the rejects journal: lines and values that were refused, or what became of them"
     }
 
     // MARK: Names
