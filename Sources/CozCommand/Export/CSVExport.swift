@@ -3,7 +3,7 @@
 internal import CozDB
 
 final class CSVExport: ExportFormat {
-    private(set) var losses = ExportLosses()
+    private(set) var losses = FormatLosses()
     private var buffer: ExportBuffer
     private let time = TimeText(style: .full)
     private var table = ExportTable(experiment: "", tags: [], fields: [])

@@ -38,7 +38,7 @@ struct ExportNotes {
                 + "the name of the times")
     }
 
-    mutating func add(_ losses: ExportLosses, _ format: String) {
+    mutating func add(_ losses: FormatLosses, _ format: String) {
         let others = format == "lp" ? "csv and ndjson" : nil
         guard let note = losses.note(format, others: others) else { return }
         hasLosses = true

@@ -4,7 +4,7 @@
 internal import CozDB
 
 final class LineProtocolExport: ExportFormat {
-    private(set) var losses = ExportLosses()
+    private(set) var losses = FormatLosses()
     private var buffer: ExportBuffer
     private var table = ExportTable(experiment: "", tags: [], fields: [])
     private var prefix: [UInt8] = []

@@ -9,7 +9,7 @@ final class LineProtocolFormat: ResultFormat {
     private var line: [UInt8] = []
     private var fields: [UInt8] = []
     /// What line protocol has no way to write, which is left out.
-    private(set) var losses = ExportLosses()
+    private(set) var losses = FormatLosses()
 
     init(_ output: OutputWriter) {
         self.output = output

@@ -44,7 +44,7 @@ enum LineProtocolText {
 
     /// The name of a tag or field: `time` is that of the times.
     static func canSay(key name: String) -> Bool {
-        canSay(value: name) && !name.utf8.elementsEqual(ExportTable.timeName.utf8)
+        canSay(value: name) && !name.utf8.elementsEqual("time".utf8)
     }
 
     /// A line break ends the line, and a backslash at the end would take the meaning from the
