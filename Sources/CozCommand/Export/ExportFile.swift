@@ -14,22 +14,20 @@ struct ExportFile {
     ///
     /// - Throws: `usage`.
     static func check(_ path: String, apartFrom database: String) throws(DatabaseError) {
-        guard let own = FolderIdentity(of: database) else { return }
+        let files = PosixFileSystem()
+        let own = try? files.openDirectory(database, create: false, access: .ownerOnly)
+        guard let own else { return }
         let names = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = names.dropLast().joined(separator: "/")
-        var place = path.contains("/") ? (folder.isEmpty ? "/" : folder) : "."
-        var seen: FolderIdentity?
-        // Up to the root, which is its own parent.
-        while let current = FolderIdentity(of: place), current != seen {
-            if current == own {
-                throw DatabaseError(
-                    .usage,
-                    "--output: found a file inside the database \(database), expected one outside; "
-                        + "nothing was written",
-                    file: path)
-            }
-            seen = current
-            place += "/.."
+        let place = path.contains("/") ? (folder.isEmpty ? "/" : folder) : "."
+        switch files.place(of: place, seenFrom: own) {
+        case .apart, .around: return
+        case .same, .inside:
+            throw DatabaseError(
+                .usage,
+                "--output: found a file inside the database \(database), expected one outside; "
+                    + "nothing was written",
+                file: path)
         }
     }
 
@@ -76,19 +74,5 @@ struct ExportFile {
     /// Takes back a file that will not be finished.
     func abandon() {
         if let temporary { _ = unsafe unlink(temporary) }
-    }
-}
-
-/// What two paths of one folder have in common, however they are spelled.
-private struct FolderIdentity: Equatable {
-    private let device: dev_t
-    private let number: ino_t
-
-    /// Nil where there is nothing at the path.
-    init?(of path: String) {
-        var status = stat()
-        // Sound: fills in a local value; the path ends with a zero byte during the call.
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
     }
 }

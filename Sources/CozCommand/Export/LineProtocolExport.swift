@@ -90,9 +90,9 @@ final class LineProtocolExport: ExportFormat {
             }
             bytes.append(separator)
             if separator == UInt8(ascii: " "),
-                LineProtocolText.isPassedOver(table.fields[index].name)
+                LineText.isPassedOver(table.fields[index].name)
             {
-                bytes.append(contentsOf: LineProtocolText.ignoredField)
+                bytes.append(contentsOf: LineText.ignoredField.utf8)
             }
             separator = UInt8(ascii: ",")
             bytes.append(contentsOf: key)

@@ -72,8 +72,8 @@ final class LineProtocolFormat: ResultFormat {
         let end = fields.count
         if end > 0 {
             fields.append(UInt8(ascii: ","))
-        } else if LineProtocolText.isPassedOver(name) {
-            fields.append(contentsOf: LineProtocolText.ignoredField)
+        } else if LineText.isPassedOver(name) {
+            fields.append(contentsOf: LineText.ignoredField.utf8)
         }
         LineProtocolText.append(key: name, to: &fields)
         fields.append(UInt8(ascii: "="))

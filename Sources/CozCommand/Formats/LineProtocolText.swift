@@ -25,20 +25,11 @@ enum LineProtocolText {
         }
     }
 
-    /// What goes before a first field that `isPassedOver`: readers drop fields of the name `time`.
-    static let ignoredField: [UInt8] = Array("time=0i,".utf8)
-
-    /// Whether readers take the first byte of a field for one of the blanks before it
-    /// (`skipWhitespace` of InfluxDB). A space has an escape, these two have none.
-    static func isPassedOver(_ field: String) -> Bool {
-        field.utf8.first == UInt8(ascii: "\t") || field.utf8.first == 0
-    }
-
     // MARK: What it cannot say
 
     /// A line must not begin as a comment does, or with what is passed over there.
     static func canSay(experiment name: String) -> Bool {
-        canSay(value: name) && name.utf8.first != UInt8(ascii: "#") && !isPassedOver(name)
+        canSay(value: name) && name.utf8.first != UInt8(ascii: "#") && !LineText.isPassedOver(name)
             && !name.utf8.starts(with: "\u{FEFF}".utf8)
     }
 

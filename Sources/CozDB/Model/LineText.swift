@@ -1,7 +1,7 @@
 // Points and names as line protocol text: for the rejects journal, messages and exports.
 
 /// Writes InfluxDB line protocol.
-enum LineText {
+package enum LineText {
     /// One point of a batch, as it could be imported again.
     static func point(
         _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch
@@ -24,11 +24,11 @@ enum LineText {
 
     /// What goes before a first field whose name would not be read as it is: every reader drops
     /// fields of the name `time`.
-    private static let ignoredField = "time=0i,"
+    package static let ignoredField = "time=0i,"
 
     /// Whether a reader takes the beginning of a name for blanks between tags and fields
     /// (`skipWhitespace` of InfluxDB). A space has an escape, these two have none.
-    private static func isPassedOver(_ name: String) -> Bool {
+    package static func isPassedOver(_ name: String) -> Bool {
         name.utf8.first == UInt8(ascii: "\t") || name.utf8.first == 0
     }
 
