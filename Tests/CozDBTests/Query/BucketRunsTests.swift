@@ -112,4 +112,36 @@ internal import Testing
             try database.compact()
         }
     }
+
+    /// Two fields with values in the same rows, the first with NaN in every fifth.
+    @Test(arguments: ["count(v)", "sum(v)", "count(v), mean(v)"])
+    func `a NaN that a subquery passes on is no value in a bucket`(fields: String) throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        defer { try? database.close() }
+        var batch = WriteBatch()
+        for second in 0..<3_000 as Range<Int64> {
+            let value = second % 5 == 0 ? Double.nan : 2
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: second * 1_000_000_000),
+                fields: second % 2 == 0
+                    ? ["a": .float(value), "b": .float(1000)] : ["other": .integer(1)])
+        }
+        try database.write(batch)
+        let statement =
+            "SELECT \(fields) FROM (SELECT coalesce(a, b) AS v FROM m) "
+            + "WHERE time >= 0 AND time < 3000s GROUP BY time(10s)"
+        for _ in 0..<2 {
+            let found = try database.query(statement)
+            let columns = try #require(found.series.first).columns
+            // Of ten seconds five have values, one of them NaN.
+            if fields.hasPrefix("count") {
+                #expect(columns[1].integers == Array(repeating: 4, count: 300))
+            } else {
+                #expect(columns[1].doubles == Array(repeating: 8, count: 300))
+            }
+            try database.compact()
+        }
+    }
 }

@@ -294,9 +294,11 @@ extension GroupAggregation {
         swap(&own, &fields)
         defer { swap(&own, &fields) }
         var size = own[index].sizeBytes
+        // Which values are NaN cannot be told from their number.
+        let shape = dropsNaN ? own[index].shape.withValues : own[index].shape
         try found.view.scan(
             column, of: found.series, in: found.range.intersection(own[index].range),
-            counts: counters.reads(found.source), pool: counters.columns, shape: own[index].shape,
+            counts: counters.reads(found.source), pool: counters.columns, shape: shape,
             summarize: { _, _ in false }
         ) { piece throws(DatabaseError) -> Bool in
             switch piece {

@@ -236,6 +236,12 @@ enum ColumnShape {
     /// Values may come by buckets instead of times, and without the values where they are not
     /// asked for.
     case buckets(EvenBuckets, withValues: Bool)
+
+    /// The same for who looks at each value.
+    var withValues: ColumnShape {
+        guard case .buckets(let buckets, _) = self else { return self }
+        return .buckets(buckets, withValues: true)
+    }
 }
 
 /// Rows of one series, by ascending time (descending when asked so), as columns.
