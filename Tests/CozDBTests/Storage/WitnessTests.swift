@@ -107,6 +107,24 @@ import Testing
         #expect(copy["db/LOCK"].count == Witness.sizeBytes)
     }
 
+    @Test func `a lock that saw a database is not where a new one begins`() throws {
+        let (system, _, locks) = try Self.closed(sessions: 1)
+        let copy = FaultyFileSystem()
+        copy.add("db/LOCK", system["db/LOCK"])
+        for error in [
+            Self.failure { try Self.open(copy) }, Self.failure { try Self.rows(copy) },
+            Self.failure { try Database.repair("db", on: copy) },
+        ] {
+            #expect(error?.kind == .notFound)
+            #expect(error?.message.contains("has lost its file MANIFEST and all that") == true)
+        }
+        #expect(copy.files == ["db/LOCK"] && copy["db/LOCK"] == locks[0], "nothing was changed")
+        // An empty one saw as much as none.
+        copy["db/LOCK"] = []
+        try Self.open(copy).close()
+        #expect(copy["db/LOCK"].count == Witness.sizeBytes)
+    }
+
     @Test func `of a log that was not closed nothing acknowledged can be cut off`() throws {
         let system = FaultyFileSystem()
         let database = try Self.open(system)

@@ -31,8 +31,10 @@ struct DatabaseCheck {
         let manifest: Manifest
         do throws(DatabaseError) {
             guard let read = try Manifest.read(in: directory) else {
-                try checkIsDatabase()
-                add(FileName.manifest.text, nil, "the manifest is missing", DatabaseCheck.lostAll)
+                try checkIsDatabase(names)
+                add(
+                    FileName.manifest.text, nil, "the manifest is missing",
+                    DirectoryMark.hasData(names) ? DatabaseCheck.lostAll : "everything")
                 return nil
             }
             manifest = read
@@ -54,16 +56,12 @@ struct DatabaseCheck {
     private static let lostAll =
         "everything, until it is put back or made again of the other files (cozdb repair)"
 
-    private func checkIsDatabase() throws(DatabaseError) {
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+    private func checkIsDatabase(_ names: [String]) throws(DatabaseError) {
         let known = names.compactMap { FileName($0) }
-        // Making a database that ended before the first manifest leaves a lock that saw none.
-        let wasMade = try Witness.read(in: directory).witness?.generation ?? 0 > 0
+        let witness = try Witness.read(in: directory)
         let isBegun = known.allSatisfy { $0 == .lock || $0 == .manifestDraft }
-        guard wasMade || !isBegun else {
-            throw DirectoryMark.noManifest(names, path: directory.path)
+        guard witness.knowsManifest || !isBegun else {
+            throw DirectoryMark.noManifest(names, witness, path: directory.path)
         }
     }
 

@@ -61,7 +61,8 @@ struct FoundManifest {
             try directory.list()
         }
         guard DirectoryMark.hasData(names) else {
-            throw DirectoryMark.noManifest(names, path: directory.path)
+            throw DirectoryMark.noManifest(
+                names, try Witness.read(in: directory), path: directory.path)
         }
         return nil
     }

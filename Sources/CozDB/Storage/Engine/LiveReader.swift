@@ -38,7 +38,8 @@ final class LiveReader: Sendable {
             let names = try calling("listing the database") { () throws(FileError) in
                 try directory.list()
             }
-            throw DirectoryMark.noManifest(names, path: directory.path)
+            throw DirectoryMark.noManifest(
+                names, try Witness.read(in: directory), path: directory.path)
         }
         lastManifest.withLock { $0 = read }
         return read.manifest

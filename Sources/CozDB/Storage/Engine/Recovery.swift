@@ -27,12 +27,16 @@ enum Recovery {
             try directory.list()
         }
         try DirectoryMark.checkIsWritable(names, path: path, isRestoring: isRestoring)
-        try checkIsDatabase(names, path: path, createsDatabase: options.createsDatabase)
+        try checkIsDatabase(names, in: directory, createsDatabase: options.createsDatabase)
         let hadLock = names.contains(FileName.lock.text)
         let lock = try takeLock(directory)
         let found = hadLock ? try Witness.read(lock) : .nothing
         var manifest = try Manifest.read(in: directory)
-        if let manifest { try found.check(manifest, in: directory) }
+        if let manifest {
+            try found.check(manifest, in: directory)
+        } else if found.knowsManifest {
+            throw DirectoryMark.noManifest(names, found, path: path)
+        }
         var segments = SegmentSet()
         var replay: LogReplay?
         if let manifest {
@@ -101,7 +105,7 @@ enum Recovery {
 
     /// An empty directory will do, or one in which an earlier attempt to make a database ended.
     private static func checkIsDatabase(
-        _ names: [String], path: String, createsDatabase: Bool
+        _ names: [String], in directory: any Directory, createsDatabase: Bool
     ) throws(DatabaseError) {
         if names.contains(FileName.manifest.text) { return }
         let isEmpty = names.allSatisfy { name in
@@ -109,7 +113,7 @@ enum Recovery {
         }
         guard isEmpty, createsDatabase else {
             throw DirectoryMark.noManifest(
-                names, path: path,
+                names, try Witness.read(in: directory), path: directory.path,
                 advice: createsDatabase ? " and is not empty; name another directory" : "")
         }
     }

@@ -89,17 +89,24 @@ enum DirectoryMark {
 
     /// Why a directory without a manifest is not opened.
     ///
-    /// - Parameter advice: what to do where it is no database.
+    /// - Parameters:
+    ///   - found: what the lock file says: nothing, where a first manifest was never written.
+    ///   - advice: what to do where it is no database.
     static func noManifest(
-        _ names: [String], path: String, advice: String = ""
+        _ names: [String], _ found: Witness.Found, path: String, advice: String = ""
     ) -> DatabaseError {
-        let manifest = FileName.manifest.text
-        let found =
-            hasData(names)
-            ? "this database has lost its file \(manifest); put it back, or see what the other "
-                + "files hold and have one made of them: cozdb repair --dry-run, cozdb repair"
-            : "not a CozDB database: it has no file \(manifest)" + advice
-        return DatabaseError(.notFound, found, file: path)
+        let (manifest, lock) = (FileName.manifest.text, FileName.lock.text)
+        let text =
+            if hasData(names) {
+                "this database has lost its file \(manifest); put it back, or see what the other "
+                    + "files hold and have one made of them: cozdb repair --dry-run, cozdb repair"
+            } else if found.knowsManifest {
+                "this database has lost its file \(manifest) and all that it named; put them "
+                    + "back, or restore a backup elsewhere; to begin anew here, remove \(lock)"
+            } else {
+                "not a CozDB database: it has no file \(manifest)" + advice
+            }
+        return DatabaseError(.notFound, text, file: path)
     }
 
     private static func incomplete(isBackup: Bool, path: String) -> DatabaseError {

@@ -141,6 +141,10 @@ extension Witness {
 // MARK: Judgement
 
 extension Witness.Found {
+    /// Whether there was a manifest. Making a database that ended before the first one leaves a
+    /// lock that saw none.
+    var knowsManifest: Bool { witness?.generation ?? 0 > 0 }
+
     /// Compares with the manifest that was read, before this.
     ///
     /// - Throws: `damaged` where the one or the other was replaced.
