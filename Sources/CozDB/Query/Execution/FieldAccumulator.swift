@@ -464,7 +464,7 @@ struct FieldAccumulator {
         {
             (own.minimum, own.minimumTime) = (new.minimum, new.minimumTime)
         }
-        if precedes(own.maximum, new.maximum)
+        if exceeds(new.maximum, own.maximum)
             || (new.maximum == own.maximum && new.maximumTime < own.maximumTime)
         {
             (own.maximum, own.maximumTime) = (new.maximum, new.maximumTime)
@@ -482,7 +482,14 @@ struct FieldAccumulator {
         details[index] = own
     }
 
-    /// Whether one value is smaller; NaN is larger than none and smaller than none.
+    /// Whether one value is larger; a NaN is no largest value, and no smallest.
+    private func exceeds(_ left: UInt64, _ right: UInt64) -> Bool {
+        guard type == .float else { return precedes(right, left) }
+        let (a, b) = (Double(bitPattern: left), Double(bitPattern: right))
+        return a > b || (b.isNaN && !a.isNaN)
+    }
+
+    /// Whether one value is smaller; NaN is larger than all others.
     private func precedes(_ left: UInt64, _ right: UInt64) -> Bool {
         switch type {
         case .float:

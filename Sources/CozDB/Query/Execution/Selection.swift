@@ -144,13 +144,25 @@ struct Selection {
         }
     }
 
+    /// Whether one value is smaller. A stored NaN is larger than all others, so that there is an
+    /// order to sort by.
     private func precedes(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
         let (a, b) = (points.values.bits[left], points.values.bits[right])
         switch points.values.type {
-        case .float?: return Double(bitPattern: a) < Double(bitPattern: b)
+        case .float?:
+            let (a, b) = (Double(bitPattern: a), Double(bitPattern: b))
+            return a < b || (b.isNaN && !a.isNaN)
         case .string?: return Name(points.values.text(left)) < Name(points.values.text(right))
         default: return Int64(bitPattern: a) < Int64(bitPattern: b)
         }
+    }
+
+    /// Whether one value is larger; a NaN is no largest value, and no smallest.
+    private func exceeds(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
+        guard points.values.type == .float else { return precedes(points, right, left) }
+        let a = Double(bitPattern: points.values.bits[left])
+        let b = Double(bitPattern: points.values.bits[right])
+        return a > b || (b.isNaN && !a.isNaN)
     }
 
     /// The most frequent value; of equally frequent ones the one seen first, of values that come
@@ -189,7 +201,7 @@ struct Selection {
             let wins =
                 switch aggregate {
                 case .min: precedes(points, row, best)
-                case .max: precedes(points, best, row)
+                case .max: exceeds(points, row, best)
                 case .first: isSameTime && ties(points, row, best)
                 default: !isSameTime || ties(points, row, best)
                 }
@@ -220,7 +232,7 @@ struct Selection {
     private func extremes(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         let isTop = aggregate == .top
         func wins(_ left: Int, _ right: Int) -> Bool {
-            isTop ? precedes(points, right, left) : precedes(points, left, right)
+            isTop ? exceeds(points, left, right) : precedes(points, left, right)
         }
         var candidates = Array(rows)
         if let codes = distinguishingCodes(points) {
