@@ -21,16 +21,76 @@ internal import Testing
     }
 
     @Test func `the engine answers what the naive executor answers`() throws {
+        try forSeeds(statementCount: Self.statementCount) { seed in
+            try ask(seed: seed, count: Self.statementsPerDatabase)
+        }
+    }
+
+    @Test func `an answer is the same when everything is merged, NaN among it`() throws {
+        try forSeeds(statementCount: Self.statementCount / 2) { seed in
+            try askMerged(seed: seed)
+        }
+    }
+
+    /// A seed for each database.
+    private func forSeeds(
+        statementCount: Int, function: String = #function, _ body: (UInt64) throws -> Void
+    ) throws {
         if let seed = Self.environment["COZDB_SEED"].flatMap({ UInt64($0) }) {
-            return try ask(seed: seed, count: Self.statementsPerDatabase)
+            return try body(seed)
         }
         let seed = UInt64.random(in: 0...UInt64.max)
-        print("differential seed \(seed), \(Self.statementCount) statements")
+        print("\(function): seed \(seed), \(statementCount) statements")
         var random = SeededRandom(seed: seed)
-        var asked = 0
-        while asked < Self.statementCount {
-            try ask(seed: random.next(), count: Self.statementsPerDatabase)
-            asked += Self.statementsPerDatabase
+        for _ in 0..<((statementCount - 1) / Self.statementsPerDatabase + 1) {
+            try body(random.next())
+        }
+    }
+
+    /// Makes a database with NaN, and asks it the same before and after a merge.
+    private func askMerged(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "/db", access: .readWrite, options: options, on: FaultyFileSystem())
+        defer { try? database.close() }
+        let made = try RandomDatabase(&random, in: database, rows: 60, storesNaN: true)
+        guard !made.experiments.isEmpty else { return }
+        func answers(_ statements: [(text: String, now: Int64)]) -> [[QueryResult.Series]?] {
+            statements.map { text, now in
+                try? database.query(
+                    text, options: QueryOptions(now: Timestamp(nanoseconds: now))
+                ).series
+            }
+        }
+        let statements = (0..<Self.statementsPerDatabase).map { _ in
+            var statement = RandomStatement(made, &random)
+            let text = statement.statement()
+            return (text: text, now: statement.now)
+        }
+        let before = answers(statements)
+        try database.compact()
+        for (index, after) in answers(statements).enumerated() {
+            let known = before[index]?.map { NaiveComparison.answer($0) }
+            let found = after?.map { NaiveComparison.answer($0).text } ?? ["refused"]
+            let expected = known?.map(\.text) ?? ["refused"]
+            let problem =
+                if let known, let after {
+                    NaiveComparison.difference(after, known)
+                } else {
+                    (known == nil) == (after == nil) ? nil : "refused once"
+                }
+            guard let problem else { continue }
+            Issue.record(
+                """
+                COZDB_SEED=\(seed): \(problem)
+                \(statements[index].text)
+                merged:
+                \(found.joined(separator: "\n"))
+                before:
+                \(expected.joined(separator: "\n"))
+                """)
         }
     }
 

@@ -53,7 +53,13 @@ struct RandomDatabase {
     /// Some rows are at the ends of time.
     private(set) var hasFarTimes = false
 
-    init(_ random: inout SeededRandom, in database: Database, rows: Int) throws {
+    /// Some floats are NaN, of which the naive executor knows nothing.
+    private let storesNaN: Bool
+
+    init(
+        _ random: inout SeededRandom, in database: Database, rows: Int, storesNaN: Bool = false
+    ) throws {
+        self.storesNaN = storesNaN
         let names = ["m", "n", "other one"]
         let count = Int.random(in: 1...3, using: &random)
         for name in names.prefix(count) {
@@ -170,10 +176,10 @@ struct RandomDatabase {
         var fields: [String: FieldValue] = [:]
         for (index, field) in experiment.fields.enumerated()
         where Int.random(in: 0...(index % 3), using: &random) == 0 {
-            fields[field.name] = Self.value(field, &random)
+            fields[field.name] = value(field, &random)
         }
         if fields.isEmpty {
-            fields[experiment.fields[0].name] = Self.value(experiment.fields[0], &random)
+            fields[experiment.fields[0].name] = value(experiment.fields[0], &random)
         }
         try batch.add(
             experiment: experiment.name, tags: tags, time: Timestamp(nanoseconds: time),
@@ -183,8 +189,10 @@ struct RandomDatabase {
         script.append(Self.line(experiment.name, tags, fields, time))
     }
 
-    private static func value(_ field: RandomColumn, _ random: inout SeededRandom) -> FieldValue {
+    private func value(_ field: RandomColumn, _ random: inout SeededRandom) -> FieldValue {
         switch field.type {
+        case .float where storesNaN && Int.random(in: 0..<25, using: &random) == 0:
+            return .float(.nan)
         case .float where !field.sumsExactly:
             return .float(Double(Int.random(in: 300...420, using: &random)) / 10)
         case .float:
@@ -196,7 +204,7 @@ struct RandomDatabase {
                 (base.randomElement(using: &random) ?? 0)
                     &+ Int64.random(in: -2...2, using: &random))
         case .integer: return .integer(Int64.random(in: -9...30, using: &random))
-        case .string: return .string(texts.randomElement(using: &random) ?? "")
+        case .string: return .string(Self.texts.randomElement(using: &random) ?? "")
         case .boolean: return .boolean(Bool.random(using: &random))
         }
     }
