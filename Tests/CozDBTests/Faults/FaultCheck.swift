@@ -56,12 +56,12 @@ extension FaultWorkload {
         var batch = WriteBatch()
         try batch.add(
             experiment: "dev", tags: ["id_participant": "p0"], time: Timestamp(nanoseconds: 999),
-            fields: ["number": .integer(1)])
+            fields: ["heart": .float(1)])
         try database.write(batch)
         var expected = found
         let cell = Contents.Cell(
-            experiment: "dev", series: ["id_participant", "p0"], time: 999, column: "number")
-        expected.cells[cell] = .integer(1)
+            experiment: "dev", series: ["id_participant", "p0"], time: 999, column: "heart")
+        expected.cells[cell] = .float(1)
         return expected
     }
 

@@ -25,6 +25,8 @@ struct FaultWorkload {
         .batch(7),
         .statement("DROP SERIES WHERE id_participant = 'p1'"),
         .batch(8),
+        .statement("ALTER EXPERIMENT dev FIELD number TYPE float"),
+        .batch(9),
         .statement("DROP MEASUREMENT \"öther\""),
     ]
     static let changeCount = changes.count
@@ -75,7 +77,8 @@ struct FaultWorkload {
 
     static let steps: [Step] = [
         .change, .change, .flush, .change, .compact, .change, .reopen, .change, .change,
-        .change, .change, .change, .compact, .change, .change, .change, .reopen,
+        .change, .change, .change, .compact, .change, .change, .change, .change, .compact,
+        .change, .reopen,
     ]
 
     /// Two experiments, overwritten cells, refused values and points, new fields as it goes on.

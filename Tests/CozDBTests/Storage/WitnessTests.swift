@@ -100,6 +100,9 @@ import Testing
         half.replaceSubrange(512..<600, with: [UInt8](repeating: 7, count: 88))
         system["db/LOCK"] = half
         #expect(try Self.rows(system) == 20)
+        var findings: [CheckFinding] = []
+        _ = try Database.check("db", on: system) { findings.append($0) }
+        #expect(findings.map(\.file) == ["LOCK"], "the other record was changed")
         let copy = FaultyFileSystem()
         for path in system.files where !path.hasSuffix("LOCK") { copy.add(path, system[path]) }
         #expect(try Self.rows(copy) == 20, "a copy without its lock")
