@@ -84,6 +84,7 @@ struct DatabaseRepair {
         manifest.schemas = schemas.schemas
         report.notes += schemas.assumptions
         manifest.segments = files.segments.map(\.info).sorted { $0.number < $1.number }
+        addCounts(of: manifest.segments)
         manifest.logs = files.logs.sorted { $0.number < $1.number }.map(DatabaseRepair.open)
         manifest.rejects = files.rejects.sorted { $0.number < $1.number }
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
@@ -136,6 +137,7 @@ struct DatabaseRepair {
         schemas.add(newer, in: directory, databaseID: files.databaseID)
         manifest.schemas = schemas.schemas
         manifest.segments += newer.map(\.info)
+        addCounts(of: manifest.segments.suffix(newer.count))
         // Commits of a log that was flushed are in a newer segment too: again they change nothing.
         manifest.logs += newerLogs.map(DatabaseRepair.open)
         adoptedLogs = Set(newerLogs.map(\.number))
@@ -148,6 +150,11 @@ struct DatabaseRepair {
                 lost: "what only the newest manifest knew; the newer files are taken in"))
         report.notes += schemas.assumptions
         if !newer.isEmpty { report.notes.append(DatabaseRepair.orderNote) }
+    }
+
+    /// Values of segments that no manifest counted were new ones as far as anybody knows.
+    private mutating func addCounts(of segments: some Sequence<Manifest.Segment>) {
+        for segment in segments { manifest.counters.insertedValues += segment.valueCount }
     }
 
     private static let orderNote =
@@ -280,7 +287,7 @@ struct DatabaseRepair {
                 }
             }
             manifest.segments.append(info)
-            manifest.counters.add(flush.counters)
+            manifest.add(flush.counters)
         }
         if !memtable.journal.isEmpty { try writeRejects(memtable.journal) }
     }

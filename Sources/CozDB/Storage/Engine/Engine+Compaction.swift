@@ -101,7 +101,7 @@ extension Engine {
             else { return }
             manifest.segments[place] = merged.info
             manifest.segments.removeAll { numbers.contains($0.number) }
-            manifest.counters.add(merge.counters)
+            manifest.add(merge.counters)
         } install: { state in
             state.segments.insert(merged)
             state.tagSetMerges.add(merge.merges)

@@ -42,7 +42,7 @@ extension Engine {
         try replaceManifest { manifest in
             manifest.segments += files.segments.map(\.info)
             if let rejects = files.rejects { manifest.rejects.append(rejects) }
-            manifest.counters.add(files.counters)
+            manifest.add(files.counters)
             manifest.lastSequence = max(manifest.lastSequence, memtable.lastSequence)
             obsolete = manifest.logs.filter { $0.number != log }.map { .log($0.number) }
             manifest.logs.removeAll { $0.number != log }

@@ -80,6 +80,17 @@ struct Manifest: Sendable {
     static let countMax = 1 << 48
 }
 
+extension Manifest {
+    /// Adds what a flush or a merge counted.
+    ///
+    /// A merge takes back what flushes took for new values; a manifest that was made of the files
+    /// need not have counted those.
+    mutating func add(_ changes: WriteCounters) {
+        counters.add(changes)
+        counters.insertedValues = max(0, counters.insertedValues)
+    }
+}
+
 // MARK: Bytes
 
 extension Manifest {

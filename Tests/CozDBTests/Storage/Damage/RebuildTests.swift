@@ -66,6 +66,40 @@ struct RebuildTests {
         #expect(try contents(system).cells.count == before.cells.count)
     }
 
+    @Test(arguments: [false, true])
+    func `segments that a repair took in can be merged`(isOlder: Bool) throws {
+        let system = FaultyFileSystem()
+        var older: [UInt8] = []
+        for value in 0..<3 {
+            let database = try SoundDatabase.open(system)
+            let rows = value == 0 ? 1 : 200
+            try write(
+                database, "one", tags: ["id_participant": "p"], rows: rows,
+                ["a": .integer(Int64(value)), "b": .integer(7)])
+            try database.close()
+            if value == 0 { older = system["db/MANIFEST"] }
+        }
+        let before = try contents(system)
+        if isOlder { system["db/MANIFEST"] = older } else { system.erase("db/MANIFEST") }
+        _ = try Examination.repair(system)
+        let database = try SoundDatabase.open(system)
+        try database.compact()
+        let counters = try database.info().counters
+        #expect(counters.insertedValues == 400 && counters.replacedValues >= 200)
+        try database.close()
+        #expect(try contents(system) == before)
+        #expect(try Examination.check(system).isEmpty)
+    }
+
+    @Test func `a manifest that counted too little can be merged under`() throws {
+        var manifest = Manifest(databaseID: 1)
+        var merged = WriteCounters()
+        merged.insertedValues = -3
+        merged.replacedValues = 3
+        manifest.add(merged)
+        #expect(try Manifest(decoding: manifest.encoded()).counters.insertedValues == 0)
+    }
+
     @Test func `files that do not say what they are go aside`() throws {
         let sound = try DamageTests.sound.get()
         let system = sound.system.survivor(.nothing)
