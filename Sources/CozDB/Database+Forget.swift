@@ -56,7 +56,7 @@ extension Database {
     /// `forget(_:merging:)` after an older one was restored.
     public func forgottenList() throws(DatabaseError) -> ForgottenList {
         switch store {
-        case .writer(let engine): engine.state.withLock { $0.manifest.forgotten }
+        case .writer(let engine): try engine.moment().0.forgotten
         case .reader(let reader):
             try reader.read { manifest, _, _ throws(DatabaseError) in manifest.forgotten }
         }

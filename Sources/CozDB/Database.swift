@@ -116,9 +116,9 @@ public final class Database: Sendable {
         try writer().compactAll()
     }
 
-    /// Flushes, merges what is worth it, seals the manifest and frees the lock. A second call
-    /// does nothing. The calls of other threads must have returned; snapshots and cursors may
-    /// live on.
+    /// Flushes, merges what is worth it, seals the manifest and frees the lock. Calls of other
+    /// threads that have begun are waited for, later ones throw `closed`; another `close` waits
+    /// for the first and does nothing. Snapshots and cursors may live on.
     ///
     /// - Throws: `io` where the last flush fails. The lock is free then too, and the next opening
     ///   recovers from the log what was acknowledged.

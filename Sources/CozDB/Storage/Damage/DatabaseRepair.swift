@@ -222,7 +222,7 @@ struct DatabaseRepair {
     ) throws(DatabaseError) -> Manifest.Segment {
         try SegmentWriter.write(
             in: directory, number: newNumber(), databaseID: manifest.databaseID, schema: schema,
-            effort: effort, fill
+            effort: effort, isAlone: { true }, fill
         ) { $0 }
     }
 

@@ -9,8 +9,8 @@ extension Engine {
     func alter(
         experiment name: String, field: String, type: FieldType
     ) throws(DatabaseError) {
-        state.withLock(when: { !$0.isExclusive }) { $0.isExclusive = true }
-        defer { state.withLock { $0.isExclusive = false } }
+        beginExclusive()
+        defer { endExclusive() }
         try flush()
         let snapshot = try snapshot()
         guard let view = snapshot.experiment(name) else {

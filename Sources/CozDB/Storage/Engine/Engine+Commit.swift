@@ -88,10 +88,10 @@ extension Engine {
         return try state.withLock(
             when: {
                 !$0.isExclusive && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
-                    || $0.failure != nil
+                    || $0.failure != nil || $0.phase > .open
             }
         ) { state throws(DatabaseError) in
-            try checkUsable(state)
+            try checkOpen(state)
             return Grounds(
                 schemas: state.stagedSchemas, known: state.knownRefusals,
                 forgotten: state.manifest.forgotten,
@@ -114,7 +114,7 @@ extension Engine {
         _ commit: EncodedCommit
     ) throws(DatabaseError) -> (role: Role, sequence: UInt64)? {
         try state.withLock { state throws(DatabaseError) in
-            try checkUsable(state)
+            try checkOpen(state)
             guard !state.isExclusive, commit.grounds.schemasVersion == state.schemasVersion,
                 commit.refusals.isEmpty || commit.grounds.refusalsVersion == state.refusalsVersion
             else { return nil }

@@ -29,6 +29,7 @@ extension Engine {
     func compactAll() throws(DatabaseError) {
         try flush()
         try onCompactionQueue { () throws(DatabaseError) in
+            try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
             for experiment in state.withLock({ $0.schemas.all.map(\.id) }) {
                 let segments = state.withLock { $0.manifest.segments(of: experiment) }
                 if segments.count > 1 || segments.contains(where: \.isHasty)
@@ -58,7 +59,7 @@ extension Engine {
                 let segments = state.withLock { $0.manifest.segments(of: experiment) }
                 let firstHasty = segments.firstIndex(where: \.isHasty)
                 guard let range = choose(segments.map(\.sizeBytes), firstHasty),
-                    state.withLock({ !$0.isClosed && $0.failure == nil })
+                    state.withLock({ $0.phase < .closed && $0.failure == nil })
                 else { break }
                 try merge(Array(segments[range]))
             }

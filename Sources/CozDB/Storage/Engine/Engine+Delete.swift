@@ -48,9 +48,9 @@ extension Engine {
     ) throws(DatabaseError) -> Value {
         try changing { () throws(DatabaseError) in
             try onCompactionQueue { () throws(DatabaseError) in
-                state.withLock(when: { !$0.isExclusive }) { $0.isExclusive = true }
-                defer { state.withLock { $0.isExclusive = false } }
-                try flush()
+                beginExclusive()
+                defer { endExclusive() }
+                try flush(isInside: true)
                 return try body()
             }
         }
@@ -75,7 +75,7 @@ extension Engine {
         } catch {
             // Nothing names them: they only take space, which may be what is missing.
             for case .some(let reader) in rewriting.segments.values {
-                try? directory.remove(FileName.segment(reader.info.number).text)
+                try? remove(.segment(reader.info.number))
             }
             for case .some(let info) in rewriting.rejects.values {
                 try? remove(.rejects(info.number))
@@ -136,7 +136,7 @@ extension Engine {
         }
         if written.info.rowCount > 0 { return written }
         try calling("removing an empty segment") { () throws(FileError) in
-            try directory.remove(FileName.segment(written.info.number).text)
+            try remove(.segment(written.info.number))
         }
         return nil
     }

@@ -101,7 +101,7 @@ extension Engine {
         let databaseID = databaseID
         return try SegmentWriter.write(
             in: directory, number: number, databaseID: databaseID, schema: schema, effort: effort,
-            fill
+            isAlone: { witness.isHeld(in: directory) }, fill
         ) { info throws(DatabaseError) in
             try SegmentReader(in: directory, info, databaseID: databaseID)
         }
@@ -122,14 +122,17 @@ extension Engine {
                 return info
             } catch {
                 // Nothing names it.
-                try? folder.remove(FileName.rejects(number).text)
+                try? remove(.rejects(number))
                 throw error
             }
         }
     }
 
     /// Writes everything in memory to segments; the logs are empty afterwards.
-    func flush() throws(DatabaseError) {
+    ///
+    /// - Parameter isInside: whether it is a part of a call that has begun, or of closing.
+    func flush(isInside: Bool = false) throws(DatabaseError) {
+        if !isInside { try checkOpen() }
         try takeLead()
         do throws(DatabaseError) {
             try flushWhileLeading()
@@ -157,27 +160,41 @@ extension Engine {
 
     /// Flushes, merges what is worth it, removes retired files. The database is sealed: its
     /// manifest names no log. The lock is free afterwards, also where this fails.
+    ///
+    /// Nothing of ours may touch the files once another writer can have the lock: calls that have
+    /// begun are waited for, and no more begin.
     func close() throws(DatabaseError) {
-        let isOpen = state.withLock { !$0.isClosed && $0.failure == nil }
-        if isOpen {
+        let isFirst = state.withLock { state in
+            defer { state.phase = max(state.phase, .closing) }
+            return state.phase == .open
+        }
+        guard isFirst else {
+            return state.withLock(when: { $0.phase == .released }) { _ in }
+        }
+        // Deletions, changes of the schemas and the like that have begun.
+        waitForTurn()
+        beginExclusive()
+        let isSound = state.withLock { $0.failure == nil }
+        if isSound {
             // A failure is remembered in the state and thrown below.
-            try? flush()
+            try? flush(isInside: true)
             if options.compactsInBackground { mergeInBackground(Compaction.chooseAll) }
         }
-        // Nothing of ours may touch the files once another writer can have the lock.
         flushQueue.sync {}
         reserveQueue.sync {}
-        compactionQueue.sync {}
+        // Whatever comes to this queue later finds it closed.
+        compactionQueue.sync { state.withLock { $0.phase = .closed } }
         let failure = state.withLock { $0.failure }
-        if isOpen, failure == nil {
+        if failure == nil {
             removeRetired(all: true)
             witness.seal()
         }
         witness.release()
         state.withLock { state in
-            state.isClosed = true
+            state.phase = .released
+            state.isExclusive = false
             state.lastSnapshot = nil
         }
-        if isOpen, let failure { throw failure }
+        if isSound, let failure { throw failure }
     }
 }

@@ -1,6 +1,7 @@
 // Files that no manifest names any more: when they go, at once where space runs out.
 
 internal import Dispatch
+internal import Glibc
 
 extension Engine {
     /// Remembers files that slow readers may still be about to open.
@@ -77,7 +78,13 @@ extension Engine {
         state.withLock { state in state.retired.removeAll { names.contains($0.name) } }
     }
 
+    /// Removes a file that no manifest names.
+    ///
+    /// - Throws: ENOLCK where another writer may have made one of this name meanwhile.
     func remove(_ name: FileName) throws(FileError) {
+        guard witness.isHeld(in: directory) else {
+            throw FileError(code: ENOLCK, call: "unlink", path: directory.path + "/" + name.text)
+        }
         guard case .rejects = name else { return try directory.remove(name.text) }
         try directory.openDirectory(FileName.rejectsDirectory, create: false).remove(name.text)
     }

@@ -24,6 +24,17 @@ final class Engine: Sendable {
     let reserveQueue = DispatchQueue(label: "cozdb.reserve")
     let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
 
+    /// How far `close` came.
+    enum Phase: Comparable {
+        case open
+        /// Calls that have begun go on; no more begin.
+        case closing
+        /// Nothing touches a file any more but `close`.
+        case closed
+        /// The lock is free.
+        case released
+    }
+
     /// Everything that threads share.
     struct State {
         /// As it is on disk.
@@ -59,7 +70,7 @@ final class Engine: Sendable {
         var isExclusive = false
         /// Why nothing can be written any more.
         var failure: DatabaseError?
-        var isClosed = false
+        var phase = Phase.open
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: DispatchTime)] = []
         /// How often some of them were removed: whoever found no space may try again.
@@ -113,8 +124,11 @@ final class Engine: Sendable {
     /// Every entry of the rejects journal, in the order of commits.
     func journal() throws(DatabaseError) -> [JournalEntry] {
         while true {
-            let (stored, recent) = state.withLock { state in
-                (state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal)
+            let (stored, recent) = try state.withLock { state throws(DatabaseError) in
+                if state.phase >= .closed { throw Engine.closed() }
+                return (
+                    state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal
+                )
             }
             do throws(DatabaseError) {
                 var entries: [JournalEntry] = []
@@ -131,15 +145,45 @@ final class Engine: Sendable {
     func changing<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        try changeTurn.withLock { _ throws(DatabaseError) in try body() }
+        try changeTurn.withLock { _ throws(DatabaseError) in
+            try checkOpen()
+            return try body()
+        }
     }
 
+    /// Waits until what `changing` runs has ended.
+    func waitForTurn() { changeTurn.withLock { _ in } }
+
+    /// Keeps commits and changes of the schemas out, until `endExclusive`.
+    func beginExclusive() {
+        state.withLock(when: { !$0.isExclusive }) { $0.isExclusive = true }
+    }
+
+    func endExclusive() { state.withLock { $0.isExclusive = false } }
+
+    // MARK: Whether there is still something to work on
+
+    private static func closed() -> DatabaseError {
+        DatabaseError(.closed, "the database was closed")
+    }
+
+    /// Asked where a call begins.
+    func checkOpen() throws(DatabaseError) {
+        try state.withLock { state throws(DatabaseError) in try checkOpen(state) }
+    }
+
+    func checkOpen(_ state: State) throws(DatabaseError) {
+        if let failure = state.failure { throw failure }
+        if state.phase >= .closing { throw Engine.closed() }
+    }
+
+    /// Asked in the middle of a call, which `close` waits for.
     func checkUsable(_ state: State) throws(DatabaseError) {
         if let failure = state.failure { throw failure }
-        if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
+        if state.phase >= .closed { throw Engine.closed() }
     }
 
-    /// Asked before anything is acknowledged or replaced.
+    /// Asked before anything is made, acknowledged or replaced.
     func checkIsAlone() throws(DatabaseError) {
         guard !witness.isHeld(in: directory) else { return }
         throw DatabaseError(
@@ -159,8 +203,14 @@ final class Engine: Sendable {
             databaseID: databaseID, number: number, firstSequence: firstSequence)
         let log = try makingRoom { () throws(DatabaseError) in
             try calling("making a log") { () throws(FileError) in
-                try LogWriter(in: directory, identity: identity) { [reserveQueue] work in
-                    reserveQueue.async(execute: work)
+                do throws(FileError) {
+                    return try LogWriter(in: directory, identity: identity) {
+                        [reserveQueue] work in reserveQueue.async(execute: work)
+                    }
+                } catch {
+                    // Nothing names it; it only takes space, which may be what is missing.
+                    try? remove(.log(number))
+                    throw error
                 }
             }
         }
@@ -199,8 +249,13 @@ final class Engine: Sendable {
         flushQueue.async { self.flushInBackground() }
     }
 
+    /// The number of a file that is made next.
+    ///
+    /// - Throws: `closed`, `locked`: then there may be files of another writer of any number.
     func reserveFileNumber() throws(DatabaseError) -> UInt64 {
-        state.withLock { state in
+        try checkIsAlone()
+        return try state.withLock { state throws(DatabaseError) in
+            try checkUsable(state)
             defer { state.manifest.nextFileNumber += 1 }
             return state.manifest.nextFileNumber
         }
@@ -262,7 +317,7 @@ final class Engine: Sendable {
         var before: Snapshot?
         defer { withExtendedLifetime(before) {} }
         return try state.withLock { state throws(DatabaseError) in
-            if state.isClosed { throw DatabaseError(.closed, "the database was closed") }
+            if state.phase >= .closed { throw Engine.closed() }
             // Nothing was committed since: what was parsed, planned and decoded for it still holds.
             if let last = state.lastSnapshot, last.sequence == state.durableSequence {
                 return (state.manifest, last)

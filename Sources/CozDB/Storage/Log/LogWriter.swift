@@ -28,15 +28,9 @@ final class LogWriter {
         sizeBytes = start.count
         durableSizeBytes = start.count
         start.appendZeros(LogReserve.firstSizeBytes - start.count)
-        do throws(FileError) {
-            try file.writeAll(start.bytes.span, at: 0)
-            try file.syncData()
-            try directory.sync()
-        } catch {
-            // Nothing names it; it only takes space, which may be what is missing.
-            try? directory.remove(name)
-            throw error
-        }
+        try file.writeAll(start.bytes.span, at: 0)
+        try file.syncData()
+        try directory.sync()
         reserve = LogReserve(file, background: background)
     }
 

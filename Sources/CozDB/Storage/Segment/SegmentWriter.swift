@@ -52,11 +52,13 @@ final class SegmentWriter {
     /// Makes a segment file of what is written to it; durable on return, its name is not.
     ///
     /// - Parameters:
+    ///   - isAlone: whether the lock still keeps other writers out. Only then the file is removed
+    ///     where anything fails: it may be one of theirs.
     ///   - fill: writes the rows.
-    ///   - finish: what else must succeed. Where anything fails the file is removed.
+    ///   - finish: what else must succeed.
     static func write<Result>(
         in directory: any Directory, number: UInt64, databaseID: UInt64,
-        schema: ExperimentSchema, effort: EncodingEffort,
+        schema: ExperimentSchema, effort: EncodingEffort, isAlone: () -> Bool,
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void,
         finish: (Manifest.Segment) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
@@ -74,7 +76,7 @@ final class SegmentWriter {
                 })
         } catch {
             // Nothing names it; it only takes space, which may be what is missing.
-            try? directory.remove(name)
+            if isAlone() { try? directory.remove(name) }
             throw error
         }
     }
