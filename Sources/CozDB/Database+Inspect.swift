@@ -35,10 +35,7 @@ extension Database {
         case .segment(let number): try inspectSegment(number, manifest, directory, path, body)
         case .rejects(let number): try inspectRejects(number, manifest, directory, path, body)
         case .lock:
-            let text = try calling("reading the lock") { () throws(FileError) in
-                try directory.open(name, writable: false).readAll(count: 1000, at: 0)
-            }
-            try body("lock, last taken by \(String(decoding: text, as: UTF8.self))\n")
+            try body(describe(Witness.read(in: directory)))
         }
     }
 
@@ -53,6 +50,20 @@ extension Database {
             .notFound,
             "the manifest does not name this file; nothing in it is part of the database",
             file: path)
+    }
+
+    private static func describe(_ lock: Witness.Found) -> String {
+        guard let witness = lock.witness else { return "lock, without a whole record\n" }
+        var text = """
+            lock, last taken by \(witness.holder), \(witness.isClosed ? "closed" : "not closed")
+            saw generation \(witness.generation) of the manifest of database \
+            \(String(witness.databaseID, radix: 16))
+
+            """
+        if witness.logNumber > 0 {
+            text += "saw \(witness.logSizeBytes) bytes of \(FileName.log(witness.logNumber).text)\n"
+        }
+        return text
     }
 
     private static func describe(_ manifest: Manifest) -> String {

@@ -34,11 +34,18 @@ struct DatabaseRepair {
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
         manifest = original ?? Manifest(databaseID: files.databaseID)
         report.isDryRun = isDryRun
-        if let (name, error) = found.problem {
+        for problem in found.problems {
             let lost =
-                original == nil ? DatabaseRepair.lostWithManifest : DatabaseCheck.lost(name)
-            add(name.text, error.offset, LossText(found: error.message, lost: lost))
-            if found.hasFile { aside.append(name) }
+                if problem.isHarmless {
+                    "nothing"
+                } else if original == nil, problem.name == .manifest {
+                    DatabaseRepair.lostWithManifest
+                } else {
+                    DatabaseCheck.lost(problem.name)
+                }
+            let error = problem.error
+            add(problem.name.text, error.offset, LossText(found: error.message, lost: lost))
+            if problem.hasFile, !aside.contains(problem.name) { aside.append(problem.name) }
         }
         if original == nil {
             rebuild(from: files)
@@ -229,13 +236,15 @@ struct DatabaseRepair {
     // MARK: Logs
 
     private mutating func repairLogs() throws(DatabaseError) {
-        var salvage = LogSalvage(manifest)
+        var salvage = LogSalvage(
+            manifest, mayBeNarrow: original == nil || !adoptedLogs.isEmpty)
         var isNeeded = original == nil && !manifest.logs.isEmpty || !adoptedLogs.isEmpty
         for (index, log) in manifest.logs.enumerated() {
             let name = FileName.log(log.number)
-            let problem = try problem(of: log)
             let before = salvage.losses.count
             let isThere = try salvage.add(log, of: manifest, in: directory)
+            manifest.schemas = salvage.firstSchemas
+            let problem = try problem(of: log)
             guard let problem else { continue }
             isNeeded = true
             if !isThere, isSuperseded, !adoptedLogs.contains(log.number), hasNewer({ _ in true }) {

@@ -3,45 +3,65 @@
 
 /// What a repair finds out about manifest and lock before it looks at anything else.
 struct FoundManifest {
+    /// Something that is wrong with one of the two.
+    struct Problem {
+        var name: FileName
+        var error: DatabaseError
+        /// Whether everything that the file should hold was understood.
+        var isHarmless = false
+        /// Whether the file has anything that is worth keeping.
+        var hasFile = true
+    }
+
     /// nil where there is none to begin with.
     private(set) var manifest: Manifest?
     /// What the lock knows of the newest state, where it is of this database.
     private(set) var witness: Witness?
-    /// What is wrong with manifest or lock.
-    private(set) var problem: (name: FileName, error: DatabaseError)?
-    /// Whether the file of the problem has anything that is worth keeping.
-    private(set) var hasFile = true
+    private(set) var problems: [Problem] = []
 
     /// - Throws: `notFound` where there is no database; `unsupportedFormat` for a newer one.
     init(in directory: any Directory) throws(DatabaseError) {
         do throws(DatabaseError) {
             manifest = try FoundManifest.read(directory)
             if manifest == nil {
-                hasFile = false
-                problem = (.manifest, DatabaseError(.damaged, "the manifest is missing"))
+                let error = DatabaseError(.damaged, "the manifest is missing")
+                problems = [Problem(name: .manifest, error: error, hasFile: false)]
             }
         } catch {
             guard error.kind == .damaged || error.isUnreadable else { throw error }
-            problem = (.manifest, error)
+            manifest = error.kind == .damaged ? try Manifest.readBeforeEnd(in: directory) : nil
+            problems = [Problem(name: .manifest, error: error, isHarmless: manifest != nil)]
         }
         guard let read = manifest else {
-            do throws(DatabaseError) {
-                witness = try Witness.read(in: directory).witness
-            } catch {
-                guard error.isUnreadable else { throw error }
-            }
+            try readLock(in: directory)
             return
         }
         let check = try WitnessCheck(read, in: directory)
-        problem = check.problem
         witness = check.found.witness
-        if case .nothing = check.found { hasFile = false }
+        if let (name, error) = check.problem {
+            var problem = Problem(name: name, error: error)
+            if case .nothing = check.found { problem.hasFile = false }
+            problems.append(problem)
+        }
         guard let witness, witness.databaseID != read.databaseID else { return }
         // Segments and logs tell which of the two is from elsewhere.
         if try FoundFiles.owner(in: directory) == witness.databaseID {
             manifest = nil
         } else {
             self.witness = nil
+        }
+    }
+
+    /// Where there is no manifest that it could be compared with.
+    private mutating func readLock(in directory: any Directory) throws(DatabaseError) {
+        do throws(DatabaseError) {
+            let found = try Witness.read(in: directory)
+            witness = found.witness
+            guard case .noRecord = found else { return }
+            let error = DatabaseError(.damaged, "LOCK holds no whole record", offset: 0)
+            problems.append(Problem(name: .lock, error: error))
+        } catch {
+            guard error.isUnreadable else { throw error }
         }
     }
 

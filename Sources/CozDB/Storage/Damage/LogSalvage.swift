@@ -4,17 +4,24 @@
 struct LogSalvage {
     private(set) var memtable = Memtable()
     private(set) var schemas: SchemaSet
+    /// What the logs begin with: schemas of the manifest, with the types that the logs show.
+    private(set) var firstSchemas: SchemaSet
     private(set) var lastSequence: UInt64
     /// Which commits are lost, in words.
     private(set) var losses: [String] = []
     /// Commits that were read behind lost ones.
     private(set) var commitsBehind = 0
+    /// Whether types of fields may be those of the segments alone, as where a manifest was made of
+    /// the files.
+    private let mayBeNarrow: Bool
     /// Of the log that was added last: where its last good frame ends, and the commit after it.
     private var endOffset = 0
     private var nextSequence: UInt64 = 0
 
-    init(_ manifest: Manifest) {
+    init(_ manifest: Manifest, mayBeNarrow: Bool) {
+        self.mayBeNarrow = mayBeNarrow
         schemas = manifest.schemas
+        firstSchemas = manifest.schemas
         lastSequence = manifest.lastSequence
     }
 
@@ -42,14 +49,9 @@ struct LogSalvage {
     }
 
     private mutating func add(_ bytes: [UInt8], _ identity: LogIdentity) {
-        var offset = LogFormat.headerSizeBytes
-        while offset + LogFormat.frameHeaderSizeBytes <= bytes.count {
-            guard let frame = LogSalvage.frame(in: bytes.span, at: offset, identity),
-                frame.header.firstSequence >= nextSequence
-            else {
-                offset += LogFormat.alignment
-                continue
-            }
+        let frames = LogSalvage.frames(in: bytes.span, identity, from: nextSequence)
+        if mayBeNarrow { widen(for: frames.flatMap(\.commits)) }
+        for frame in frames {
             let first = frame.header.firstSequence
             // Where the header is lost too, nobody knows which commit the log began with.
             if first > nextSequence, nextSequence > 0 { note(nextSequence, first - 1) }
@@ -57,9 +59,8 @@ struct LogSalvage {
                 apply(commit, sequence: first &+ UInt64(index))
             }
             nextSequence = first &+ UInt64(frame.header.commitCount)
-            offset += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
-            endOffset = offset
         }
+        endOffset = frames.last?.endOffset ?? 0
     }
 
     /// Says what is lost at the end of the log that was added last.
@@ -103,9 +104,48 @@ struct LogSalvage {
         }
     }
 
+    /// Gives fields the types that commits of a log have values of: no log has values of two types
+    /// of one field, as changing a type ends the log.
+    private mutating func widen(for commits: [[UInt8]]) {
+        var found = CommitColumns()
+        // What a damaged commit says before its damage is as true as the rest.
+        for commit in commits { try? CommitRecord.read(commit, into: &found) }
+        for (experiment, columns) in found.types where memtable.tables[experiment] == nil {
+            schemas.update(experiment) { $0.widen(columns) }
+            firstSchemas.update(experiment) { $0.widen(columns) }
+        }
+    }
+
+    private struct Frame {
+        var header: FrameHeader
+        var commits: [[UInt8]]
+        var endOffset: Int
+    }
+
+    /// All whole frames of a log.
+    private static func frames(
+        in bytes: Span<UInt8>, _ identity: LogIdentity, from sequence: UInt64
+    ) -> [Frame] {
+        var frames: [Frame] = []
+        var next = sequence
+        var offset = LogFormat.headerSizeBytes
+        while offset + LogFormat.frameHeaderSizeBytes <= bytes.count {
+            guard let frame = frame(in: bytes, at: offset, identity),
+                frame.header.firstSequence >= next
+            else {
+                offset += LogFormat.alignment
+                continue
+            }
+            frames.append(frame)
+            next = frame.header.firstSequence &+ UInt64(frame.header.commitCount)
+            offset = frame.endOffset
+        }
+        return frames
+    }
+
     private static func frame(
         in bytes: Span<UInt8>, at offset: Int, _ identity: LogIdentity
-    ) -> (header: FrameHeader, commits: [[UInt8]])? {
+    ) -> Frame? {
         let start = offset + LogFormat.frameHeaderSizeBytes
         guard
             let header = FrameHeader.read(
@@ -119,6 +159,40 @@ struct LogSalvage {
             let plain = LogReader.expanded([UInt8](copying: payload), header),
             let commits = LogReader.split(plain, count: header.commitCount)
         else { return nil }
-        return (header, commits)
+        return Frame(
+            header: header, commits: commits,
+            endOffset: offset + LogFormat.frameSizeBytes(payload: header.payloadSizeBytes))
     }
+}
+
+extension ExperimentSchema {
+    /// Gives fields the types of their values, where these are wider.
+    fileprivate mutating func widen(_ types: [ColumnID: FieldType]) {
+        for (id, type) in types where id < columns.count {
+            guard columns[id].kind == .field, RebuiltSchemas.isWider(type, than: columns[id].type)
+            else { continue }
+            retype(id, to: type)
+        }
+    }
+}
+
+/// Which columns a commit has values of.
+private struct CommitColumns: CommitReceiver {
+    private(set) var types: [Int: [ColumnID: FieldType]] = [:]
+    private var experiment = 0
+
+    mutating func beginTable(experiment: Int) { self.experiment = experiment }
+
+    mutating func receiveColumn(_ column: ColumnID, type: FieldType) {
+        types[experiment, default: [:]][column] = type
+    }
+
+    mutating func receive(_ change: SchemaChange) {}
+    mutating func receive(_ entry: JournalEntry) {}
+    mutating func receiveString(_ bytes: Span<UInt8>) -> UInt64 { 0 }
+    mutating func receiveTagSet(
+        key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]
+    ) {}
+    mutating func receiveLayout(_ columns: Span<UInt32>) {}
+    mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>) {}
 }

@@ -34,12 +34,17 @@ struct RebuiltSchemas {
         }
     }
 
-    /// The type that holds the values of both: types are widened, never narrowed.
+    /// The type that holds the values of both.
     private static func wider(_ known: Column?, _ other: Column) -> Column {
         guard let known else { return other }
+        return isWider(other.type, than: known.type) ? other : known
+    }
+
+    /// Whether a field can have become of one type after it was of the other: types are widened,
+    /// never narrowed.
+    static func isWider(_ type: FieldType, than other: FieldType) -> Bool {
         let order: [FieldType] = [.boolean, .integer, .float, .string]
-        let (left, right) = (order.firstIndex(of: known.type), order.firstIndex(of: other.type))
-        return (left ?? 0) < (right ?? 0) ? other : known
+        return order.firstIndex(of: type) ?? 0 > order.firstIndex(of: other) ?? 0
     }
 
     /// The lists of tags that series have; those that cannot be read say nothing.

@@ -321,6 +321,19 @@ extension Manifest {
         return (try decode(found.bytes, in: directory), found.file)
     }
 
+    /// The manifest in front of bytes that do not belong to it; nil where there is none.
+    static func readBeforeEnd(in directory: any Directory) throws(DatabaseError) -> Manifest? {
+        let bytes = try calling("reading the manifest") { () throws(FileError) in
+            let file = try directory.open(FileName.manifest.text, writable: false)
+            return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
+        }
+        guard bytes.count > headerSizeBytes else { return nil }
+        var header = ByteReader(bytes.span.extracting(16..<headerSizeBytes))
+        guard let size = try? header.readUInt64(), size < UInt64(bytes.count - headerSizeBytes)
+        else { return nil }
+        return try? Manifest(decoding: Array(bytes[..<(headerSizeBytes + Int(size))]))
+    }
+
     private static func decode(
         _ bytes: [UInt8], in directory: any Directory
     ) throws(DatabaseError) -> Manifest {

@@ -91,6 +91,53 @@ struct RebuildTests {
         #expect(try Examination.check(system).isEmpty)
     }
 
+    @Test func `a log has the types that its fields had when it was written`() throws {
+        let system = FaultyFileSystem()
+        let first = try SoundDatabase.open(system)
+        try write(
+            first, "one", tags: ["id_participant": "p"], rows: 1,
+            ["a": .integer(0), "s": .string("x")])
+        _ = try first.query("ALTER EXPERIMENT one FIELD a TYPE float")
+        try write(first, "one", tags: ["id_participant": "q"], rows: 2, ["s": .string("y")])
+        try write(first, "one", tags: ["id_participant": "q"], rows: 3, ["a": .float(1.5)])
+        // As after kill -9.
+        let killed = system.survivor(.nothing)
+        let before = try contents(killed)
+        killed.erase("db/MANIFEST")
+        let report = try Examination.repair(killed)
+        #expect(report.findings.map(\.file) == ["MANIFEST"], "\(report.findings)")
+        #expect(try contents(killed) == before)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `manifest and lock that were exchanged go aside, both`() throws {
+        let sound = try DamageTests.sound.get()
+        let system = sound.system.survivor(.nothing)
+        let (manifest, lock) = (system["db/MANIFEST"], system["db/LOCK"])
+        (system["db/MANIFEST"], system["db/LOCK"]) = (lock, manifest)
+        let report = try Examination.repair(system)
+        #expect(report.findings.map(\.file) == ["MANIFEST", "LOCK"])
+        let folder = try #require(report.folder)
+        #expect(system["db/\(folder)/MANIFEST"] == lock)
+        #expect(system["db/\(folder)/LOCK"] == manifest)
+        #expect(try Examination.check(system).isEmpty)
+    }
+
+    @Test func `bytes behind the manifest cost nothing but themselves`() throws {
+        let sound = try DamageTests.sound.get()
+        let system = sound.system.survivor(.nothing)
+        let before = try (contents(system), sound.manifest())
+        system["db/MANIFEST"].append(0)
+        #expect(try Examination.check(system).map(\.file) == ["MANIFEST"])
+        let report = try Examination.repair(system)
+        #expect(report.findings.map(\.lost) == ["nothing"])
+        let after = try Manifest(decoding: system["db/MANIFEST"])
+        #expect(after.segments.map(\.number) == before.1.segments.map(\.number))
+        #expect(after.forgotten == before.1.forgotten)
+        #expect(try contents(system) == before.0)
+        #expect(try Examination.check(system).isEmpty)
+    }
+
     @Test func `a manifest that counted too little can be merged under`() throws {
         var manifest = Manifest(databaseID: 1)
         var merged = WriteCounters()
