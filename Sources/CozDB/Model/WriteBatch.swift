@@ -266,7 +266,8 @@ public struct WriteBatch: Sendable {
         appendNumber(experiment)
     }
 
-    /// Adds a tag to the set begun last.
+    /// Adds a tag to the set begun last: name and value of at most 65,535 bytes of valid UTF-8, or
+    /// the write of the batch throws `usage`.
     public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
         appendWord(name)
         appendWord(value)
@@ -443,15 +444,45 @@ public struct WriteBatch: Sendable {
     func receivedTagSet(_ index: Int) -> TagSet { WriteBatch.tagSet(tagSets.copy(index)) }
 
     private static func tagSet(_ bytes: [UInt8]) -> TagSet {
-        var words: [String] = []
-        var offset = 4
-        while offset < bytes.count {
-            let size = WriteBatch.number(bytes, at: offset)
-            words.append(String(decoding: bytes[(offset + 4)..<(offset + 4 + size)], as: UTF8.self))
-            offset += 4 + size
-        }
+        let words = words(bytes).map { String(decoding: bytes[$0], as: UTF8.self) }
         let tags = stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
         return TagSet(experiment: WriteBatch.number(bytes, at: 0), tags: tags)
+    }
+
+    /// Where the words of a tag set lie: a name, its value, the next name.
+    private static func words(_ bytes: [UInt8]) -> [Range<Int>] {
+        var words: [Range<Int>] = []
+        var offset = 4
+        while offset < bytes.count {
+            let start = offset + 4
+            offset = start + WriteBatch.number(bytes, at: offset)
+            words.append(start..<offset)
+        }
+        return words
+    }
+
+    /// Calls the body with the bytes of the name and the value of each tag.
+    func forEachTag(
+        of tagSet: Int, _ body: (Span<UInt8>, Span<UInt8>) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let bytes = tagSets.copy(tagSet)
+        let words = WriteBatch.words(bytes)
+        let span = bytes.span
+        for index in stride(from: 0, to: words.count, by: 2) {
+            try body(span.extracting(words[index]), span.extracting(words[index + 1]))
+        }
+    }
+
+    /// Calls the body with the bytes of the name, and with those it had when it came.
+    func forEachName(
+        ofColumn index: Int, _ body: (Span<UInt8>) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let bytes = columns.copy(index)
+        let span = bytes.span
+        guard bytes[0] & WriteBatch.renamedMark != 0 else { return try body(span.extracting(5...)) }
+        let end = 9 + WriteBatch.number(bytes, at: 5)
+        try body(span.extracting(9..<end))
+        try body(span.extracting(end...))
     }
 }
 

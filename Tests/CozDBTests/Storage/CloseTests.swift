@@ -22,6 +22,25 @@ struct CloseTests {
         return Set(series.first?.times.map(\.nanoseconds) ?? [])
     }
 
+    @Test func `after the end every call says that it is closed`() throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        try database.write(Self.batch(1))
+        try database.close()
+        try database.close()
+        let calls: [() throws -> Void] = [
+            { try database.write(Self.batch(2)) }, { try database.flush() },
+            { try database.compact() }, { _ = try database.query("SELECT v FROM m") },
+            { try database.rejects { _ in true } }, { _ = try database.forgottenList() },
+            { _ = try database.forget(["p"]) }, { _ = try database.replayRejects() },
+            { try database.alter(experiment: "m", field: "v", type: .string) },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = #expect(throws: DatabaseError.self, "call \(index)") { try call() }
+            #expect(error?.kind == .closed, "call \(index): \(error?.message ?? "")")
+        }
+    }
+
     /// What a writer does whose lock was removed while it was open.
     @Test(arguments: ["flush", "close", "compact", "delete", "write"])
     func `a writer that lost its lock leaves the files of the next one alone`(

@@ -315,15 +315,15 @@ struct EngineTests {
         let database = try Database.open("db", access: .readWrite, options: options(), on: system)
         let long = [UInt8](repeating: 0x61, count: 70_000)
         func write(
-            experiment: [UInt8] = [0x61], tag: [UInt8] = [0x62], field: [UInt8] = [0x63],
-            text: [UInt8] = [0x64]
+            experiment: [UInt8] = [0x61], tag: [UInt8] = [0x62], value: [UInt8] = [0x65],
+            field: [UInt8] = [0x63], text: [UInt8] = [0x64]
         ) throws {
             var batch = WriteBatch()
             batch.settings.identity = .allTags
             let number = batch.experiment(experiment.span)
             let column = batch.column(experiment: number, name: field.span, type: .string)
             batch.beginTagSet(experiment: number)
-            batch.addTag(name: tag.span, value: [0x65].span)
+            batch.addTag(name: tag.span, value: value.span)
             let tags = batch.endTagSet()
             batch.append(column: column, bits: batch.string(text.span))
             batch.endRow(tagSet: tags, time: 1, line: 1)
@@ -335,7 +335,15 @@ struct EngineTests {
         #expect(throws: DatabaseError.self) { try write(tag: long) }
         #expect(throws: DatabaseError.self) { try write(field: long) }
         #expect(throws: DatabaseError.self) { try write(field: []) }
-        #expect(throws: DatabaseError.self) { try write(text: [0xFF]) }
+        #expect(throws: DatabaseError.self) { try write(value: long) }
+        // Repaired, each of them would be another's.
+        for bytes in [[0xFF], [0xC3]] as [[UInt8]] {
+            #expect(throws: DatabaseError.self) { try write(experiment: bytes) }
+            #expect(throws: DatabaseError.self) { try write(tag: bytes) }
+            #expect(throws: DatabaseError.self) { try write(value: bytes) }
+            #expect(throws: DatabaseError.self) { try write(field: bytes) }
+            #expect(throws: DatabaseError.self) { try write(text: bytes) }
+        }
         #expect(throws: DatabaseError.self) {
             try write(text: [UInt8](repeating: 0x61, count: (1 << 20) + 1))
         }

@@ -3,23 +3,33 @@
 extension CommitEncoder {
     /// What the numbered form of a batch takes unseen must not reach the log: no reader accepts it.
     func checkNames(_ batch: borrowing WriteBatch) throws(DatabaseError) {
-        func check(_ size: Int, _ what: String) throws(DatabaseError) {
-            guard (1...DatabaseOptions.nameSizeBytesMax).contains(size) else {
+        func check(
+            _ word: Span<UInt8>, _ what: String, atLeast least: Int = 1
+        ) throws(DatabaseError) {
+            guard (least...DatabaseOptions.nameSizeBytesMax).contains(word.count) else {
                 throw DatabaseError(
                     .usage,
-                    "\(what) name of \(size) bytes; expected 1 to "
+                    "\(what) of \(word.count) bytes; expected \(least) to "
                         + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
+            }
+            // Repaired, two of them could become one.
+            guard (try? UTF8Span(validating: word)) != nil else {
+                throw DatabaseError(.usage, "\(what) that is not valid UTF-8")
             }
         }
         for index in 0..<batch.experiments.count {
-            // Bytes that are not UTF-8 grow when they are repaired.
-            try check(batch.experiments.text(index).utf8.count, "experiment")
+            try check(batch.experiments.copy(index).span, "experiment name")
         }
         for index in 0..<batch.columns.count {
-            try check(batch.receivedColumn(index).name.utf8.count, "field")
+            try batch.forEachName(ofColumn: index) { name throws(DatabaseError) in
+                try check(name, "field name")
+            }
         }
         for index in 0..<batch.tagSets.count {
-            for tag in batch.receivedTagSet(index).tags { try check(tag.name.utf8.count, "tag") }
+            try batch.forEachTag(of: index) { name, value throws(DatabaseError) in
+                try check(name, "tag name")
+                try check(value, "tag value", atLeast: 0)
+            }
         }
     }
 
