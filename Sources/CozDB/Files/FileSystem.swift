@@ -46,9 +46,14 @@ extension DatabaseError {
         case ENFILE: advice = "the system has no more; raise its limit (sysctl fs.file-max)"
         case FileError.notFolder:
             advice = "links are not followed inside a database; put the folder back, or remove this"
-        case ELOOP: advice = "symbolic links are not followed inside a database"
+        case ELOOP:
+            advice =
+                "symbolic links are not followed inside a database; put the file itself here, or "
+                + "remove the link and keep what the other files hold: cozdb repair"
         case FileError.notRegular, EISDIR, ENXIO:
-            advice = "files of a database are regular files; put the file back that belongs here"
+            advice =
+                "files of a database are regular files; put the file back that belongs here, or "
+                + "remove this and keep what the other files hold: cozdb repair"
         default: advice = "see the system's log for the device"
         }
         self.init(
