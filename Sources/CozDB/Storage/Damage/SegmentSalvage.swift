@@ -12,19 +12,15 @@ struct SegmentSalvage {
     }
 
     private let segment: SegmentReader
-    private let damage: SegmentDamage
+    private let loss: SegmentLoss
     /// nil for fields that are lost whole.
     private var readers: [SegmentColumnReader?] = []
-    /// All blocks that are lost: those that are damaged and those that need one.
-    private var lostBlocks: Set<SegmentDamage.Block> = []
     private var runs: [Run] = []
-    /// What is lost besides what the damaged blocks held, in words.
-    private(set) var consequences: [String] = []
 
     /// - Throws: `io` where the system fails to read what is whole.
     init(_ segment: SegmentReader, _ damage: SegmentDamage) throws(DatabaseError) {
+        let segment = SegmentReader(quiet: segment)
         self.segment = segment
-        self.damage = damage
         for field in segment.footer.fields.indices {
             if damage.fields.contains(field) {
                 readers.append(nil)
@@ -34,104 +30,26 @@ struct SegmentSalvage {
                         segment, field: field, directory: try segment.directory(field)))
             }
         }
-        for field in readers.indices { try findLostBlocks(of: field) }
-        let lost = damage.rows
-        let emptied = try emptiedRows()
-        keep(without: lost + emptied)
+        loss = try SegmentLoss(of: damage, in: segment, searchesAll: true)
+        keep(without: loss.rows + loss.emptied)
     }
+
+    /// What is lost besides what the damaged blocks held, in words.
+    var consequences: [String] { segment.consequences(loss) }
 
     var keptRowCount: Int { runs.reduce(0) { $0 + $1.rows.count } }
-
-    // MARK: What is lost
-
-    private mutating func findLostBlocks(of field: Int) throws(DatabaseError) {
-        guard let directory = readers[field]?.directory else { return }
-        let isString = segment.footer.fields[field].column.type == .string
-        for block in 0..<directory.table.count {
-            let name = SegmentDamage.Block(field: field, block: block)
-            let encoding = directory.table.int(BlockColumn.encoding, block)
-            if damage.blocks.contains(name) {
-                lostBlocks.insert(name)
-            } else if isString, damage.dictionaries.contains(field),
-                !SegmentFormat.holdsStrings(encoding)
-            {
-                lostBlocks.insert(name)
-            } else if BlockEncoding(rawValue: UInt8(truncatingIfNeeded: encoding))?.isReference
-                ?? false, try !isDecodable(block, of: field)
-            {
-                lostBlocks.insert(name)
-                consequences.append(segment.lost(.values(field: field, block: block)))
-            }
-        }
-    }
-
-    /// Whether a block that refers to others can be read.
-    private mutating func isDecodable(_ block: Int, of field: Int) throws(DatabaseError) -> Bool {
-        do throws(DatabaseError) {
-            try readers[field]?.check(block: block)
-            return true
-        } catch {
-            if error.isFailedCall { throw error }
-            return false
-        }
-    }
-
-    /// Rows that have no field left.
-    private mutating func emptiedRows() throws(DatabaseError) -> [Range<Int>] {
-        var affected: [Range<Int>] = []
-        if readers.contains(where: { $0 == nil }) { affected = [0..<segment.footer.rowCount] }
-        for name in lostBlocks {
-            guard let reader = readers[name.field] else { continue }
-            affected.append(reader.directory.rows(ofBlock: name.block))
-        }
-        guard !affected.isEmpty else { return [] }
-        var hasField = [Bool](repeating: false, count: segment.footer.rowCount)
-        for field in readers.indices where segment.footer.fields[field].column.kind == .field {
-            for block in 0..<(readers[field]?.directory.table.count ?? 0) {
-                let name = SegmentDamage.Block(field: field, block: block)
-                guard !lostBlocks.contains(name), let rows = try readers[field]?.rows(block: block)
-                else { continue }
-                for row in rows { hasField[Int(row)] = true }
-            }
-        }
-        var emptied: [Range<Int>] = []
-        for rows in SegmentSalvage.united(affected) {
-            for row in rows where !hasField[row] {
-                if let last = emptied.last, last.upperBound == row {
-                    emptied[emptied.count - 1] = last.lowerBound..<(row + 1)
-                } else {
-                    emptied.append(row..<(row + 1))
-                }
-            }
-        }
-        return emptied
-    }
 
     private mutating func keep(without lost: [Range<Int>]) {
         var next = 0
         var base = 0
         let end = segment.footer.rowCount
-        for rows in SegmentSalvage.united(lost) + [end..<end] {
+        for rows in SegmentLoss.united(lost) + [end..<end] {
             if rows.lowerBound > next {
                 runs.append(Run(rows: next..<rows.lowerBound, base: base))
                 base += rows.lowerBound - next
             }
             next = max(next, rows.upperBound)
         }
-    }
-
-    /// The same rows in ascending ranges that do not touch.
-    private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
-        var united: [Range<Int>] = []
-        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
-            if let last = united.last, last.upperBound >= range.lowerBound {
-                united[united.count - 1] =
-                    last.lowerBound..<max(last.upperBound, range.upperBound)
-            } else {
-                united.append(range)
-            }
-        }
-        return united
     }
 
     // MARK: Writing
@@ -211,17 +129,27 @@ struct SegmentSalvage {
         guard let directory = readers[field]?.directory else { return }
         for run in runs {
             for block in directory.blocks(rows: run.rows) {
-                if lostBlocks.contains(SegmentDamage.Block(field: field, block: block)) {
-                    continue
-                }
+                if loss.isLost(block, of: field) { continue }
                 let rows = directory.rows(ofBlock: block)
-                if rows.clamped(to: run.rows) == rows {
+                if rows.clamped(to: run.rows) == rows,
+                    try canBeCopied(block, of: field, directory.table)
+                {
                     try copy(block, of: field, run, to: writer)
                 } else {
                     try add(block, of: field, run, to: writer)
                 }
             }
         }
+    }
+
+    /// Whether a block stays what it is without what is lost.
+    private func canBeCopied(
+        _ block: Int, of field: Int, _ table: IntegerTable
+    ) throws(DatabaseError) -> Bool {
+        if loss.dependent[field]?.missing[block] != nil { return false }
+        // A field that another one repeats, if only in name, may not be there any more.
+        guard let column = try segment.repeatedColumn(table, block: block) else { return true }
+        return segment.field(column).map { loss.all(ofField: $0) == nil } ?? false
     }
 
     private mutating func copy(
@@ -253,7 +181,8 @@ struct SegmentSalvage {
     private mutating func add(
         _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
     ) throws(DatabaseError) {
-        guard var part = try readers[field]?.part(block: block, rows: run.rows) else { return }
+        let readable = try readers[field]?.readablePart(block: block, rows: run.rows)
+        guard var part = readable, !part.rows.isEmpty else { return }
         part.rows = SegmentSalvage.moved(part.rows, run)
         let column = segment.footer.fields[field].column
         let left = part

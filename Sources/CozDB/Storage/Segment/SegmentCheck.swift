@@ -35,6 +35,8 @@ struct SegmentCheck {
     private(set) var problems: [Problem] = []
     private(set) var damage = SegmentDamage()
     private let segment: SegmentReader
+    /// The same, to read what is put into words here.
+    private let quiet: SegmentReader
     private let file: any File
     private let databaseID: UInt64
     /// Places that some block covers, to find bytes that none does.
@@ -48,6 +50,7 @@ struct SegmentCheck {
     /// - Parameter file: the file of the segment.
     init(_ segment: SegmentReader, _ file: any File, databaseID: UInt64) {
         self.segment = segment
+        quiet = SegmentReader(quiet: segment)
         self.file = file
         self.databaseID = databaseID
     }
@@ -203,11 +206,11 @@ struct SegmentCheck {
     /// Notes a block that was read and is bad, unless it is good when it is read again.
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
         // The words of a reader that meets the block.
-        let isGood = attempt { [segment] () throws(DatabaseError) in
+        let isGood = attempt { [quiet] () throws(DatabaseError) in
             do throws(DatabaseError) {
-                try segment.read(place) { _ in }
+                try quiet.read(place) { _ in }
             } catch {
-                throw error.kind == .io ? error.losing(segment.lost(part)) : error
+                throw error.isFailedCall ? error : error.losing(quiet.lost(part))
             }
         }
         if isGood { return }
@@ -249,10 +252,16 @@ struct SegmentCheck {
             guard let directory = try? segment.directory(field) else { continue }
             var reader = SegmentColumnReader(segment, field: field, directory: directory)
             for block in 0..<directory.table.count {
-                let isGood = attempt { () throws(DatabaseError) in
+                do throws(DatabaseError) {
                     try reader.check(block: block)
-                }
-                if !isGood {
+                    // What a block refers to is damaged, not the block.
+                    if let error = reader.missing?.error { add(error) }
+                } catch {
+                    if error.isRefusal { refusal = error }
+                    add(error)
+                    guard error.offset == directory.table.int(BlockColumn.offset, block) else {
+                        continue
+                    }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }
             }

@@ -5,14 +5,14 @@ extension SegmentColumnReader {
     mutating func bucketed(
         block: Int, rows: Range<Int>, _ buckets: EvenBuckets, withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {
-        let runs = try self.runs(block: block, buckets)
+        let runs = try self.runs(block: block, rows: rows, buckets)
         let count = directory.table.int(BlockColumn.count, block)
         let begins = directory.table.int(BlockColumn.firstRow, block) >= rows.lowerBound
         let ends = directory.table.int(BlockColumn.lastRow, block) < rows.upperBound
         var slice = BucketedSlice(type: storedType, places: 0..<count, runs: runs)
         let isShared = !begins || !ends
         if withValues {
-            try load(block, isShared: isShared)
+            try load(block, rows: rows, isShared: isShared)
         } else if isShared {
             try loadRows(ofBlock: block)
         }
@@ -27,13 +27,19 @@ extension SegmentColumnReader {
     }
 
     private mutating func runs(
-        block: Int, _ buckets: EvenBuckets
+        block: Int, rows: Range<Int>, _ buckets: EvenBuckets
     ) throws(DatabaseError) -> BucketRuns {
         let name = SegmentReader.BucketsName(field: field, block: block, buckets: buckets)
         if let known = segment.bucketRuns(name) { return known }
         try loadRows(ofBlock: block)
-        let times = try times(loadedRange)
+        let (times, missing) = try readableTimes(loadedRange)
         let runs = BucketRuns(times: times.span, buckets)
+        if let missing {
+            guard !missing.isMissing[bitRange(places(of: rows))].contains(true) else {
+                throw missing.error
+            }
+            return runs
+        }
         segment.keep(runs, name)
         return runs
     }

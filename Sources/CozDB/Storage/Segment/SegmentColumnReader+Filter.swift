@@ -33,22 +33,23 @@ extension SegmentColumnReader {
             try loadRows(ofBlock: block)
             passing.removeAll(count: loadedRange.count)
             passing.formOnes(in: 0..<loadedRange.count)
-        case .number(var test): try select(block, type, isOwn, &test, &passing)
+        case .number(var test):
+            try select(block, type, chosen.range, isOwn, &test, &passing)
         case .flag(let flag):
             var test = NumberTest.integers(flag ? 1...1 : 0...0, inside: true)
-            try select(block, type, false, &test, &passing)
+            try select(block, type, chosen.range, false, &test, &passing)
         case .text(let test):
             // Those of a dictionary are judged once; few blocks have strings of their own.
             let encoding = directory.table.int(BlockColumn.encoding, block)
             let isPlain = encoding == Int(SegmentFormat.plainStrings)
-            if isPlain { try load(block, isShared: !isOwn) }
+            if isPlain { try load(block, rows: chosen.range, isShared: !isOwn) }
             let table = isPlain ? loadedStrings : try loadDictionary()
             if verdicts?.table !== table || verdicts?.test !== test {
                 verdicts = TextVerdicts(test, table)
             }
             guard var own = verdicts else { return }
             verdicts = nil
-            try select(block, type, isOwn && !isPlain, &own, &passing)
+            try select(block, type, chosen.range, isOwn && !isPlain, &own, &passing)
             guard !own.isBeyondTable else {
                 throw damaged(block, "a string code beyond the dictionary of \(table.count)")
             }
@@ -64,14 +65,14 @@ extension SegmentColumnReader {
 
     /// Tests the values of a block and finds their rows.
     private mutating func select<Test: WordTest>(
-        _ block: Int, _ type: FieldType, _ isOwn: Bool, _ test: inout Test,
-        _ passing: inout BitVector
+        _ block: Int, _ type: FieldType, _ rows: Range<Int>, _ isOwn: Bool,
+        _ test: inout Test, _ passing: inout BitVector
     ) throws(DatabaseError) {
         let table = directory.table
         let code = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
         let isReference = BlockEncoding(rawValue: code)?.isReference ?? true
         guard isOwn, !isReference, !isLoaded(block) else {
-            try load(block, isShared: !isOwn)
+            try load(block, rows: rows, isShared: !isOwn)
             passing.removeAll(count: loadedBits.count)
             return test.select(loadedBits.span, into: &passing)
         }
@@ -116,7 +117,8 @@ extension SegmentColumnReader {
             sources.append(source - first)
         }
         guard found.places.count > start else { return }
-        try load(block, isShared: isShared)
+        let chosen = Int(rows[0])..<(Int(rows[rows.count - 1]) + 1)
+        try load(block, rows: chosen, isShared: isShared)
         let offset = found.adopt(loadedStrings)
         if offset == 0, sources.count == loadedBits.count {
             found.bits.append(contentsOf: loadedBits)

@@ -1,7 +1,8 @@
 // Blocks that repeat another field of the segment at the same rows; docs/format/segment.md.
 
 extension SegmentColumnReader {
-    /// The words of a block that repeats a partner; its rows are loaded.
+    /// The words of a block that repeats a partner; its rows are loaded. Where the partner is
+    /// damaged the values that need it are missing.
     mutating func repeatedWords(
         _ block: Int, _ type: FieldType
     ) throws(DatabaseError) -> [UInt64] {
@@ -17,22 +18,17 @@ extension SegmentColumnReader {
         else {
             throw damaged(block, "a block that repeats column \(same.column), which it cannot")
         }
-        var reader: SegmentColumnReader
-        if let known = partners.removeValue(forKey: partner) {
-            reader = known
-        } else {
-            reader = SegmentColumnReader(
-                segment, field: partner, directory: try segment.directory(partner),
-                depth: depth - 1)
-        }
         // What differs needs nothing of the partner.
         var words = [UInt64](repeating: 0, count: rows.count)
         var isKnown = [Bool](repeating: false, count: rows.count)
         for position in same.positions { isKnown[Int(position)] = true }
-        try reader.read(rows, &words, &isKnown)
-        partners[partner] = reader
-        guard !isKnown.contains(false) else {
-            throw damaged(block, "a block that repeats values that are not there")
+        let failure = try readPartner(partner, rows, &words, &isKnown)
+        if isKnown.contains(false) {
+            guard let failure else {
+                throw damaged(block, "a block that repeats values that are not there")
+            }
+            guard isKnown.contains(true) else { throw failure }
+            missing = MissingValues(isMissing: isKnown.map { !$0 }, error: failure)
         }
         for (index, position) in same.positions.enumerated() {
             words[Int(position)] = same.words[index]
@@ -40,22 +36,66 @@ extension SegmentColumnReader {
         return words
     }
 
+    /// Puts the words of a partner in their places.
+    ///
+    /// - Returns: what of the partner is damaged, if anything that was needed is.
+    private mutating func readPartner(
+        _ partner: Int, _ rows: ArraySlice<UInt32>, _ words: inout [UInt64],
+        _ isKnown: inout [Bool]
+    ) throws(DatabaseError) -> DatabaseError? {
+        do throws(DatabaseError) {
+            var reader: SegmentColumnReader
+            if let known = partners.removeValue(forKey: partner) {
+                reader = known
+            } else {
+                reader = SegmentColumnReader(
+                    segment, field: partner, directory: try segment.directory(partner),
+                    depth: depth - 1)
+            }
+            let failure = try reader.read(rows, &words, &isKnown)
+            partners[partner] = reader
+            return failure
+        } catch {
+            if error.isFailedCall { throw error }
+            return error
+        }
+    }
+
     /// Puts the words at ascending rows in their places, where there are any that mean the same
-    /// in every field.
+    /// in every field. Blocks whose values are all known are not read.
+    ///
+    /// - Returns: what the first block met of which not all can be read.
     private mutating func read(
         _ rows: ArraySlice<UInt32>, _ words: inout [UInt64], _ isKnown: inout [Bool]
-    ) throws(DatabaseError) {
-        guard let first = rows.first, let last = rows.last else { return }
+    ) throws(DatabaseError) -> DatabaseError? {
+        guard let first = rows.first, let last = rows.last else { return nil }
+        var failure: DatabaseError?
         var index = rows.startIndex
         for block in directory.blocks(rows: Int(first)..<(Int(last) + 1)) {
-            try load(block)
+            let end = directory.table.int(BlockColumn.lastRow, block)
+            while index < rows.endIndex, isKnown[index - rows.startIndex], Int(rows[index]) <= end {
+                index += 1
+            }
+            guard index < rows.endIndex else { break }
+            if Int(rows[index]) > end { continue }
+            do throws(DatabaseError) {
+                try loadReadable(block)
+            } catch {
+                if error.isFailedCall { throw error }
+                failure = failure ?? error
+                continue
+            }
+            failure = failure ?? missing?.error
+            let isWhole = missing == nil
             var place = loadedRange.lowerBound
             let lastRow = loadedRows[loadedRange.upperBound - 1]
             while index < rows.endIndex, rows[index] <= lastRow {
                 while loadedRows[place] < rows[index] { place += 1 }
                 if loadedRows[place] == rows[index] {
                     let word = loadedBits[place - loadedRange.lowerBound]
-                    if SlabColumn.isComparable(word, storedType) {
+                    if SlabColumn.isComparable(word, storedType),
+                        isWhole || !isMissing(place)
+                    {
                         words[index - rows.startIndex] = word
                         isKnown[index - rows.startIndex] = true
                     }
@@ -63,5 +103,11 @@ extension SegmentColumnReader {
                 index += 1
             }
         }
+        return failure
+    }
+
+    /// Whether the value at a place of the loaded rows cannot be read.
+    private func isMissing(_ place: Int) -> Bool {
+        missing?.isMissing[place - loadedRange.lowerBound] ?? false
     }
 }

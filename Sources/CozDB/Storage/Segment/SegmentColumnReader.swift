@@ -36,6 +36,23 @@ struct BlockPart {
     var strings: StringTable
 }
 
+/// Values of a block that cannot be read, as what they refer to is damaged.
+struct MissingValues {
+    /// For each value of the block.
+    var isMissing: [Bool]
+    /// What the first of them met.
+    var error: DatabaseError
+
+    /// Words of the block, with such in the places of missing ones that are sound in every block.
+    func filled(_ words: [UInt64], _ type: FieldType) -> [UInt64] {
+        var words = words
+        for index in words.indices where isMissing[index] {
+            words[index] = type == .string ? ISOTime.wordTag : 0
+        }
+        return words
+    }
+}
+
 struct SegmentColumnReader {
     let directory: FieldDirectory
     /// The type the values have in this segment; the schema's may have been widened since.
@@ -54,6 +71,9 @@ struct SegmentColumnReader {
     private(set) var loadedStrings = StringTable.empty
     var loadedRows: [UInt32] = []
     var loadedRange = 0..<0
+    /// Of the block decoded last; only blocks that refer to others miss values. In their places
+    /// there are words that nobody may take.
+    var missing: MissingValues?
     private var dictionary: StringTable?
     /// Readers of the fields that blocks of this one repeat, by field.
     var partners: [Int: SegmentColumnReader] = [:]
@@ -77,7 +97,7 @@ struct SegmentColumnReader {
     mutating func values(
         block: Int, rows: Range<Int>, withTimes: Bool = true
     ) throws(DatabaseError) -> ColumnSlice {
-        try load(block, isShared: isShared(block, rows))
+        try load(block, rows: rows, isShared: isShared(block, rows))
         let taken = places(of: rows)
         var slice = ColumnSlice(type: storedType)
         slice.strings = loadedStrings
@@ -100,7 +120,7 @@ struct SegmentColumnReader {
         keepsShared: Bool = false
     ) throws(DatabaseError) {
         for block in directory.blocks(rows: rows) {
-            try load(block, isShared: keepsShared && isShared(block, rows))
+            try load(block, rows: rows, isShared: keepsShared && isShared(block, rows))
             let taken = places(of: rows)
             guard !taken.isEmpty else { continue }
             if findsWholeBlocks, taken == loadedRange, canBeCopied(block) {
@@ -144,17 +164,34 @@ struct SegmentColumnReader {
 
     /// The values of a block that lie in these rows, with their rows and times.
     mutating func part(block: Int, rows: Range<Int>) throws(DatabaseError) -> BlockPart {
-        try load(block)
+        try load(block, rows: rows)
         let taken = places(of: rows)
         return BlockPart(
             rows: Array(loadedRows[taken]), times: try times(taken),
             bits: Array(loadedBits[bitRange(taken)]), strings: loadedStrings)
     }
 
-    /// Decodes a block, to find out whether that can be done.
+    /// The same without the values that cannot be read.
+    mutating func readablePart(
+        block: Int, rows: Range<Int>
+    ) throws(DatabaseError) -> BlockPart {
+        try loadReadable(block)
+        guard let missing else { return try part(block: block, rows: rows) }
+        let first = loadedRange.lowerBound
+        var part = BlockPart(rows: [], times: [], bits: [], strings: loadedStrings)
+        for place in places(of: rows) where !missing.isMissing[place - first] {
+            part.rows.append(loadedRows[place])
+            part.times += try times(place..<(place + 1))
+            part.bits.append(loadedBits[place - first])
+        }
+        return part
+    }
+
+    /// Decodes a block, to find out whether that can be done; what of it cannot be read because
+    /// another block is damaged is in `missing`.
     mutating func check(block: Int) throws(DatabaseError) {
         loadedBlock = -1
-        try load(block)
+        try loadReadable(block)
     }
 
     /// The rows that have the values of a block, without decoding those.
@@ -193,14 +230,26 @@ struct SegmentColumnReader {
         return start..<max(start, end)
     }
 
-    private func bitRange(_ places: Range<Int>) -> Range<Int> {
+    func bitRange(_ places: Range<Int>) -> Range<Int> {
         (places.lowerBound - loadedRange.lowerBound)..<(places.upperBound - loadedRange.lowerBound)
     }
 
-    /// Decodes a block, unless it is the one decoded last.
-    mutating func load(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
+    /// Decodes a block, unless it is the one decoded last; its values in these rows can be read.
+    mutating func load(
+        _ block: Int, rows: Range<Int>, isShared: Bool = false
+    ) throws(DatabaseError) {
+        try loadReadable(block, isShared: isShared)
+        guard let missing else { return }
+        if missing.isMissing[bitRange(places(of: rows))].contains(true) { throw missing.error }
+    }
+
+    /// Decodes a block, unless it is the one decoded last, as far as it can be read.
+    ///
+    /// - Throws: where none of it can.
+    mutating func loadReadable(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
         guard block != loadedBlock else { return }
         loadedBlock = -1
+        missing = nil
         let table = directory.table
         let count = table.int(BlockColumn.count, block)
         let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
@@ -214,6 +263,7 @@ struct SegmentColumnReader {
             try check(loadedBits, below: loadedStrings.count, block: block)
         } else {
             try loadWords(block, encoding, isShared: isShared)
+            if let missing { loadedBits = missing.filled(loadedBits, storedType) }
             if storedType == .string {
                 loadedStrings = try loadDictionary()
                 try check(loadedBits, below: loadedStrings.count, block: block)
@@ -238,7 +288,9 @@ struct SegmentColumnReader {
         switch BlockEncoding(rawValue: encoding) {
         case .same: loadedBits = try repeatedWords(block, type)
         case .rowTime where storedType == .string:
-            let rowTimes = try times(loadedRange)
+            let readable = try readableTimes(loadedRange)
+            let rowTimes = readable.times
+            missing = readable.missing
             loadedBits = try segment.read(SegmentReader.place(directory.table, block)) {
                 bytes throws(FormatError) in
                 var decoder = BlockDecoder()
@@ -246,6 +298,7 @@ struct SegmentColumnReader {
             }
         default: loadedBits = try segment.words(directory.table, block: block, type: type)
         }
+        if missing != nil { return }
         if isPartner {
             segment.keepRepeated(loadedBits, ofField: field, block: block)
         } else if isShared {
@@ -303,6 +356,43 @@ struct SegmentColumnReader {
         let rows = loadedRows
         try rowTimes.append(rows.span.extracting(places), to: &times)
         return times
+    }
+
+    /// The same where blocks of times may be damaged: 0 for what these have.
+    ///
+    /// - Throws: where none of the times can be read.
+    mutating func readableTimes(
+        _ places: Range<Int>
+    ) throws(DatabaseError) -> (times: [Int64], missing: MissingValues?) {
+        do throws(DatabaseError) {
+            return (try times(places), nil)
+        } catch {
+            if error.isFailedCall { throw error }
+        }
+        let directory = try segment.timeBlocks()
+        var times: [Int64] = []
+        var isMissing: [Bool] = []
+        var failure: DatabaseError?
+        var place = places.lowerBound
+        while place < places.upperBound {
+            let rows = directory.timeBlock(row: Int(loadedRows[place])).rows
+            let end = loadedRows[place..<places.upperBound].partitioningIndex {
+                Int($0) >= rows.upperBound
+            }
+            do throws(DatabaseError) {
+                times += try self.times(place..<end)
+                isMissing += Array(repeating: false, count: end - place)
+            } catch {
+                if error.isFailedCall { throw error }
+                failure = failure ?? error
+                times += Array(repeating: 0, count: end - place)
+                isMissing += Array(repeating: true, count: end - place)
+            }
+            place = end
+        }
+        guard let failure else { return (times, nil) }
+        guard isMissing.contains(false) else { throw failure }
+        return (times, MissingValues(isMissing: isMissing, error: failure))
     }
 
     private func check(

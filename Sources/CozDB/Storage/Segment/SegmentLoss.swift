@@ -1,156 +1,252 @@
-// Says which data cannot be read without a block of a segment: experiment, fields, series, times.
-// What it needs of the segment to say so may be damaged too; then it says as much as is left.
+// What cannot be read of a segment because of damage: what is damaged, and what needs that. Of a
+// damaged block `check` and queries put it into words; by all of it a repair drops rows and values.
 
-extension SegmentReader {
-    /// What is lost with the block at a place.
-    func lost(at place: BlockPlace) -> String {
-        guard let part = part(at: place) else { return lost(rows: 0..<footer.rowCount) }
-        return lost(part)
+struct SegmentLoss: Sendable {
+    /// What of one field cannot be read.
+    struct Field: Sendable {
+        var valueCount = 0
+        /// The rows from the first to the last of values that follow each other; not ordered.
+        var ranges: [Range<Int>] = []
+        /// Blocks of which no value can be read.
+        var blocks: Set<Int> = []
+        /// Of blocks that can be read in part the rows whose values cannot.
+        var missing: [Int: Set<UInt32>] = [:]
     }
 
-    /// What is lost with a part.
-    func lost(_ part: SegmentPart) -> String {
-        let all = 0..<footer.rowCount
-        switch part {
-        case .timeDirectory, .seriesDirectory: return lost(rows: all)
-        case .series(let block): return lost(rows: rows(ofSeriesBlock: block))
-        case .times(let block):
-            return lost(rows: (try? timeBlocks())?.rows(ofBlock: block) ?? all)
-        case .smallDirectories:
-            let fields = footer.fields.indices.filter { footer.fields[$0].smallBlockCount > 0 }
-            return lost(fields: dependents(of: fields, rows: all), rows: all)
-        case .presence(let group):
-            return lost(fields: dependents(of: fields(ofGroup: group), rows: all), rows: all)
-        case .fieldDirectory(let field):
-            return lost(fields: dependents(of: [field], rows: all), rows: all)
-        case .dictionary(let field):
-            return lost(fields: dependents(of: [field], rows: all), rows: all)
-        case .values(let field, let block):
-            let directory = try? directory(field)
-            let rows = directory?.rows(ofBlock: block) ?? all
-            let count = directory?.table.int(BlockColumn.count, block)
-            return lost(fields: dependents(of: [field], rows: rows), rows: rows, count: count)
+    /// Rows that are lost whole: their times or their series cannot be read. In ascending ranges.
+    private(set) var rows: [Range<Int>]
+    /// Fields of which values are lost that are damaged themselves.
+    private(set) var damaged: [Int: Field] = [:]
+    /// Fields of which values are lost that refer to damaged ones.
+    private(set) var dependent: [Int: Field] = [:]
+    /// Rows that have no field left, in ascending ranges.
+    private(set) var emptied: [Range<Int>] = []
+    /// How many values the emptied rows have of columns that are no fields.
+    private(set) var emptiedValues: [Int: Int] = [:]
+    /// Blocks that need what is lost with `rows`, all of whose own rows are among those.
+    private var lostWithRows: Set<SegmentDamage.Block> = []
+    private let segment: SegmentReader
+    private let wholeFields: Set<Int>
+
+    /// - Parameters:
+    ///   - segment: one that says nothing of loss.
+    ///   - searchesAll: whether blocks that refer to others are tried wherever they are; else
+    ///     those that refer to lost values.
+    /// - Throws: `io` where the system fails to read what is whole.
+    init(
+        of damage: SegmentDamage, in segment: SegmentReader, searchesAll: Bool = false
+    ) throws(DatabaseError) {
+        self.segment = segment
+        rows = SegmentLoss.united(damage.rows)
+        wholeFields = damage.fields
+        addDamaged(damage)
+        for field in segment.footer.fields.indices where !wholeFields.contains(field) {
+            try findDependent(field, searchesAll: searchesAll)
         }
+        try findEmptied()
     }
 
-    /// The rows of a block of the series table, as its directory says.
-    func rows(ofSeriesBlock block: Int) -> Range<Int> {
-        let all = 0..<footer.rowCount
-        guard let directory = try? seriesDirectory() else { return all }
-        let first = directory.int(SeriesColumn.firstRow, block)
-        let next = block + 1
-        let end =
-            next < directory.count
-            ? directory.int(SeriesColumn.firstRow, next) : footer.rowCount
-        return (max(0, first)..<max(0, first, end)).clamped(to: all)
+    /// Whether a block of a field cannot be read at all.
+    func isLost(_ block: Int, of field: Int) -> Bool {
+        wholeFields.contains(field) || damaged[field]?.blocks.contains(block) ?? false
+            || dependent[field]?.blocks.contains(block) ?? false
+            || lostWithRows.contains(SegmentDamage.Block(field: field, block: block))
     }
 
-    /// The fields whose rows a presence vector says, also as the whole that others are a part of.
-    func fields(ofGroup group: Int) -> [Int] {
-        footer.fields.indices.filter { field in
-            if footer.fields[field].group == group { return true }
-            guard let vector = try? presence(ofField: field) else { return false }
-            return (0..<vector.chunkCount).contains { chunk in
-                (try? vector.whole(ofChunk: chunk)) == group
+    /// All that is lost of a field.
+    func all(ofField field: Int) -> Field? {
+        guard var all = damaged[field] else { return dependent[field] }
+        guard let other = dependent[field] else { return all }
+        all.valueCount += other.valueCount
+        all.ranges += other.ranges
+        return all
+    }
+
+    /// The same rows in ascending ranges that do not touch.
+    static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var united: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+            if let last = united.last, last.upperBound >= range.lowerBound {
+                united[united.count - 1] =
+                    last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                united.append(range)
+            }
+        }
+        return united
+    }
+
+    // MARK: Values
+
+    private mutating func addDamaged(_ damage: SegmentDamage) {
+        for field in damage.fields {
+            damaged[field] = Field(
+                valueCount: segment.footer.fields[field].valueCount,
+                ranges: [0..<segment.footer.rowCount])
+        }
+        for name in damage.blocks where !wholeFields.contains(name.field) {
+            guard let directory = try? segment.directory(name.field) else { continue }
+            damaged[name.field, default: Field()].add(name.block, directory)
+        }
+        for field in damage.dictionaries where !wholeFields.contains(field) {
+            guard segment.footer.fields[field].column.type == .string,
+                let directory = try? segment.directory(field)
+            else { continue }
+            for block in 0..<directory.table.count {
+                let encoding = directory.table.int(BlockColumn.encoding, block)
+                if SegmentFormat.holdsStrings(encoding) { continue }
+                damaged[field, default: Field()].add(block, directory)
             }
         }
     }
 
-    /// Some fields, and those that repeat them in these rows.
-    func dependents(of fields: [Int], rows: Range<Int>) -> [Int] {
-        var found = Set(fields)
-        // A field repeats only fields with smaller numbers: one pass finds all.
-        for field in footer.fields.indices where !found.contains(field) {
-            guard let directory = try? directory(field) else { continue }
-            for block in directory.blocks(rows: rows) {
-                guard let column = try? repeatedColumn(directory.table, block: block),
-                    let partner = self.field(column), found.contains(partner)
-                else { continue }
-                found.insert(field)
-                break
+    /// Finds the values of a field that refer to lost ones; those of fields with smaller numbers,
+    /// to which blocks can refer, are known.
+    private mutating func findDependent(
+        _ field: Int, searchesAll: Bool
+    ) throws(DatabaseError) {
+        guard let directory = try? segment.directory(field) else { return }
+        var lost: [Range<Int>] = searchesAll ? [0..<segment.footer.rowCount] : []
+        if !searchesAll {
+            for other in 0..<field { lost += all(ofField: other)?.ranges ?? [] }
+            lost = SegmentLoss.united(lost)
+        }
+        var reader = SegmentColumnReader(segment, field: field, directory: directory)
+        var next = 0
+        for range in lost {
+            let blocks = directory.blocks(rows: range)
+            for block in max(next, blocks.lowerBound)..<max(next, blocks.upperBound) {
+                next = block + 1
+                if isLost(block, of: field) { continue }
+                if !searchesAll, try !refersToLost(directory.table, block) { continue }
+                try addUnreadable(block, of: field, &reader)
             }
         }
-        return found.sorted()
     }
 
-    /// The column that a block repeats; nil for all other blocks.
-    func repeatedColumn(_ table: IntegerTable, block: Int) throws(DatabaseError) -> ColumnID? {
-        guard table.int(BlockColumn.encoding, block) == Int(BlockEncoding.same.rawValue) else {
-            return nil
+    /// Whether a block repeats a field of which something is lost.
+    private func refersToLost(
+        _ table: IntegerTable, _ block: Int
+    ) throws(DatabaseError) -> Bool {
+        do throws(DatabaseError) {
+            guard let column = try segment.repeatedColumn(table, block: block),
+                let partner = segment.field(column)
+            else { return false }
+            return damaged[partner] != nil || dependent[partner] != nil
+        } catch {
+            if error.isFailedCall { throw error }
+            return false
         }
-        return try read(SegmentReader.place(table, block)) { bytes throws(FormatError) in
-            try readSameColumn(bytes)
+    }
+
+    private mutating func addUnreadable(
+        _ block: Int, of field: Int, _ reader: inout SegmentColumnReader
+    ) throws(DatabaseError) {
+        let table = reader.directory.table
+        let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
+        guard BlockEncoding(rawValue: encoding)?.isReference ?? false else { return }
+        do throws(DatabaseError) {
+            try reader.check(block: block)
+        } catch {
+            if error.isFailedCall { throw error }
+            if let own = try? reader.rows(block: block),
+                own.allSatisfy({ SegmentLoss.contains(rows, Int($0)) })
+            {
+                lostWithRows.insert(SegmentDamage.Block(field: field, block: block))
+            } else {
+                dependent[field, default: Field()].add(block, reader.directory)
+            }
+            return
         }
-    }
-}
-
-// MARK: Words
-
-extension SegmentReader {
-    private func lost(rows: Range<Int>) -> String {
-        "experiment \"\(footer.experimentName)\", all fields, "
-            + LossText.counted(rows.count, "row") + ", " + seriesText(rows) + ", " + timeText(rows)
-    }
-
-    private func lost(fields: [Int], rows: Range<Int>, count: Int? = nil) -> String {
-        let names = fields.map { footer.fields[$0].column.name }
-        let values = count.map { LossText.counted($0, "value") + ", " } ?? ""
-        return "experiment \"\(footer.experimentName)\", "
-            + (names.count == 1 ? "field " : "fields ") + LossText.list(names, of: names.count)
-            + ", " + values + seriesText(rows) + ", " + timeText(rows)
-    }
-
-    private func timeText(_ rows: Range<Int>) -> String {
-        var (first, last) = (footer.firstTime, footer.lastTime)
-        if rows.count < footer.rowCount, let directory = try? timeBlocks() {
-            let blocks = directory.blocks(rows: rows)
-            let firsts = directory.table.columns[BlockColumn.firstTime][blocks]
-            let lasts = directory.table.columns[BlockColumn.lastTime][blocks]
-            first = firsts.map { Int64(bitPattern: $0) }.min() ?? first
-            last = lasts.map { Int64(bitPattern: $0) }.max() ?? last
+        guard let missing = reader.missing else { return }
+        // What is missing in rows that are lost is no loss of its own.
+        let isMissing = zip(reader.loadedRows[reader.loadedRange], missing.isMissing).map {
+            ($0, $1 && !SegmentLoss.contains(rows, Int($0)))
         }
-        return LossText.span(first, last)
+        guard isMissing.contains(where: \.1) else { return }
+        dependent[field, default: Field()].add(block, isMissing)
     }
 
-    /// The series that have these rows.
-    private func seriesText(_ rows: Range<Int>) -> String {
-        let isAll = rows.count == footer.rowCount
-        guard let directory = try? seriesDirectory() else {
-            return isAll
-                ? "\(footer.seriesCount) series whose names cannot be read"
-                : "series whose names cannot be read"
+    private static func contains(_ ranges: [Range<Int>], _ row: Int) -> Bool {
+        let index = ranges.partitioningIndex { $0.upperBound > row }
+        return index < ranges.count && ranges[index].contains(row)
+    }
+
+    // MARK: Rows
+
+    /// Finds rows that have no field left.
+    private mutating func findEmptied() throws(DatabaseError) {
+        let ranges = (damaged.values.map(\.ranges) + dependent.values.map(\.ranges)).flatMap { $0 }
+        let affected = SegmentLoss.united(ranges)
+        guard let first = affected.first?.lowerBound, let end = affected.last?.upperBound else {
+            return
         }
-        var names: [String] = []
-        var count = 0
-        var isWhole = true
-        for block in 0..<directory.count where self.rows(ofSeriesBlock: block).overlaps(rows) {
-            // Of all series the first few names are enough.
-            if isAll, names.count >= LossText.nameCountMax { break }
-            let before = count
-            do throws(DatabaseError) {
-                try forEachSeries(directory, block: block) { key, range, _, _ in
-                    guard range.overlaps(rows) else { return }
-                    count += 1
-                    guard names.count < LossText.nameCountMax else { return }
-                    names.append(SeriesKey(canonical: [UInt8](copying: key)).shortText)
+        var hasField = [Bool](repeating: false, count: end - first)
+        for field in segment.footer.fields.indices {
+            guard segment.footer.fields[field].column.kind == .field else { continue }
+            try forEachReadableRow(affected, of: field) { hasField[$0 - first] = true }
+        }
+        for range in affected {
+            for row in range where !hasField[row - first] && !SegmentLoss.contains(rows, row) {
+                if let last = emptied.last, last.upperBound == row {
+                    emptied[emptied.count - 1] = last.lowerBound..<(row + 1)
+                } else {
+                    emptied.append(row..<(row + 1))
                 }
-            } catch {
-                isWhole = false
-                count = before + directory.int(SeriesColumn.count, block)
             }
         }
-        if isAll { count = footer.seriesCount }
-        if names.isEmpty { return "up to \(count) series whose names cannot be read" }
-        return "series " + LossText.list(names, of: max(count, names.count))
-            + (isWhole ? "" : " (not all can be named)")
+        guard !emptied.isEmpty else { return }
+        let emptied = emptied
+        for field in segment.footer.fields.indices {
+            guard segment.footer.fields[field].column.kind != .field else { continue }
+            var count = 0
+            try forEachReadableRow(emptied, of: field) { _ in count += 1 }
+            if count > 0 { emptiedValues[field] = count }
+        }
+    }
+
+    /// Calls the body with the rows in some ranges that have a value of a field that can be read.
+    private func forEachReadableRow(
+        _ ranges: [Range<Int>], of field: Int, _ body: (Int) -> Void
+    ) throws(DatabaseError) {
+        guard !wholeFields.contains(field), let directory = try? segment.directory(field) else {
+            return
+        }
+        var reader = SegmentColumnReader(segment, field: field, directory: directory)
+        for range in ranges {
+            for block in directory.blocks(rows: range) where !isLost(block, of: field) {
+                let missing = dependent[field]?.missing[block]
+                do throws(DatabaseError) {
+                    for row in try reader.rows(block: block) where range.contains(Int(row)) {
+                        if !(missing?.contains(row) ?? false) { body(Int(row)) }
+                    }
+                } catch {
+                    // Of a field without rows nothing can be read.
+                    if error.isFailedCall { throw error }
+                }
+            }
+        }
     }
 }
 
-extension SeriesKey {
-    /// The participant where there is no other tag, else all tags.
-    var shortText: String {
-        let tags = tags
-        if tags.count == 1 { return tags[0].value }
-        return tags.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+extension SegmentLoss.Field {
+    fileprivate mutating func add(_ block: Int, _ directory: FieldDirectory) {
+        guard blocks.insert(block).inserted else { return }
+        valueCount += directory.table.int(BlockColumn.count, block)
+        ranges.append(directory.rows(ofBlock: block))
+    }
+
+    /// - Parameter isMissing: the rows of the block, and whether their values cannot be read.
+    fileprivate mutating func add(_ block: Int, _ isMissing: [(row: UInt32, isMissing: Bool)]) {
+        var isOpen = false
+        for (row, isMissing) in isMissing {
+            if isMissing {
+                missing[block, default: []].insert(row)
+                valueCount += 1
+                let first = isOpen ? ranges.removeLast().lowerBound : Int(row)
+                ranges.append(first..<(Int(row) + 1))
+            }
+            isOpen = isMissing
+        }
     }
 }

@@ -16,6 +16,8 @@ final class SegmentReader: Sendable {
     private let cache = Mutex(Cache())
     /// Whether damage is said with what is lost by it.
     private let saysLoss: Bool
+    /// A block that counts as damaged.
+    private let absent: BlockPlace?
 
     /// Decoded directories stay; what is decoded of the data is kept while there is room.
     private struct Cache {
@@ -74,6 +76,7 @@ final class SegmentReader: Sendable {
     init(_ info: Manifest.Segment, _ opened: SegmentFile.Opened) {
         self.info = info
         saysLoss = true
+        absent = nil
         (file, footer, footerSizeBytes) = opened
         var fieldByColumn: [Int] = []
         for (index, field) in footer.fields.enumerated() {
@@ -84,13 +87,28 @@ final class SegmentReader: Sendable {
     }
 
     /// The same segment for who finds out what is lost, and may meet damage on the way.
-    private init(quiet other: SegmentReader) {
+    ///
+    /// - Parameter place: a block that counts as damaged, whatever it is.
+    init(quiet other: SegmentReader, without place: BlockPlace? = nil) {
         info = other.info
         footer = other.footer
         footerSizeBytes = other.footerSizeBytes
         file = other.file
         fieldByColumn = other.fieldByColumn
         saysLoss = false
+        absent = place
+        // Directories that are decoded, unless it is one of them.
+        let directories =
+            [footer.timeDirectory, footer.seriesDirectory, footer.smallDirectories]
+            + footer.fields.map(\.directory)
+        if let place, directories.contains(place) { return }
+        let known = other.cache.withLock { $0 }
+        cache.withLock {
+            $0.fields = known.fields
+            $0.smallDirectories = known.smallDirectories
+            $0.timeDirectory = known.timeDirectory
+            $0.seriesDirectory = known.seriesDirectory
+        }
     }
 
     deinit { DecodedMemory.give(cache.withLock { $0.sizeBytes }) }
@@ -470,10 +488,13 @@ final class SegmentReader: Sendable {
         _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
         do throws(DatabaseError) {
+            if place == absent {
+                throw DatabaseError(.damaged, "a lost block", file: path, offset: place.offset)
+            }
             return try file.read(place, body)
         } catch {
             guard error.kind == .damaged, saysLoss else { throw error }
-            throw error.losing(SegmentReader(quiet: self).lost(at: place))
+            throw error.losing(lost(at: place))
         }
     }
 

@@ -139,9 +139,10 @@ struct DamageTests {
             #expect(try Examination.check(system).isEmpty, "\(part)")
             switch part {
             case .values(let field, _), .fieldDirectory(let field), .dictionary(let field):
-                let names = reader.dependents(of: [field], rows: 0..<info.rowCount).map {
-                    reader.footer.fields[$0].column.name
-                }
+                let damage = SegmentDamage(fields: [field])
+                let loss = try SegmentLoss(of: damage, in: SegmentReader(quiet: reader))
+                let names = reader.footer.fields.indices.filter { loss.all(ofField: $0) != nil }
+                    .map { reader.footer.fields[$0].column.name }
                 // A row that loses its last field goes with its attributes.
                 let all = names + ["device"]
                 #expect(lost.allSatisfy { all.contains($0.column) }, "\(part): \(report.lines)")

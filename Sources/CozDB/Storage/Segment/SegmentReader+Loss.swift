@@ -1,0 +1,179 @@
+// Says which data cannot be read without a block of a segment: experiment, fields, series, times.
+// What it needs of the segment to say so may be damaged too; then it says as much as is left.
+
+extension SegmentReader {
+    /// What is lost with the block at a place.
+    func lost(at place: BlockPlace) -> String {
+        let segment = SegmentReader(quiet: self, without: place)
+        guard let part = segment.part(at: place) else {
+            return segment.lost(rows: 0..<footer.rowCount)
+        }
+        return segment.lost(part)
+    }
+
+    /// What is lost with a part that is damaged; of a segment that says nothing of loss itself.
+    func lost(_ part: SegmentPart) -> String {
+        let all = 0..<footer.rowCount
+        var damage = SegmentDamage()
+        switch part {
+        case .timeDirectory, .seriesDirectory: return lost(rows: all)
+        case .series(let block): return lost(rows: rows(ofSeriesBlock: block))
+        case .times(let block):
+            return lost(rows: (try? timeBlocks())?.rows(ofBlock: block) ?? all)
+        case .smallDirectories:
+            damage.fields = Set(
+                footer.fields.indices.filter { footer.fields[$0].smallBlockCount > 0 })
+        case .presence(let group): damage.fields = Set(fields(ofGroup: group))
+        case .fieldDirectory(let field): damage.fields = [field]
+        case .dictionary(let field): damage.dictionaries = [field]
+        case .values(let field, let block):
+            damage.blocks = [SegmentDamage.Block(field: field, block: block)]
+        }
+        guard let loss = try? SegmentLoss(of: damage, in: self) else { return lost(rows: all) }
+        return lost(loss)
+    }
+
+    /// The rows of a block of the series table, as its directory says.
+    func rows(ofSeriesBlock block: Int) -> Range<Int> {
+        let all = 0..<footer.rowCount
+        guard let directory = try? seriesDirectory() else { return all }
+        let first = directory.int(SeriesColumn.firstRow, block)
+        let next = block + 1
+        let end =
+            next < directory.count
+            ? directory.int(SeriesColumn.firstRow, next) : footer.rowCount
+        return (max(0, first)..<max(0, first, end)).clamped(to: all)
+    }
+
+    /// The fields whose rows a presence vector says, also as the whole that others are a part of.
+    func fields(ofGroup group: Int) -> [Int] {
+        footer.fields.indices.filter { field in
+            if footer.fields[field].group == group { return true }
+            guard let vector = try? presence(ofField: field) else { return false }
+            return (0..<vector.chunkCount).contains { chunk in
+                (try? vector.whole(ofChunk: chunk)) == group
+            }
+        }
+    }
+
+    /// The column that a block repeats; nil for all other blocks.
+    func repeatedColumn(_ table: IntegerTable, block: Int) throws(DatabaseError) -> ColumnID? {
+        guard table.int(BlockColumn.encoding, block) == Int(BlockEncoding.same.rawValue) else {
+            return nil
+        }
+        return try read(SegmentReader.place(table, block)) { bytes throws(FormatError) in
+            try readSameColumn(bytes)
+        }
+    }
+}
+
+// MARK: Words
+
+extension SegmentReader {
+    private func lost(rows: Range<Int>) -> String {
+        "experiment \"\(footer.experimentName)\", all fields, "
+            + LossText.counted(rows.count, "row") + ", " + seriesText([rows]) + ", "
+            + timeText([rows])
+    }
+
+    private func lost(_ loss: SegmentLoss) -> String {
+        let indices = footer.fields.indices.filter { loss.all(ofField: $0) != nil }
+        guard !indices.isEmpty else { return lost(rows: 0..<footer.rowCount) }
+        let text = lost(indices.map { ($0, loss.all(ofField: $0) ?? SegmentLoss.Field()) })
+        return loss.emptied.isEmpty ? text : text + ", and " + emptiedText(loss)
+    }
+
+    private func lost(_ fields: [(index: Int, lost: SegmentLoss.Field)]) -> String {
+        let names = fields.map { footer.fields[$0.index].column.name }
+        let count = fields.reduce(0) { $0 + $1.lost.valueCount }
+        let rows = SegmentLoss.united(fields.flatMap(\.lost.ranges))
+        return "experiment \"\(footer.experimentName)\", "
+            + (names.count == 1 ? "field " : "fields ") + LossText.list(names, of: names.count)
+            + ", " + LossText.counted(count, "value") + ", " + seriesText(rows) + ", "
+            + timeText(rows)
+    }
+
+    /// What follows from damage beyond what is damaged itself, each field apart.
+    func consequences(_ loss: SegmentLoss) -> [String] {
+        var texts: [String] = []
+        for field in footer.fields.indices {
+            if let lost = loss.dependent[field] { texts.append(self.lost([(field, lost)])) }
+        }
+        if !loss.emptied.isEmpty {
+            texts.append(
+                emptiedText(loss) + ", " + seriesText(loss.emptied) + ", " + timeText(loss.emptied))
+        }
+        return texts
+    }
+
+    private func emptiedText(_ loss: SegmentLoss) -> String {
+        let count = loss.emptied.reduce(0) { $0 + $1.count }
+        let fields = loss.emptiedValues.keys.sorted()
+        let text = LossText.counted(count, "row") + " left without a field"
+        if fields.isEmpty { return text }
+        let values = LossText.counted(loss.emptiedValues.values.reduce(0, +), "value")
+        let names = fields.map { footer.fields[$0].column.name }
+        return text + ", with \(values) of " + LossText.list(names, of: names.count)
+    }
+
+    private func timeText(_ rows: [Range<Int>]) -> String {
+        var (first, last) = (footer.firstTime, footer.lastTime)
+        let count = rows.reduce(0) { $0 + $1.count }
+        if count < footer.rowCount, let directory = try? timeBlocks() {
+            let blocks = rows.flatMap { directory.blocks(rows: $0) }
+            let firsts = directory.table.columns[BlockColumn.firstTime]
+            let lasts = directory.table.columns[BlockColumn.lastTime]
+            first = blocks.map { Int64(bitPattern: firsts[$0]) }.min() ?? first
+            last = blocks.map { Int64(bitPattern: lasts[$0]) }.max() ?? last
+        }
+        return LossText.span(first, last)
+    }
+
+    /// The series that have these rows.
+    ///
+    /// - Parameter rows: ascending ranges.
+    private func seriesText(_ rows: [Range<Int>]) -> String {
+        let isAll = rows.reduce(0) { $0 + $1.count } == footer.rowCount
+        func isMet(_ range: Range<Int>) -> Bool {
+            let index = rows.partitioningIndex { $0.upperBound > range.lowerBound }
+            return index < rows.count && rows[index].overlaps(range)
+        }
+        guard let directory = try? seriesDirectory() else {
+            return isAll
+                ? "\(footer.seriesCount) series whose names cannot be read"
+                : "series whose names cannot be read"
+        }
+        var names: [String] = []
+        var count = 0
+        var isWhole = true
+        for block in 0..<directory.count where isMet(self.rows(ofSeriesBlock: block)) {
+            // Of all series the first few names are enough.
+            if isAll, names.count >= LossText.nameCountMax { break }
+            let before = count
+            do throws(DatabaseError) {
+                try forEachSeries(directory, block: block) { key, range, _, _ in
+                    guard isMet(range) else { return }
+                    count += 1
+                    guard names.count < LossText.nameCountMax else { return }
+                    names.append(SeriesKey(canonical: [UInt8](copying: key)).shortText)
+                }
+            } catch {
+                isWhole = false
+                count = before + directory.int(SeriesColumn.count, block)
+            }
+        }
+        if isAll { count = footer.seriesCount }
+        if names.isEmpty { return "up to \(count) series whose names cannot be read" }
+        return "series " + LossText.list(names, of: max(count, names.count))
+            + (isWhole ? "" : " (not all can be named)")
+    }
+}
+
+extension SeriesKey {
+    /// The participant where there is no other tag, else all tags.
+    var shortText: String {
+        let tags = tags
+        if tags.count == 1 { return tags[0].value }
+        return tags.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+    }
+}
