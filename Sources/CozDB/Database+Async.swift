@@ -62,8 +62,9 @@ extension Database {
         }
     }
 
-    /// Flushes, merges what is worth it, seals the manifest and frees the lock. The calls of
-    /// other tasks must have returned. Cancelling the task changes nothing.
+    /// Flushes, merges what is worth it, seals the manifest and frees the lock. Calls of other
+    /// tasks that have begun are waited for, later ones throw `closed`. Cancelling the task changes
+    /// nothing.
     ///
     /// - Throws: as the synchronous form.
     public func close() async throws(DatabaseError) {

@@ -482,19 +482,15 @@ struct FieldAccumulator {
         details[index] = own
     }
 
-    /// Whether one value is larger; a NaN is no largest value, and no smallest.
     private func exceeds(_ left: UInt64, _ right: UInt64) -> Bool {
         guard type == .float else { return precedes(right, left) }
-        let (a, b) = (Double(bitPattern: left), Double(bitPattern: right))
-        return a > b || (b.isNaN && !a.isNaN)
+        return Double(bitPattern: left).exceeds(Double(bitPattern: right))
     }
 
-    /// Whether one value is smaller; NaN is larger than all others.
     private func precedes(_ left: UInt64, _ right: UInt64) -> Bool {
         switch type {
         case .float:
-            let (a, b) = (Double(bitPattern: left), Double(bitPattern: right))
-            return a < b || (b.isNaN && !a.isNaN)
+            return Double(bitPattern: left).precedes(Double(bitPattern: right))
         case .integer, .boolean: return Int64(bitPattern: left) < Int64(bitPattern: right)
         case .string: return false
         }

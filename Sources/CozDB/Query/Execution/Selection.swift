@@ -144,25 +144,20 @@ struct Selection {
         }
     }
 
-    /// Whether one value is smaller. A stored NaN is larger than all others, so that there is an
-    /// order to sort by.
     private func precedes(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
         let (a, b) = (points.values.bits[left], points.values.bits[right])
         switch points.values.type {
         case .float?:
-            let (a, b) = (Double(bitPattern: a), Double(bitPattern: b))
-            return a < b || (b.isNaN && !a.isNaN)
+            return Double(bitPattern: a).precedes(Double(bitPattern: b))
         case .string?: return Name(points.values.text(left)) < Name(points.values.text(right))
         default: return Int64(bitPattern: a) < Int64(bitPattern: b)
         }
     }
 
-    /// Whether one value is larger; a NaN is no largest value, and no smallest.
     private func exceeds(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
         guard points.values.type == .float else { return precedes(points, right, left) }
-        let a = Double(bitPattern: points.values.bits[left])
-        let b = Double(bitPattern: points.values.bits[right])
-        return a > b || (b.isNaN && !a.isNaN)
+        return Double(bitPattern: points.values.bits[left])
+            .exceeds(Double(bitPattern: points.values.bits[right]))
     }
 
     /// The most frequent value; of equally frequent ones the one seen first, of values that come
@@ -309,4 +304,14 @@ struct Selection {
         list.values = builder.finished()
         return list
     }
+}
+
+/// A NaN that a program stored is no largest value and no smallest: in both orders it comes behind
+/// all others.
+extension Double {
+    /// Whether it is the smaller one.
+    func precedes(_ other: Double) -> Bool { self < other || (other.isNaN && !isNaN) }
+
+    /// Whether it is the larger one.
+    func exceeds(_ other: Double) -> Bool { self > other || (other.isNaN && !isNaN) }
 }

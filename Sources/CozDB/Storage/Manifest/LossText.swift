@@ -77,10 +77,7 @@ extension Manifest {
 extension Manifest {
     /// Whether the file of a version that this program does not know is what was written.
     static func isWhole(in directory: any Directory) throws(DatabaseError) -> Bool {
-        let bytes = try calling("reading the manifest") { () throws(FileError) in
-            let file = try directory.open(FileName.manifest.text, writable: false)
-            return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
-        }
+        let bytes = try bytes(in: directory)
         var reader = ByteReader(bytes.span)
         do throws(FormatError) {
             _ = try reader.readBytes(magic.count)

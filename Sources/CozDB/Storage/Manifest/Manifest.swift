@@ -321,12 +321,17 @@ extension Manifest {
         return (try decode(found.bytes, in: directory), found.file)
     }
 
-    /// The manifest in front of bytes that do not belong to it; nil where there is none.
-    static func readBeforeEnd(in directory: any Directory) throws(DatabaseError) -> Manifest? {
-        let bytes = try calling("reading the manifest") { () throws(FileError) in
+    /// The file as it is, of whatever version.
+    static func bytes(in directory: any Directory) throws(DatabaseError) -> [UInt8] {
+        try calling("reading the manifest") { () throws(FileError) in
             let file = try directory.open(FileName.manifest.text, writable: false)
             return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
         }
+    }
+
+    /// The manifest in front of bytes that do not belong to it; nil where there is none.
+    static func readBeforeEnd(in directory: any Directory) throws(DatabaseError) -> Manifest? {
+        let bytes = try bytes(in: directory)
         guard bytes.count > headerSizeBytes else { return nil }
         var header = ByteReader(bytes.span.extracting(16..<headerSizeBytes))
         guard let size = try? header.readUInt64(), size < UInt64(bytes.count - headerSizeBytes)
