@@ -151,6 +151,70 @@ import Testing
         withExtendedLifetime(database) {}
     }
 
+    @Test func `a log is not exchanged for one of a copy that somebody wrote to`() throws {
+        let origin = try Self.closed(sessions: 1).system
+        func written(_ rows: Range<Int>) throws -> FaultyFileSystem {
+            let system = origin.survivor(.nothing)
+            let database = try Self.open(system)
+            try Self.write(database, rows)
+            // As after kill -9.
+            let killed = system.survivor(.nothing)
+            withExtendedLifetime(database) {}
+            return killed
+        }
+        let own = try written(20..<30)
+        let path = try #require(own.files.first { $0.hasSuffix(".wal") })
+        #expect(try Self.rows(own.survivor(.nothing)) == 20)
+        // As long, longer, and with frames that end elsewhere.
+        for other in [try written(30..<40), try written(21..<70), try written(300_000..<300_040)] {
+            for file in [path, "db/LOCK"] {
+                let copy = own.survivor(.nothing)
+                copy[file] = other[file]
+                let read = Self.failure { try Self.rows(copy) }
+                #expect(read?.kind == .damaged && read?.file?.hasSuffix(".wal") == true)
+                #expect(Self.failure { try Self.open(copy) }?.kind == .damaged)
+                let found = try Examination.check(copy)
+                #expect(found.count == 1 && path.hasSuffix(found.first?.file ?? ""), "\(found)")
+                let lost = try Examination.repair(copy).findings.map(\.lost)
+                #expect(lost.contains { $0.hasPrefix("commits ") }, "\(lost)")
+                #expect(try Examination.check(copy).isEmpty)
+                let kept = file == path ? other : own
+                #expect(try Self.rows(copy) == Self.rows(kept), "what the log has is kept")
+            }
+        }
+    }
+
+    @Test func `closing that ends anywhere leaves a lock that is sound`() throws {
+        let system = FaultyFileSystem()
+        let database = try Self.open(system)
+        try Self.write(database, 0..<5)
+        let before = system["db/LOCK"]
+        try database.close()
+        let closed = system["db/LOCK"]
+        for end in 0...closed.count {
+            let copy = system.survivor(.nothing)
+            copy["db/LOCK"] = Array(closed.prefix(end)) + before.dropFirst(end)
+            let found = try Examination.check(copy)
+            #expect(found.isEmpty, "ended at \(end): \(found)")
+        }
+    }
+
+    @Test func `a change of any bit of a closed lock is found`() throws {
+        let system = try Self.closed(sessions: 2).system
+        let lock = system["db/LOCK"]
+        var silent: [Int] = []
+        for index in lock.indices {
+            for bit in 0..<8 where bit == index % 8 || 40..<64 ~= index % 512 {
+                var bytes = lock
+                bytes[index] ^= 1 << UInt8(bit)
+                system["db/LOCK"] = bytes
+                if try Examination.check(system).isEmpty { silent.append(index) }
+            }
+        }
+        // What an interrupted write leaves there differs there too.
+        #expect(silent.allSatisfy { $0 % 512 == Witness.turnOffset }, "\(silent)")
+    }
+
     @Test func `files that no manifest names stay until all others could be opened`() throws {
         let (system, _, _) = try Self.closed(sessions: 1)
         system.add("db/00000099.seg", [1, 2, 3])
@@ -178,7 +242,8 @@ import Testing
     @Test func `records come back as they were written, and no others`() {
         var witness = Witness(
             serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, isClosed: true,
-            logNumber: 4, logSizeBytes: 1 << 40, holder: "process 17, since ever")
+            logNumber: 4, logSizeBytes: 1 << 40, logChecksum: 77,
+            holder: "process 17, since ever")
         let older = witness.record(at: 0)
         witness.serial = 8
         let newer = witness.record(at: 512)

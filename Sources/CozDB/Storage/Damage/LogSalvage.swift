@@ -17,6 +17,9 @@ struct LogSalvage {
     /// Of the log that was added last: where its last good frame ends, and the commit after it.
     private var endOffset = 0
     private var nextSequence: UInt64 = 0
+    /// Of the log that was added last: where its first frames end that follow each other without a
+    /// gap, each with the checksum of those up to it.
+    private var reached: [(offset: Int, checksum: UInt32)] = []
 
     init(_ manifest: Manifest, mayBeNarrow: Bool) {
         self.mayBeNarrow = mayBeNarrow
@@ -31,7 +34,7 @@ struct LogSalvage {
     mutating func add(
         _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
     ) throws(DatabaseError) -> Bool {
-        (endOffset, nextSequence) = (0, log.firstSequence)
+        (endOffset, nextSequence, reached) = (0, log.firstSequence, [])
         let bytes: [UInt8]
         do throws(FileError) {
             let file = try directory.open(FileName.log(log.number).text, writable: false)
@@ -61,6 +64,13 @@ struct LogSalvage {
             nextSequence = first &+ UInt64(frame.header.commitCount)
         }
         endOffset = frames.last?.endOffset ?? 0
+        var (offset, checksum) = (LogFormat.headerSizeBytes, UInt32(0))
+        for frame in frames {
+            offset += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
+            guard frame.endOffset == offset else { break }
+            checksum = LogFormat.chained(checksum, frame.header.payloadChecksum)
+            reached.append((offset, checksum))
+        }
     }
 
     /// Says what is lost at the end of the log that was added last.
@@ -76,9 +86,21 @@ struct LogSalvage {
         if let size {
             if endOffset < size {
                 losses.append("commits from sequence \(first) on, of whatever experiments")
+            } else if let witness, isOther(log, witness) {
+                losses.append("commits that were acknowledged in place of those in this log")
             }
         } else if endOffset == 0 {
             losses.append("commits from sequence \(first) on, if there were any")
+        }
+    }
+
+    /// Whether the log that was added last has other commits than were acknowledged.
+    private func isOther(_ log: Manifest.Log, _ witness: Witness) -> Bool {
+        guard witness.logNumber == log.number, witness.logChecksum != 0,
+            UInt64(reached.last?.offset ?? 0) >= witness.logSizeBytes
+        else { return false }
+        return !reached.contains {
+            UInt64($0.offset) == witness.logSizeBytes && $0.checksum == witness.logChecksum
         }
     }
 

@@ -99,25 +99,26 @@ struct WitnessCheck {
 extension Witness {
     /// Whether a lock file can be what closing left: both records say the same but for their
     /// serial. Where the write ended inside of one of them, its beginning is new and the rest of
-    /// before: it has the same holder, and was not closed or names a log.
+    /// before: it has another turn and the same holder, and was not closed or names a log.
     fileprivate func isAsClosed(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == Witness.sizeBytes else { return false }
         let isSecond = serial % 2 == 1
         var other = self
         if isSecond { other.serial &-= 1 } else { other.serial &+= 1 }
-        let start = isSecond ? 0 : Witness.recordSizeBytes
-        let found = bytes[start..<(start + Witness.recordSizeBytes)]
+        let own = isSecond ? Witness.recordSizeBytes : 0
+        let start = Witness.recordSizeBytes - own
+        let found = Array(bytes[start..<(start + Witness.recordSizeBytes)])
         let expected = other.record(at: start)
-        let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
         func isSame(_ range: Range<Int>) -> Bool {
-            found[(start + range.lowerBound)..<(start + range.upperBound)]
-                .elementsEqual(expected[range])
+            found[range].elementsEqual(expected[range])
         }
-        guard isSame(0..<12), isSame(Witness.holderOffset..<Witness.recordSizeBytes) else {
-            return false
-        }
-        let isOpen = found[(start + closed.lowerBound)..<(start + closed.upperBound)]
-            .allSatisfy { $0 == 0 }
-        return isOpen || isSame(0..<closed.upperBound)
+        let turn = Witness.turnOffset
+        // Records of before there were turns end with zeros.
+        if bytes[own + turn] != 0, found[turn] == expected[turn] { return found == expected }
+        guard isSame(0..<12), isSame(Witness.holderOffset..<Witness.tailRange.lowerBound),
+            isSame(Witness.tailRange.upperBound..<Witness.recordSizeBytes)
+        else { return false }
+        let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
+        return found[closed].allSatisfy { $0 == 0 } || isSame(0..<closed.upperBound)
     }
 }

@@ -195,9 +195,11 @@ extension Engine {
         }
     }
 
-    /// Lets the witness know what is acknowledged next: cut off, it is missed.
+    /// Lets the witness know what is acknowledged next: cut off or exchanged, it is missed.
     private func noteDurable(_ log: LogWriter) {
-        witness.note(log: log.identity.number, sizeBytes: log.durableSizeBytes)
+        witness.note(
+            log: log.identity.number, sizeBytes: log.durableSizeBytes,
+            checksum: log.durableChecksum)
     }
 
     /// Brings the commits of a group into the memtable. The lock is free between any two of them,

@@ -25,7 +25,7 @@ struct LogReplay {
                 databaseID: manifest.databaseID, number: log.number,
                 firstSequence: log.firstSequence)
             var reader = try LogReader(
-                file, expecting: identity, sealedSizeBytes: log.sealedSizeBytes)
+                file, expecting: identity, sealedSizeBytes: log.sealedSizeBytes, witness: witness)
             while let frame = try reader.next() {
                 for (index, commit) in frame.commits.enumerated() {
                     let sequence = frame.firstSequence + UInt64(index)
@@ -33,7 +33,7 @@ struct LogReplay {
                 }
             }
             if case .torn(let bytes) = reader.end { tornBytes = bytes }
-            if let witness, witness.logNumber == log.number { try reader.checkReach(witness) }
+            try reader.checkReach()
         }
     }
 

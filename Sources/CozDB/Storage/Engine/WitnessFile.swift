@@ -40,11 +40,12 @@ final class WitnessFile: Sendable {
         }
     }
 
-    /// Remembers how much of a log is durable.
-    func note(log number: UInt64, sizeBytes: Int) {
+    /// Remembers how much of a log is durable, and the checksum of its frames so far.
+    func note(log number: UInt64, sizeBytes: Int, checksum: UInt32) {
         state.withLock { state in
             state.witness.logNumber = number
             state.witness.logSizeBytes = UInt64(sizeBytes)
+            state.witness.logChecksum = checksum
             try? state.write()
         }
     }
@@ -54,7 +55,7 @@ final class WitnessFile: Sendable {
     func seal() {
         try? writeBoth { witness in
             witness.isClosed = true
-            (witness.logNumber, witness.logSizeBytes) = (0, 0)
+            (witness.logNumber, witness.logSizeBytes, witness.logChecksum) = (0, 0, 0)
         }
     }
 

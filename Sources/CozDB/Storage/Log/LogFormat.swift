@@ -49,6 +49,18 @@ enum LogFormat {
     static func seed(_ log: LogIdentity, offset: Int) -> UInt32 {
         positionSeed(file: log.databaseID ^ log.number, offset: UInt64(offset))
     }
+
+    /// The checksum of the first frames of a log, by that of all but the last one, 0 of none, and
+    /// that of the last one's payload: two logs that agree in it have the same commits.
+    static func chained(_ checksum: UInt32, _ payloadChecksum: UInt32) -> UInt32 {
+        let bytes: InlineArray<4, UInt8> = [
+            UInt8(truncatingIfNeeded: payloadChecksum),
+            UInt8(truncatingIfNeeded: payloadChecksum >> 8),
+            UInt8(truncatingIfNeeded: payloadChecksum >> 16),
+            UInt8(truncatingIfNeeded: payloadChecksum >> 24),
+        ]
+        return CozDB.checksum(bytes.span, seed: checksum)
+    }
 }
 
 /// What makes the frames of one log file its own.

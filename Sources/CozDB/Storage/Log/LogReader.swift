@@ -21,6 +21,11 @@ struct LogReader {
     private let file: any File
     private let sizeBytes: Int
     private let isSealed: Bool
+    /// What was acknowledged of this log, where that is known.
+    private let witness: Witness?
+    /// Of the frames up to `validSizeBytes`, and of those that were acknowledged.
+    private var readChecksum: UInt32 = 0
+    private var acknowledgedChecksum: UInt32?
     private var nextSequence: UInt64
     private var window: [UInt8] = []
     private var windowOffset = 0
@@ -28,11 +33,15 @@ struct LogReader {
     private static let windowSizeBytes = 1 << 20
     private static let zeros = [UInt8](repeating: 0, count: 1024)
 
-    /// - Parameter sealedSizeBytes: the size the manifest names for a log that is complete.
+    /// - Parameters:
+    ///   - sealedSizeBytes: the size the manifest names for a log that is complete.
+    ///   - witness: of the database, where it is to be heard.
     /// - Throws: `damaged` where the header or the sealed size does not fit.
     init(
-        _ file: any File, expecting expected: LogIdentity, sealedSizeBytes: Int?
+        _ file: any File, expecting expected: LogIdentity, sealedSizeBytes: Int?,
+        witness: Witness? = nil
     ) throws(DatabaseError) {
+        self.witness = witness?.logNumber == expected.number ? witness : nil
         self.file = file
         isSealed = sealedSizeBytes != nil
         do throws(FileError) {
@@ -83,19 +92,31 @@ struct LogReader {
             if padding.contains(where: { $0 != 0 }) { strayOffset = payloadEnd }
         }
         nextSequence &+= UInt64(frame.header.commitCount)
+        readChecksum = LogFormat.chained(readChecksum, frame.header.payloadChecksum)
+        if let witness, witness.logSizeBytes == UInt64(validSizeBytes) {
+            acknowledgedChecksum = readChecksum
+        }
         return (frame.header.firstSequence, commits)
     }
 
-    /// Whether what was acknowledged of the log is there; after the last frame.
+    /// Whether what was acknowledged of the log is there, if that is known; after the last frame.
     ///
-    /// - Throws: `damaged` where the log ends before.
-    func checkReach(_ witness: Witness) throws(DatabaseError) {
-        guard UInt64(validSizeBytes) < witness.logSizeBytes else { return }
+    /// - Throws: `damaged` where the log ends before, or has something else.
+    func checkReach() throws(DatabaseError) {
+        guard let witness else { return }
+        if UInt64(validSizeBytes) < witness.logSizeBytes {
+            throw DatabaseError(
+                .damaged,
+                "the log ends here, but \(witness.logSizeBytes) bytes of it were acknowledged; "
+                    + "commits from sequence \(nextSequence) on are lost", file: file.path,
+                offset: validSizeBytes)
+        }
+        guard witness.logChecksum != 0, acknowledgedChecksum != witness.logChecksum else { return }
         throw DatabaseError(
             .damaged,
-            "the log ends here, but \(witness.logSizeBytes) bytes of it were acknowledged; commits "
-                + "from sequence \(nextSequence) on are lost", file: file.path,
-            offset: validSizeBytes)
+            "the first \(witness.logSizeBytes) bytes are not those that were acknowledged: the "
+                + "log was replaced by another one, or LOCK was", file: file.path,
+            offset: LogFormat.headerSizeBytes)
     }
 
     /// Decides what a place without a good frame means.

@@ -7,6 +7,9 @@ final class LogWriter {
     /// Bytes of the file that hold frames; what follows is reserved space.
     private(set) var sizeBytes: Int
     private(set) var durableSizeBytes: Int
+    /// Of the frames in the durable bytes; `LogFormat.chained`.
+    private(set) var durableChecksum: UInt32 = 0
+    private var writtenChecksum: UInt32 = 0
 
     private let file: any File
     private let reserve: LogReserve
@@ -54,6 +57,7 @@ final class LogWriter {
         reserve.take(sizeBytes..<(sizeBytes + size))
         try file.writeAll(frame.bytes.span, at: sizeBytes)
         sizeBytes += size
+        writtenChecksum = LogFormat.chained(writtenChecksum, header.payloadChecksum)
     }
 
     /// Compresses the payload of a frame where that is worth it.
@@ -78,6 +82,7 @@ final class LogWriter {
     func sync() throws(FileError) {
         try file.syncData()
         durableSizeBytes = sizeBytes
+        durableChecksum = writtenChecksum
     }
 
     /// The header of a frame whose payload stands behind the place for it.

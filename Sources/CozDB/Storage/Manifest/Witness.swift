@@ -13,6 +13,8 @@ struct Witness: Equatable, Sendable {
     var logNumber: UInt64 = 0
     /// Bytes of it that are durable and acknowledged.
     var logSizeBytes: UInt64 = 0
+    /// Of the frames in those bytes; 0 where that is not known.
+    var logChecksum: UInt32 = 0
     /// Who holds the lock, for people.
     var holder: String
 
@@ -39,6 +41,12 @@ struct Witness: Equatable, Sendable {
     static let holderOffset = 64
     static let sizeBytes = 2 * recordSizeBytes
     private static let holderSizeBytes = 200
+    /// Of a record, what changes with every one: the checksum of the log and the turn behind it.
+    static let tailRange = 268..<273
+    static let turnOffset = 272
+    /// Which of its turns a record was written in, never 0: so that a record of which only the
+    /// beginning was written ends otherwise than one that was changed.
+    private var turn: UInt8 { UInt8(1 + serial / 2 % 255) }
 }
 
 // MARK: Bytes
@@ -57,6 +65,9 @@ extension Witness {
         var text = Array(holder.utf8.prefix(Witness.holderSizeBytes))
         text += Array(repeating: UInt8(ascii: " "), count: Witness.holderSizeBytes - text.count)
         body.append(text + [UInt8(ascii: "\n")])
+        body.appendZeros(Witness.tailRange.lowerBound - 16 - body.count)
+        body.append(logChecksum)
+        body.append(turn)
         body.appendZeros(Witness.recordSizeBytes - 16 - body.count)
         var writer = ByteWriter(capacity: Witness.recordSizeBytes)
         writer.append(Witness.magic)
@@ -90,12 +101,14 @@ extension Witness {
             let closed = try? reader.readUInt32(), let logNumber = try? reader.readUInt64(),
             let logSizeBytes = try? reader.readUInt64(),
             let text = try? reader.readBytes(Witness.holderSizeBytes),
+            (try? reader.readBytes(4)) != nil, let logChecksum = try? reader.readUInt32(),
             max(serial, generation) < Manifest.counterLimit
         else { return nil }
         self.init(
             serial: serial, databaseID: databaseID, generation: generation,
             manifestChecksum: sum, isClosed: closed == 1, logNumber: logNumber,
-            logSizeBytes: logSizeBytes, holder: Witness.text([UInt8](copying: text)))
+            logSizeBytes: logSizeBytes, logChecksum: logChecksum,
+            holder: Witness.text([UInt8](copying: text)))
     }
 
     /// Printable text, whatever the bytes.
