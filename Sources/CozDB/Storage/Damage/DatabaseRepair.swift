@@ -193,6 +193,11 @@ struct DatabaseRepair {
                 continue
             }
             for problem in examination.problems { add(name.text, problem.offset, problem.text) }
+            if kept.contains(where: { $0.mayShareCells(with: info) }) {
+                report.notes.append(
+                    "\(name.text): older segments have rows of the same times; values that the "
+                        + "lost ones had replaced, if any, are back")
+            }
             if examination.isThere { aside.append(name) }
             guard let reader = examination.reader,
                 let schema = manifest.schemas[info.experiment]
@@ -267,6 +272,8 @@ struct DatabaseRepair {
             report.notes.append(
                 "kept \(salvage.commitsBehind) commits that came after lost ones: what the lost "
                     + "ones replaced or added is as it was before")
+        } else if !salvage.losses.isEmpty {
+            report.notes.append("what the lost commits replaced or added is as it was before")
         }
         manifest.schemas = salvage.schemas
         manifest.lastSequence = max(manifest.lastSequence, salvage.lastSequence)
@@ -424,5 +431,13 @@ struct DatabaseRepair {
     private static func path(_ name: FileName) -> String {
         if case .rejects = name { return FileName.rejectsDirectory + "/" + name.text }
         return name.text
+    }
+}
+
+extension Manifest.Segment {
+    /// Whether it may have values of the same cells as another one, as far as times tell.
+    fileprivate func mayShareCells(with other: Manifest.Segment) -> Bool {
+        experiment == other.experiment && firstTime <= other.lastTime
+            && other.firstTime <= lastTime
     }
 }

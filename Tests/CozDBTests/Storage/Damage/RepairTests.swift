@@ -48,6 +48,49 @@ struct RepairTests {
         return places
     }
 
+    // MARK: Segments
+
+    @Test(arguments: [false, true])
+    func `values that come back with a lost segment are spoken of`(isFlipped: Bool) throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        for value in 1...2 {
+            var batch = WriteBatch()
+            for row in 0..<100 {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: Int64(row)),
+                    fields: ["v": .integer(Int64(value * 1000 + row)), "w": .integer(1)])
+            }
+            try database.write(batch)
+            try database.flush()
+        }
+        try database.close()
+        let text = "SELECT first(v) FROM m"
+        func first() throws -> Int64? {
+            let series = try SoundDatabase.open(system, .readOnly).query(text).series
+            return series.first?.columns.last?.integers.first ?? nil
+        }
+        #expect(try first() == 2000)
+        let segments = try Manifest(decoding: system["db/MANIFEST"]).segments
+        try #require(segments.count == 2)
+        let newer = SoundDatabase.path(.segment(segments[1].number))
+        if isFlipped {
+            let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+            let reader = try SegmentReader(
+                in: directory, segments[1],
+                databaseID: try Manifest(decoding: system["db/MANIFEST"]).databaseID)
+            let field = try #require(
+                reader.footer.fields.firstIndex { $0.column.name == "v" })
+            system[newer][try reader.valueParts(ofField: field)[0].place.offset] ^= 8
+        } else {
+            system[newer] = []
+        }
+        let report = try Examination.repair(system)
+        #expect(try first() == 1000, "of the older segment")
+        #expect(report.notes.contains { $0.contains("replaced, if any, are back") })
+    }
+
     // MARK: Logs
 
     @Test(arguments: [0, 1])
