@@ -21,6 +21,13 @@ struct SegmentDamage: Sendable {
     /// Fields that lose the blocks that refer to their dictionary.
     var dictionaries: Set<Int> = []
     var blocks: Set<Block> = []
+
+    mutating func formUnion(_ other: SegmentDamage) {
+        rows += other.rows
+        fields.formUnion(other.fields)
+        dictionaries.formUnion(other.dictionaries)
+        blocks.formUnion(other.blocks)
+    }
 }
 
 /// Walks all blocks of a segment.
@@ -221,7 +228,7 @@ struct SegmentCheck {
             }
         case .values(let field, let block):
             damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
-        case .presence(let group): damage.fields.formUnion(segment.fields(ofGroup: group))
+        case .presence(let group): damage.formUnion(segment.damage(ofGroup: group))
         default: break
         }
     }
@@ -230,11 +237,20 @@ struct SegmentCheck {
 
     private mutating func decodePresence() {
         let segment = segment
-        for group in segment.footer.groups.indices {
-            let isGood = attempt { () throws(DatabaseError) in
-                try segment.checkPresence(ofGroup: group)
+        var damaged: Set<Int> = []
+        // Wholes before their parts: what is a part of a damaged one goes with that.
+        for isPart in [false, true] {
+            for group in segment.footer.groups.indices where !damaged.contains(group) {
+                let known = damaged
+                let isGood = attempt { () throws(DatabaseError) in
+                    try segment.checkPresence(ofGroup: group) { whole in
+                        isPart == (whole != nil) && !(whole.map(known.contains) ?? false)
+                    }
+                }
+                if isGood { continue }
+                damaged.insert(group)
+                damage.formUnion(segment.damage(ofGroup: group))
             }
-            if !isGood { damage.fields.formUnion(segment.fields(ofGroup: group)) }
         }
     }
 
@@ -259,9 +275,13 @@ struct SegmentCheck {
                 } catch {
                     if error.isRefusal { refusal = error }
                     add(error)
-                    guard error.offset == directory.table.int(BlockColumn.offset, block) else {
-                        continue
-                    }
+                    // Of a block that refers to others one of those may be the damaged one.
+                    let encoding = directory.table.int(BlockColumn.encoding, block)
+                    let known = BlockEncoding(rawValue: UInt8(truncatingIfNeeded: encoding))
+                    guard
+                        !(known?.isReference ?? false)
+                            || error.offset == directory.table.int(BlockColumn.offset, block)
+                    else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }
             }

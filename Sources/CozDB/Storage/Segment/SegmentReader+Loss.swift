@@ -23,7 +23,7 @@ extension SegmentReader {
         case .smallDirectories:
             damage.fields = Set(
                 footer.fields.indices.filter { footer.fields[$0].smallBlockCount > 0 })
-        case .presence(let group): damage.fields = Set(fields(ofGroup: group))
+        case .presence(let group): damage = self.damage(ofGroup: group)
         case .fieldDirectory(let field): damage.fields = [field]
         case .dictionary(let field): damage.dictionaries = [field]
         case .values(let field, let block):
@@ -45,15 +45,27 @@ extension SegmentReader {
         return (max(0, first)..<max(0, first, end)).clamped(to: all)
     }
 
-    /// The fields whose rows a presence vector says, also as the whole that others are a part of.
-    func fields(ofGroup group: Int) -> [Int] {
-        footer.fields.indices.filter { field in
-            if footer.fields[field].group == group { return true }
-            guard let vector = try? presence(ofField: field) else { return false }
-            return (0..<vector.chunkCount).contains { chunk in
-                (try? vector.whole(ofChunk: chunk)) == group
+    /// What is damaged with a presence vector: the fields whose rows it says, and of others the
+    /// blocks whose rows it says as the whole that theirs are a part of.
+    func damage(ofGroup group: Int) -> SegmentDamage {
+        var damage = SegmentDamage()
+        for field in footer.fields.indices {
+            if footer.fields[field].group == group {
+                damage.fields.insert(field)
+                continue
+            }
+            guard let vector = try? presence(ofField: field), let directory = try? directory(field)
+            else { continue }
+            for chunk in 0..<vector.chunkCount
+            where (try? vector.whole(ofChunk: chunk)) == group {
+                let first = vector.chunk(chunk).number * SegmentFormat.presenceChunkRows
+                let rows = first..<(first + SegmentFormat.presenceChunkRows)
+                for block in directory.blocks(rows: rows) {
+                    damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
+                }
             }
         }
+        return damage
     }
 
     /// The column that a block repeats; nil for all other blocks.

@@ -227,11 +227,18 @@ final class SegmentReader: Sendable {
         return true
     }
 
-    /// The rows of all chunks of a presence vector, to find out whether they can be read.
-    func checkPresence(ofGroup group: Int) throws(DatabaseError) {
+    /// Decodes chunks of a presence vector, to find out whether that can be done.
+    ///
+    /// - Parameter isWanted: whether to decode those that are a part of this vector, or of none.
+    func checkPresence(
+        ofGroup group: Int, _ isWanted: (_ whole: Int?) -> Bool
+    ) throws(DatabaseError) {
         let vector = try presence(ofGroup: group)
         for chunk in 0..<vector.chunkCount {
-            _ = try presenceRows(vector, ofGroup: group, chunk: chunk)
+            let whole = try namingFile(path, at: footer.groups[group].offset) {
+                () throws(FormatError) in try vector.whole(ofChunk: chunk)
+            }
+            if isWanted(whole) { _ = try presenceRows(vector, ofGroup: group, chunk: chunk) }
         }
     }
 

@@ -232,4 +232,57 @@ struct SegmentLossTests {
             }
         }
     }
+
+    @Test func `with a presence vector goes what is a part of it, and no more`() throws {
+        let system = FaultyFileSystem()
+        let chunkRows = SegmentFormat.presenceChunkRows
+        let database = try SoundDatabase.open(system)
+        var batch = WriteBatch()
+        var rng = SeededRandom(seed: 11)
+        var counts = ["whole": 0, "part": 0, "behind": 0]
+        for row in 0..<(chunkRows + 4000) {
+            var fields = ["always": FieldValue.integer(1)]
+            let isWhole = Int.random(in: 0..<4, using: &rng) == 0
+            if isWhole { fields["whole"] = .integer(Int64(row)) }
+            // Of few of its rows in the first chunk, elsewhere in the second.
+            if row < chunkRows ? isWhole && row % 3 != 0 : !isWhole {
+                fields["part"] = .integer(Int64(row) * 3)
+                if row >= chunkRows { counts["behind", default: 0] += 1 }
+            }
+            for name in fields.keys { counts[name, default: 0] += 1 }
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000), fields: fields)
+        }
+        try database.write(batch)
+        try database.close()
+        let whole = try reader(system)
+        let fields = whole.footer.fields
+        let field = try #require(fields.firstIndex { $0.column.name == "part" })
+        let damaged = try #require(fields.firstIndex { $0.column.name == "whole" })
+        let vector = try whole.presence(ofField: field)
+        #expect(try vector.whole(ofChunk: 0) == fields[damaged].group, "its rows are a part")
+        #expect(try vector.whole(ofChunk: 1) == nil)
+        let place = whole.footer.groups[fields[damaged].group]
+        system[try path(system)][place.offset + place.sizeBytes / 2] ^= 4
+
+        let found = try Examination.check(system)
+        #expect(found.count == 1)
+        let text = found.first?.lost ?? ""
+        #expect(text.contains("\"part\"") && text.contains("\"whole\""), "\(text)")
+        func count(_ condition: String = "") throws -> Int64? {
+            let text = "SELECT count(part) FROM m WHERE id_participant = 'p'" + condition
+            let series = try SoundDatabase.open(system, .readOnly).query(text).series
+            return series.first?.columns.last?.integers.first ?? nil
+        }
+        let behind = Int64(try #require(counts["behind"]))
+        // The first block of the second chunk may have values of the first one too.
+        let least = behind - Int64(SegmentFormat.blockCountMax)
+        let report = try Examination.repair(system)
+        #expect(try Examination.check(system).isEmpty)
+        let kept = try count() ?? 0
+        #expect(least <= kept && kept <= behind, "\(report.lines)")
+        let lost = Int64(counts["part", default: 0] + counts["whole", default: 0]) - kept
+        #expect(self.count("value", in: text) == Int(lost), "\(text); \(report.lines)")
+    }
 }
