@@ -239,6 +239,29 @@ struct ForgedSegmentTests {
             block.append(ForgedSegment.bytes(["one", "two"]))
             try $0.setBlock(of: "s", encoding: SegmentFormat.mixedStrings, block.bytes)
         },
+        Forgery("values that end inside of one", "9 bytes for 48 words") {
+            try $0.setBlock(
+                of: "v", encoding: BlockEncoding.words.rawValue, Array(repeating: 1, count: 9))
+        },
+        Forgery("bytes behind a value", "20 bytes for a constant") {
+            try $0.setBlock(
+                of: "v", encoding: BlockEncoding.constant.rawValue,
+                Array(repeating: 1, count: 20))
+        },
+        Forgery("more strings in a block than values", "expected at most 48") {
+            var block = ByteWriter()
+            let codes = ForgedSegment.bytes([UInt64](repeating: 0, count: 48))
+            block.append(codes[0])
+            block.appendBlob(Array(codes.dropFirst()))
+            block.appendVarint(1000)
+            try $0.setBlock(of: "s", encoding: SegmentFormat.mixedStrings, block.bytes)
+        },
+        Forgery("strings that end inside of one", "damaged LZ4 data") {
+            let count = $0.footer.fields[$0.field("s")].valueCount
+            let bytes = ForgedSegment.bytes([String](repeating: "text", count: count))
+            try $0.setBlock(
+                of: "s", encoding: SegmentFormat.plainStrings, Array(bytes.dropLast(2)))
+        },
         Forgery("a field that repeats itself", "which it cannot") {
             try $0.setRepetition(of: "v", column: $0.footer.fields[$0.field("v")].column.id)
         },
