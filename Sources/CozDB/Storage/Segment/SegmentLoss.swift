@@ -29,7 +29,7 @@ struct SegmentLoss: Sendable {
     private let wholeFields: Set<Int>
 
     /// - Parameters:
-    ///   - segment: one that says nothing of loss.
+    ///   - segment: one that says nothing of loss, and in which what is damaged cannot be read.
     ///   - searchesAll: whether blocks that refer to others are tried wherever they are; else
     ///     those that refer to lost values.
     /// - Throws: `io` where the system fails to read what is whole.

@@ -131,6 +131,10 @@ struct DamageTests {
             default: #expect(found.first?.lost == reader.lost(at: place), "\(part)")
             }
             #expect(found.first?.lost.contains("experiment \"dev\"") == true, "\(part)")
+            let damaged = try SegmentReader(
+                in: system.openDirectory(SoundDatabase.path, create: false, access: .ownerOnly),
+                info, databaseID: manifest.databaseID)
+            let fields = try lostFields(with: part, of: damaged)
             let report = try Examination.repair(system)
             let contents = try Contents(SoundDatabase.open(system, .readOnly))
             #expect(Examination.wrong(contents, sound) == 0, "\(part)")
@@ -138,13 +142,9 @@ struct DamageTests {
             #expect(!lost.isEmpty, "\(part): \(report.lines)")
             #expect(try Examination.check(system).isEmpty, "\(part)")
             switch part {
-            case .values(let field, _), .fieldDirectory(let field), .dictionary(let field):
-                let damage = SegmentDamage(fields: [field])
-                let loss = try SegmentLoss(of: damage, in: SegmentReader(quiet: reader))
-                let names = reader.footer.fields.indices.filter { loss.all(ofField: $0) != nil }
-                    .map { reader.footer.fields[$0].column.name }
+            case .values, .fieldDirectory, .dictionary:
                 // A row that loses its last field goes with its attributes.
-                let all = names + ["device"]
+                let all = fields + ["device"]
                 #expect(lost.allSatisfy { all.contains($0.column) }, "\(part): \(report.lines)")
             case .times:
                 #expect(Set(lost.map(\.time)).count <= SegmentFormat.blockCountMax, "\(part)")
@@ -152,6 +152,20 @@ struct DamageTests {
             }
         }
         #expect(kinds.count >= 7, "\(kinds)")
+    }
+
+    /// The fields that a damaged part of one takes values of.
+    private func lostFields(
+        with part: SegmentPart, of damaged: SegmentReader
+    ) throws -> [String] {
+        switch part {
+        case .values(let field, _), .fieldDirectory(let field), .dictionary(let field):
+            let damage = SegmentDamage(fields: [field])
+            let loss = try SegmentLoss(of: damage, in: SegmentReader(quiet: damaged))
+            return damaged.footer.fields.indices.filter { loss.all(ofField: $0) != nil }
+                .map { damaged.footer.fields[$0].column.name }
+        default: return []
+        }
     }
 
     @Test(arguments: ["heart", "mood"])
