@@ -108,17 +108,36 @@ extension Witness {
         let own = isSecond ? Witness.recordSizeBytes : 0
         let start = Witness.recordSizeBytes - own
         let found = Array(bytes[start..<(start + Witness.recordSizeBytes)])
-        let expected = other.record(at: start)
+        let turn = Witness.turnOffset
+        let hasTail = bytes[own + turn] != 0
+        let expected = other.record(at: start, hasTail: hasTail)
         func isSame(_ range: Range<Int>) -> Bool {
             found[range].elementsEqual(expected[range])
         }
-        let turn = Witness.turnOffset
-        // Records of before there were turns end with zeros.
-        if bytes[own + turn] != 0, found[turn] == expected[turn] { return found == expected }
+        if isSecond, isBegunOpening(found, over: expected) { return true }
+        if hasTail, found[turn] == expected[turn] { return found == expected }
         guard isSame(0..<12), isSame(Witness.holderOffset..<Witness.tailRange.lowerBound),
-            isSame(Witness.tailRange.upperBound..<Witness.recordSizeBytes)
+            isSame(Witness.tailRange.upperBound..<Witness.recordSizeBytes),
+            hasTail || isSame(Witness.tailRange)
         else { return false }
         let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
         return found[closed].allSatisfy { $0 == 0 } || isSame(0..<closed.upperBound)
+    }
+    /// Whether a first record can be what opening wrote of its own over the one that closing left,
+    /// and the rest of that: the checksum is another one, then come the next serial and what is
+    /// known of the new record, then its holder, who is not.
+    private func isBegunOpening(_ found: [UInt8], over expected: [UInt8]) -> Bool {
+        let holder = Witness.holderOffset
+        let tail = Witness.tailRange
+        guard found[..<12] == expected[..<12], found[12] != expected[12],
+            found[tail.upperBound...] == expected[tail.upperBound...]
+        else { return false }
+        if found[16...] == expected[16...] { return true }
+        var opened = self
+        opened.serial &+= 1
+        opened.isClosed = false
+        let new = opened.record(at: 0)
+        let end = (16..<holder).first { found[$0] != new[$0] } ?? holder
+        return end > 16 && (end == holder || found[end...] == expected[end...])
     }
 }

@@ -53,7 +53,9 @@ struct Witness: Equatable, Sendable {
 
 extension Witness {
     /// The record at one of the two places.
-    func record(at offset: Int) -> [UInt8] {
+    ///
+    /// - Parameter hasTail: false for the record of a build that did not write the tail yet.
+    func record(at offset: Int, hasTail: Bool = true) -> [UInt8] {
         var body = ByteWriter(capacity: Witness.recordSizeBytes)
         body.append(serial)
         body.append(databaseID)
@@ -66,8 +68,10 @@ extension Witness {
         text += Array(repeating: UInt8(ascii: " "), count: Witness.holderSizeBytes - text.count)
         body.append(text + [UInt8(ascii: "\n")])
         body.appendZeros(Witness.tailRange.lowerBound - 16 - body.count)
-        body.append(logChecksum)
-        body.append(turn)
+        if hasTail {
+            body.append(logChecksum)
+            body.append(turn)
+        }
         body.appendZeros(Witness.recordSizeBytes - 16 - body.count)
         var writer = ByteWriter(capacity: Witness.recordSizeBytes)
         writer.append(Witness.magic)
