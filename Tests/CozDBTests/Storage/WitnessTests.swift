@@ -238,6 +238,11 @@ import Testing
                 if try Examination.check(system).isEmpty { silent.append(index) }
             }
         }
+        for start in [265, 777] {
+            system["db/LOCK"] = lock
+            for index in start..<(start + 247) { system["db/LOCK"][index] = 0 }
+            #expect(try !Examination.check(system).isEmpty, "zeros from \(start) on")
+        }
         // Where a write that ended inside of the turn or of the first checksum differs too.
         #expect(silent.allSatisfy { $0 % 512 == Witness.turnOffset || $0 == 12 }, "\(silent)")
     }

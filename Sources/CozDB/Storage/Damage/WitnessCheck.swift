@@ -118,7 +118,7 @@ extension Witness {
         if hasTail, found[turn] == expected[turn] { return found == expected }
         guard isSame(0..<12), isSame(Witness.holderOffset..<Witness.tailRange.lowerBound),
             isSame(Witness.tailRange.upperBound..<Witness.recordSizeBytes),
-            hasTail || isSame(Witness.tailRange)
+            hasTail ? found[turn] != 0 : isSame(Witness.tailRange)
         else { return false }
         let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
         return found[closed].allSatisfy { $0 == 0 } || isSame(0..<closed.upperBound)
