@@ -123,6 +123,7 @@ extension Witness {
         let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
         return found[closed].allSatisfy { $0 == 0 } || isSame(0..<closed.upperBound)
     }
+
     /// Whether a first record can be what opening wrote of its own over the one that closing left,
     /// and the rest of that: the checksum is another one, then come the next serial and what is
     /// known of the new record, then its holder, who is not.

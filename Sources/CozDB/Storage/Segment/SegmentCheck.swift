@@ -276,12 +276,8 @@ struct SegmentCheck {
                     if error.isRefusal { refusal = error }
                     add(error)
                     // Of a block that refers to others one of those may be the damaged one.
-                    let encoding = directory.table.int(BlockColumn.encoding, block)
-                    let known = BlockEncoding(rawValue: UInt8(truncatingIfNeeded: encoding))
-                    guard
-                        !(known?.isReference ?? false)
-                            || error.offset == directory.table.int(BlockColumn.offset, block)
-                    else { continue }
+                    let isOwn = error.offset == directory.table.int(BlockColumn.offset, block)
+                    guard isOwn || !directory.isReference(block) else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }
             }

@@ -107,6 +107,12 @@ final class FieldDirectory: Sendable {
         return (block, rows(ofBlock: block))
     }
 
+    /// Whether the bytes of a block mean something only beside other blocks of the segment.
+    func isReference(_ block: Int) -> Bool {
+        let code = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
+        return BlockEncoding(rawValue: code)?.isReference ?? false
+    }
+
     /// Bytes of a block as it is stored.
     func sizeBytes(_ block: Int) -> Int { table.int(BlockColumn.sizeBytes, block) }
 

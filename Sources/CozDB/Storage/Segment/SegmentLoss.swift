@@ -142,9 +142,7 @@ struct SegmentLoss: Sendable {
     private mutating func addUnreadable(
         _ block: Int, of field: Int, _ reader: inout SegmentColumnReader
     ) throws(DatabaseError) {
-        let table = reader.directory.table
-        let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
-        guard BlockEncoding(rawValue: encoding)?.isReference ?? false else { return }
+        guard reader.directory.isReference(block) else { return }
         do throws(DatabaseError) {
             try reader.check(block: block)
         } catch {
