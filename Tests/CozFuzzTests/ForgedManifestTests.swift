@@ -113,7 +113,7 @@ struct ForgedManifestTests {
             "LOCK was replaced by an older one",
             {
                 $0.generation -= 1
-                $0.isClosed = true
+                $0.state = .closed
             }
         ),
     ]

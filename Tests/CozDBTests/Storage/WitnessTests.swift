@@ -89,12 +89,17 @@ import Testing
         system["db/LOCK"] = locks[0]
         #expect(
             Self.failure { try Self.rows(system) }?.message.contains("LOCK was replaced") == true)
-        for bytes in [Array(locks[1].prefix(300)), [UInt8](repeating: 0, count: 1024)] {
-            system["db/LOCK"] = bytes
-            #expect(
-                Self.failure { try Self.rows(system) }?.kind == .damaged, "\(bytes.count) bytes")
-            #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
+        system["db/LOCK"] = [UInt8](repeating: 0, count: 1024)
+        #expect(Self.failure { try Self.rows(system) }?.kind == .damaged)
+        #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
+        // What is left where the first opening of a copy ends inside of the first record.
+        for count in [0, 1, 8, 300, 511] {
+            system["db/LOCK"] = Array(locks[1].prefix(count))
+            #expect(try Self.rows(system) == 20, "\(count) bytes")
+            #expect(try Examination.check(system).map(\.file) == ["LOCK"], "\(count) bytes")
         }
+        system["db/LOCK"] = Array("not what a writer began".utf8)
+        #expect(Self.failure { try Self.rows(system) }?.kind == .damaged)
         // One of the two records is enough.
         var half = locks[1]
         half.replaceSubrange(512..<600, with: [UInt8](repeating: 7, count: 88))
@@ -184,83 +189,177 @@ import Testing
         }
     }
 
-    @Test func `closing that ends anywhere leaves a lock that is sound`() throws {
-        let system = FaultyFileSystem()
-        let database = try Self.open(system)
-        try Self.write(database, 0..<5)
-        let before = system["db/LOCK"]
+    /// A database of which every state is kept: sessions that were closed, then one that is about
+    /// to be.
+    private static func recorded(
+        _ last: (Database) throws -> Void
+    ) throws -> (system: FaultyFileSystem, database: Database) {
+        let system = try closed(sessions: 2).system
+        system.recordStates()
+        var database = try open(system)
+        try write(database, 20..<30)
+        try database.flush()
+        try write(database, 30..<40)
         try database.close()
-        let closed = system["db/LOCK"]
-        for end in 0...closed.count {
-            let copy = system.survivor(.nothing)
-            copy["db/LOCK"] = Array(closed.prefix(end)) + before.dropFirst(end)
-            let found = try Examination.check(copy)
-            #expect(found.isEmpty, "ended at \(end): \(found)")
-        }
+        try open(system).close()
+        database = try open(system)
+        try last(database)
+        return (system, database)
     }
 
-    /// What a build that wrote no tails yet would have closed a database with.
-    private static func withoutTails(_ lock: [UInt8]) throws -> [UInt8] {
-        var witness = try #require(Witness(lock))
-        try #require(witness.serial % 2 == 1)
-        let second = witness.record(at: 512, hasTail: false)
-        #expect(second[Witness.tailRange].allSatisfy { $0 == 0 })
-        witness.serial -= 1
-        return witness.record(at: 0, hasTail: false) + second
+    /// The different contents that LOCK had before some calls.
+    private static func locks(_ system: FaultyFileSystem, _ calls: Range<Int>) -> Set<[UInt8]> {
+        Set(calls.map { system.survivor(ofKillBefore: $0, .nothing)["db/LOCK"] })
     }
 
-    @Test(arguments: [true, false])
-    func `opening that ends anywhere leaves a lock that is sound`(hasTail: Bool) throws {
-        let system = try Self.closed(sessions: 2).system
-        if !hasTail { system["db/LOCK"] = try Self.withoutTails(system["db/LOCK"]) }
-        let before = system["db/LOCK"]
-        let database = try Self.open(system)
-        let opened = system["db/LOCK"]
-        #expect(opened != before)
-        for end in 0...opened.count {
-            let copy = system.survivor(.nothing)
-            copy["db/LOCK"] = Array(opened.prefix(end)) + before.dropFirst(end)
-            let found = try Examination.check(copy)
-            #expect(found.isEmpty, "ended at \(end): \(found)")
-        }
-        withExtendedLifetime(database) {}
-    }
-
-    @Test func `a change of any bit of a closed lock is found`() throws {
-        let system = try Self.closed(sessions: 2).system
-        let lock = system["db/LOCK"]
-        var silent: [Int] = []
-        for index in lock.indices {
-            for bit in 0..<8 where bit == index % 8 || 40..<64 ~= index % 512 {
-                var bytes = lock
-                bytes[index] ^= 1 << UInt8(bit)
-                system["db/LOCK"] = bytes
-                if try Examination.check(system).isEmpty { silent.append(index) }
+    @Test(arguments: [
+        "one commit", "a commit, flushed", "flushes and a merge", "a deletion",
+        "a commit behind a merge",
+    ])
+    func `a lock of any moment before the last close is found`(last: String) throws {
+        let (system, database) = try Self.recorded { database in
+            switch last {
+            case "one commit": try Self.write(database, 50..<51)
+            case "a commit, flushed":
+                try Self.write(database, 50..<51)
+                try database.flush()
+            case "flushes and a merge": try database.compact()
+            case "a deletion": _ = try database.query("DELETE FROM m WHERE time >= 35")
+            case "a commit behind a merge":
+                try database.compact()
+                try Self.write(database, 50..<51)
+            default: break
             }
         }
-        for start in [265, 777] {
-            system["db/LOCK"] = lock
-            for index in start..<(start + 247) { system["db/LOCK"][index] = 0 }
-            #expect(try !Examination.check(system).isEmpty, "zeros from \(start) on")
+        let start = system.callCount
+        try database.close()
+        let earlier = Self.locks(system, 1..<start)
+        #expect(earlier.count > 30)
+        for lock in earlier {
+            let copy = system.survivor(.nothing)
+            copy["db/LOCK"] = lock
+            let found = try Examination.check(copy)
+            #expect(found.map(\.file) == ["LOCK"], "\(String(describing: Witness(lock)))")
+            #expect(try Examination.repair(copy).findings.map(\.file) == ["LOCK"])
+            #expect(try Examination.check(copy).isEmpty)
         }
-        // Where a write that ended inside of the turn or of the first checksum differs too.
-        #expect(silent.allSatisfy { $0 % 512 == Witness.turnOffset || $0 == 12 }, "\(silent)")
+        // Each of these was the newest, until the next manifest or the last write.
+        for call in start..<system.callCount {
+            let copy = system.survivor(ofKillBefore: call, .nothing)
+            #expect(try Examination.check(copy).isEmpty, "\(system.calls[call])")
+        }
     }
 
-    @Test func `a lock of before its records had a tail is sound`() throws {
+    @Test func `a session that writes nothing leaves every file as it was`() throws {
+        let (system, database) = try Self.recorded { _ in }
+        let start = system.callCount
+        try database.close()
+        let closed = system.survivor(.nothing)
+        let again = try Self.open(system)
+        #expect(system["db/LOCK"] != closed["db/LOCK"])
+        try again.close()
+        #expect(system.files == closed.files)
+        for path in system.files { #expect(system[path] == closed[path], "\(path)") }
+        for call in start..<system.callCount {
+            let copy = system.survivor(ofKillBefore: call, .nothing)
+            #expect(try Examination.check(copy).isEmpty, "\(system.calls[call])")
+        }
+    }
+
+    @Test func `a lock of a session that was killed is found, wherever that was`() throws {
+        let (system, database) = try Self.recorded { database in
+            try Self.write(database, 50..<51)
+            try database.flush()
+        }
+        let start = system.callCount
+        try database.close()
+        for call in start..<system.callCount {
+            let killed = system.survivor(ofKillBefore: call, .nothing)
+            let lock = killed["db/LOCK"]
+            guard Witness(lock)?.isClosed == false else { continue }
+            try Self.open(killed).close()
+            #expect(try Examination.check(killed).isEmpty, "\(system.calls[call])")
+            killed["db/LOCK"] = lock
+            let found = try Examination.check(killed).map(\.file)
+            #expect(found == ["LOCK"], "\(system.calls[call])")
+        }
+    }
+
+    @Test func `opening and closing that end inside of a write leave a sound lock`() throws {
+        let (system, database) = try Self.recorded { database in
+            try Self.write(database, 40..<45)
+        }
+        try database.close()
+        let writes = system.calls.indices.filter { system.calls[$0] == "pwrite db/LOCK" }
+        var seen: Set<[UInt8]> = []
+        for call in writes where call < system.callCount - 1 {
+            let copy = system.survivor(ofKillBefore: call, .nothing)
+            let before = copy["db/LOCK"]
+            let after = system.survivor(ofKillBefore: call + 1, .nothing)["db/LOCK"]
+            guard before.count == after.count else { continue }
+            for end in 0...after.count {
+                let torn = Array(after.prefix(end)) + before.dropFirst(end)
+                guard seen.insert(torn).inserted else { continue }
+                copy["db/LOCK"] = torn
+                let found = try Examination.check(copy)
+                #expect(found.isEmpty, "call \(call) of \(writes) ended at \(end): \(found)")
+            }
+        }
+        #expect(seen.count > 500)
+    }
+
+    /// The records of a closed lock as an earlier build wrote them.
+    ///
+    /// - Parameter turn: what was behind the checksum of the log.
+    private static func asBefore(_ lock: [UInt8], turn: UInt8) -> [UInt8] {
+        var bytes = lock
+        for place in [0, 512] {
+            bytes[place + 272] = turn
+            let sum = checksum(
+                bytes.span.extracting((place + 16)..<(place + 512)),
+                seed: positionSeed(file: 1, offset: UInt64(place)))
+            for index in 0..<4 {
+                bytes[place + 12 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index)))
+            }
+        }
+        return bytes
+    }
+
+    @Test(arguments: [0, 7])
+    func `a change of any byte of a closed lock is found`(turn: UInt8) throws {
         let system = try Self.closed(sessions: 2).system
-        let lock = try Self.withoutTails(system["db/LOCK"])
+        let lock = Self.asBefore(system["db/LOCK"], turn: turn)
+        #expect(turn > 0 || lock == system["db/LOCK"])
         system["db/LOCK"] = lock
         #expect(try Examination.check(system).isEmpty)
-        for index in [3, 13, 20, 30, 45, 100, 270, 272, 400, 530, 612] {
-            system["db/LOCK"][index] ^= 1 << 5
-            #expect(try !Examination.check(system).isEmpty, "byte \(index)")
+        for index in lock.indices {
+            for change: UInt8 in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+                system["db/LOCK"][index] = lock[index] ^ change
+                #expect(try !Examination.check(system).isEmpty, "byte \(index), \(change)")
+            }
+            system["db/LOCK"][index] = lock[index]
+        }
+        for start in [264, 776] {
+            for index in start..<(start + 248) { system["db/LOCK"][index] = 0 }
+            #expect(try !Examination.check(system).isEmpty, "zeros from \(start) on")
             system["db/LOCK"] = lock
         }
         try Self.open(system).close()
-        #expect(system["db/LOCK"][Witness.turnOffset] != 0)
         #expect(try Examination.check(system).isEmpty)
         #expect(try Self.rows(system) == 20)
+    }
+
+    @Test func `an open lock of a build that announced nothing may be older`() throws {
+        let system = try Self.closed(sessions: 2).system
+        var witness = try #require(Witness(system["db/LOCK"]))
+        witness.generation -= 2
+        for (state, isSound) in [(Witness.State.unannounced, true), (.open, false)] {
+            witness.state = state
+            system["db/LOCK"] = witness.record(at: 0) + witness.record(at: 512)
+            #expect(try Examination.check(system).isEmpty == isSound)
+        }
+        try Self.open(system).close()
+        #expect(try Examination.check(system).isEmpty)
     }
 
     @Test func `files that no manifest names stay until all others could be opened`() throws {
@@ -289,7 +388,7 @@ import Testing
 
     @Test func `records come back as they were written, and no others`() {
         var witness = Witness(
-            serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, isClosed: true,
+            serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, state: .closed,
             logNumber: 4, logSizeBytes: 1 << 40, logChecksum: 77,
             holder: "process 17, since ever")
         let older = witness.record(at: 0)

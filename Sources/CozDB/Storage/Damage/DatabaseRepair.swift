@@ -389,6 +389,14 @@ struct DatabaseRepair {
             ?? Witness(
                 databaseID: manifest.databaseID, generation: 0, manifestChecksum: 0, holder: "")
         known.databaseID = manifest.databaseID
+        if known.generation < manifest.generation {
+            // What the lock knows must be durable.
+            if let original {
+                try Manifest.writeAgain(in: directory)
+                known.manifestChecksum = original.fileChecksum
+            }
+            known.generation = manifest.generation
+        }
         manifest.generation &+= 1
         let witnessFile = WitnessFile(lock, known)
         var next = manifest
@@ -397,7 +405,7 @@ struct DatabaseRepair {
             try directory.sync()
             // From here on the lock may be older than the manifest.
             try lock.truncate(to: Witness.sizeBytes)
-            try witnessFile.open(holder: "a repair")
+            try witnessFile.open(holder: "a repair", isSettling: next.logs.isEmpty)
             try next.write(in: directory)
         }
         manifest = next

@@ -9,8 +9,10 @@ struct WitnessCheck {
     /// - Throws: `io` where the lock file cannot be read.
     init(_ manifest: Manifest, in directory: any Directory) throws(DatabaseError) {
         do throws(DatabaseError) {
-            found = try Witness.read(in: directory)
-            problem = try WitnessCheck.problem(of: found, manifest, in: directory)
+            let lock = try Witness.readBytes(in: directory)
+            found = lock.found
+            problem = try WitnessCheck.problem(
+                of: found, lock.bytes, sizeBytes: lock.sizeBytes, manifest, in: directory)
         } catch {
             guard error.isUnreadable else { throw error }
             (found, problem) = (.noRecord, (.lock, error))
@@ -25,7 +27,8 @@ struct WitnessCheck {
     }
 
     private static func problem(
-        of found: Witness.Found, _ manifest: Manifest, in directory: any Directory
+        of found: Witness.Found, _ bytes: [UInt8], sizeBytes: Int, _ manifest: Manifest,
+        in directory: any Directory
     ) throws(DatabaseError) -> (name: FileName, error: DatabaseError)? {
         do throws(DatabaseError) {
             try found.check(manifest, in: directory)
@@ -50,29 +53,12 @@ struct WitnessCheck {
                 .lock,
                 DatabaseError(
                     .damaged,
-                    "LOCK is missing, or nothing is in it; the next opening for writing makes it "
-                        + "anew")
+                    "LOCK is missing, or too short for a record; the next opening for writing "
+                        + "makes it anew")
             )
         case .noRecord: return nil
         case .witness(let witness):
-            let bytes = try calling("reading the lock") { () throws(FileError) in
-                let file = try directory.open(FileName.lock.text, writable: false)
-                return try file.readAll(count: file.size(), at: 0)
-            }
-            if bytes.count > Witness.sizeBytes {
-                return (
-                    .lock,
-                    DatabaseError(
-                        .damaged,
-                        "LOCK has \(bytes.count) bytes, expected \(Witness.sizeBytes)",
-                        offset: Witness.sizeBytes)
-                )
-            }
-            if !witness.isClosed || witness.isAsClosed(bytes) { return nil }
-            return (
-                .lock,
-                DatabaseError(.damaged, "LOCK is not what was written when it was closed")
-            )
+            return witness.problem(bytes, sizeBytes: sizeBytes, manifest).map { (.lock, $0) }
         }
     }
 
@@ -86,7 +72,8 @@ struct WitnessCheck {
             let names = try directory.list()
             if names.contains(FileName.backupMark.text) { return false }
             do throws(FileError) {
-                return try directory.open(FileName.lock.text, writable: false).size() == 0
+                let lock = try directory.open(FileName.lock.text, writable: false)
+                return try lock.size() < Witness.recordSizeBytes
             } catch {
                 if error.isForbidden { return false }
                 guard error.isNotFound else { throw error }
@@ -97,48 +84,48 @@ struct WitnessCheck {
 }
 
 extension Witness {
-    /// Whether a lock file can be what closing left: both records say the same but for their
-    /// serial. Where the write ended inside of one of them, its beginning is new and the rest of
-    /// before: it has another turn and the same holder, and was not closed or names a log.
-    fileprivate func isAsClosed(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count == Witness.sizeBytes else { return false }
-        let isSecond = serial % 2 == 1
-        var other = self
-        if isSecond { other.serial &-= 1 } else { other.serial &+= 1 }
-        let own = isSecond ? Witness.recordSizeBytes : 0
-        let start = Witness.recordSizeBytes - own
-        let found = Array(bytes[start..<(start + Witness.recordSizeBytes)])
-        let turn = Witness.turnOffset
-        let hasTail = bytes[own + turn] != 0
-        let expected = other.record(at: start, hasTail: hasTail)
-        func isSame(_ range: Range<Int>) -> Bool {
-            found[range].elementsEqual(expected[range])
+    /// What shows that a lock file that agrees with the manifest is not what its writer left.
+    fileprivate func problem(
+        _ bytes: [UInt8], sizeBytes: Int, _ manifest: Manifest
+    ) -> DatabaseError? {
+        if sizeBytes > Witness.sizeBytes {
+            return DatabaseError(
+                .damaged, "LOCK has \(sizeBytes) bytes, expected \(Witness.sizeBytes)",
+                offset: Witness.sizeBytes)
         }
-        if isSecond, isBegunOpening(found, over: expected) { return true }
-        if hasTail, found[turn] == expected[turn] { return found == expected }
-        guard isSame(0..<12), isSame(Witness.holderOffset..<Witness.tailRange.lowerBound),
-            isSame(Witness.tailRange.upperBound..<Witness.recordSizeBytes),
-            hasTail ? found[turn] != 0 : isSame(Witness.tailRange)
-        else { return false }
-        let closed = Witness.closedOffset..<(Witness.closedOffset + 4)
-        return found[closed].allSatisfy { $0 == 0 } || isSame(0..<closed.upperBound)
+        if isClosed {
+            if isAsClosed(bytes, beside: manifest) { return nil }
+            return DatabaseError(
+                .damaged, "LOCK is not what was written when it was closed")
+        }
+        guard manifest.logs.isEmpty, !mayBeBeside(settled: manifest) else { return nil }
+        return DatabaseError(
+            .damaged,
+            "LOCK was replaced by an older one: it was open and saw generation \(generation), but "
+                + "the manifest is of generation \(manifest.generation) and names no log, which "
+                + "is announced in LOCK before")
     }
 
-    /// Whether a first record can be what opening wrote of its own over the one that closing left,
-    /// and the rest of that: the checksum is another one, then come the next serial and what is
-    /// known of the new record, then its holder, who is not.
-    private func isBegunOpening(_ found: [UInt8], over expected: [UInt8]) -> Bool {
-        let holder = Witness.holderOffset
-        let tail = Witness.tailRange
-        guard found[..<12] == expected[..<12], found[12] != expected[12],
-            found[tail.upperBound...] == expected[tail.upperBound...]
-        else { return false }
-        if found[16...] == expected[16...] { return true }
-        var opened = self
-        opened.serial &+= 1
-        opened.isClosed = false
-        let new = opened.record(at: 0)
-        let end = (16..<holder).first { found[$0] != new[$0] } ?? holder
-        return end > 16 && (end == holder || found[end...] == expected[end...])
+    /// Whether a lock file can be what closing left: both records say the same but for their
+    /// serial, or writing ended before the other one was whole, or before it was begun.
+    private func isAsClosed(_ bytes: [UInt8], beside manifest: Manifest) -> Bool {
+        guard bytes.count == Witness.sizeBytes else { return false }
+        let place = serial % 2 == 1 ? 0 : Witness.recordSizeBytes
+        guard let other = Witness(bytes, at: place) else {
+            return Witness.isUnfinished(bytes, at: place)
+        }
+        var expected = self
+        expected.serial &-= 1
+        return other == expected || !other.isClosed && other.mayBeBeside(settled: manifest)
+    }
+
+    /// Whether a record of an open lock can be beside a manifest that names no log: it was
+    /// announced durably before, whatever ended when.
+    private func mayBeBeside(settled manifest: Manifest) -> Bool {
+        switch state {
+        case .unannounced: true
+        case .settling where generation + 1 == manifest.generation: true
+        default: generation == manifest.generation
+        }
     }
 }

@@ -174,7 +174,9 @@ extension Engine {
         // Deletions, changes of the schemas and the like that have begun.
         waitForTurn()
         beginExclusive()
-        let isSound = state.withLock { $0.failure == nil }
+        let (isSound, generation) = state.withLock {
+            ($0.failure == nil, $0.manifest.generation)
+        }
         if isSound {
             // A failure is remembered in the state and thrown below.
             try? flush(isInside: true)
@@ -182,10 +184,18 @@ extension Engine {
         }
         flushQueue.sync {}
         reserveQueue.sync {}
+        compactionQueue.sync {}
+        let failure = state.withLock { $0.failure }
+        // What the lock file was until now must not pass for what it is in the end: a manifest that
+        // is newer tells. Failing is no harm, as with `seal`.
+        if failure == nil, !witness.isUnchanged,
+            state.withLock({ $0.manifest.generation == generation })
+        {
+            try? replaceManifest { _ in }
+        }
         // Whatever comes to this queue later finds it closed.
         compactionQueue.sync { state.withLock { $0.phase = .closed } }
-        let failure = state.withLock { $0.failure }
-        if failure == nil {
+        if state.withLock({ $0.failure == nil }) {
             removeRetired(all: true)
             witness.seal()
         }

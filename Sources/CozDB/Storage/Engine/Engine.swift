@@ -283,7 +283,12 @@ final class Engine: Sendable {
             do throws(DatabaseError) {
                 try checkIsAlone()
                 edited = try makingRoom { () throws(DatabaseError) in
-                    try calling("replacing the manifest") { () throws(FileError) in
+                    if manifest.logs.isEmpty {
+                        try calling("writing the lock") { () throws(FileError) in
+                            try witness.announceSettled()
+                        }
+                    }
+                    return try calling("replacing the manifest") { () throws(FileError) in
                         var written = manifest
                         try written.write(in: directory)
                         return written

@@ -6,11 +6,13 @@ enum Recovery {
     /// Opens a database for writing, or makes one in an absent or empty directory.
     ///
     /// 1. Open (make) the directory, take the lock, read the witness in it.
-    /// 2. Read the manifest; without one, write the first. It must agree with the witness.
+    /// 2. Read the manifest, which must agree with the witness.
     /// 3. Open the segments, replay the logs: all that is named must be there as it was written.
+    ///    Then say in the lock that a writer is at work; without a manifest, write the first.
     /// 4. Only then remove files that no manifest names: left by a crash between making and naming
     ///    them.
-    /// 5. Write what the logs held to segments, so that no log is ever appended to again.
+    /// 5. Write what the logs held to segments, so that no log is ever appended to again. Where
+    ///    the database was not closed there is a new manifest in any case.
     ///
     /// - Parameter isRestoring: whether a restore does it, before it says that it is complete.
     /// - Throws: `locked` with the holder, `notFound` where the directory holds something else,
@@ -37,6 +39,7 @@ enum Recovery {
         } else if found.knowsManifest {
             throw DirectoryMark.noManifest(names, found, path: path)
         }
+        let isNew = manifest == nil
         var segments = SegmentSet()
         var replay: LogReplay?
         if let manifest {
@@ -64,32 +67,44 @@ enum Recovery {
         let engine = Engine(
             directory: directory, witness: witness, manifest: manifest, segments: segments,
             options: options)
-        if let replay, !manifest.logs.isEmpty { try engine.recover(manifest, replay) }
+        if let replay, !manifest.logs.isEmpty {
+            try engine.recover(manifest, replay)
+        } else if !isNew, found.witness?.isClosed != true {
+            // What was announced of a manifest that was not written must not pass for the next one.
+            try engine.replaceManifest { _ in }
+        }
         return engine
     }
 
-    /// Takes the witness over, durably; then writes a manifest where there is none, or none that
-    /// is known to be durable.
+    /// Takes the witness over, durably, with the manifest that was read, which is durable before;
+    /// then writes a manifest where there is none, or one from before there were witnesses.
     private static func begin(
         _ lock: any File, _ found: Witness?, _ manifest: inout Manifest?,
         in directory: any Directory, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> WitnessFile {
+        // Where the database was not closed, its manifest was read but may not be durable: the end
+        // may have come between renaming it and syncing its name, or that sync failed. Before it
+        // is, nobody may know it, and what it does not name must not go.
+        if manifest != nil, found?.isClosed != true { try Manifest.writeAgain(in: directory) }
+        if manifest == nil {
+            // Whoever made the lock file may have ended before its name was durable.
+            try calling("making the database") { () throws(FileError) in try directory.sync() }
+        }
         let started = Timestamp(nanoseconds: fileSystem.now()).description
         let holder = "process \(getpid()), since \(started)"
         let databaseID = manifest?.databaseID ?? fileSystem.makeIdentity()
         var known =
             found
             ?? Witness(databaseID: databaseID, generation: 0, manifestChecksum: 0, holder: holder)
-        // Its generation stays: the manifest that was read may be newer, and go with a power loss.
         known.databaseID = databaseID
+        known.generation = manifest?.generation ?? 0
+        known.manifestChecksum = manifest?.fileChecksum ?? 0
         let witness = WitnessFile(lock, known)
+        let hasWitness = manifest.map { $0.fileVersion >= Manifest.versionWithWitness } ?? false
         try calling("writing the lock") { () throws(FileError) in
-            try witness.open(holder: holder)
+            try witness.open(holder: holder, isSettling: !hasWitness)
         }
-        // Where the database was not closed, its manifest was read but may not be durable: the end
-        // may have come between renaming it and syncing its name, or that sync failed. What it does
-        // not name must not go before it is.
-        if manifest != nil, found?.isClosed == true { return witness }
+        if hasWitness { return witness }
         var next = manifest ?? Manifest(databaseID: databaseID)
         next.generation += 1
         let purpose = manifest == nil ? "making the database" : "replacing the manifest"

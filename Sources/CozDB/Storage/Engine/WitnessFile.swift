@@ -4,13 +4,16 @@ internal import Synchronization
 
 /// The lock file in the hands of the writer that holds it. Safe from any thread.
 ///
-/// Records are written in turn to two places. Only opening and closing sync them: in between a
-/// record that is lost makes the witness older, never wrong, and a failed write does no harm.
+/// Records are written in turn to two places. Opening and closing sync them, and what announces a
+/// manifest without logs: in between a record that is lost makes the witness older, never wrong,
+/// and a failed write does no harm.
 final class WitnessFile: Sendable {
     fileprivate struct State {
         /// The lock goes with the file; nil once it was given back.
         var file: (any File)?
         var witness: Witness
+        /// As it was found, where the database had been closed and no manifest was written since.
+        var unchanged: Witness?
     }
 
     private let state: Mutex<State>
@@ -19,15 +22,35 @@ final class WitnessFile: Sendable {
         state = Mutex(State(file: file, witness: witness))
     }
 
+    /// Whether the database had been closed and no manifest was written since.
+    var isUnchanged: Bool { state.withLock { $0.unchanged != nil } }
+
     /// Says durably that a writer is at work.
-    func open(holder: String) throws(FileError) {
+    ///
+    /// - Parameter isSettling: whether it writes a manifest without logs next.
+    func open(holder: String, isSettling: Bool = false) throws(FileError) {
         // Bytes that somebody appended would stay there for good.
         if let file = state.withLock({ $0.file }), try file.size() > Witness.sizeBytes {
             try file.truncate(to: Witness.sizeBytes)
         }
-        try writeBoth { witness in
-            witness.isClosed = false
-            witness.holder = holder
+        try state.withLock { state throws(FileError) in
+            state.unchanged = state.witness.isClosed ? state.witness : nil
+            state.witness.state = isSettling ? .settling : .open
+            state.witness.holder = holder
+            try state.write(isMarked: state.unchanged != nil)
+            try state.write()
+            try state.file?.syncData()
+        }
+    }
+
+    /// Says durably that the next manifest names no log: beside such a manifest no older lock file
+    /// passes for one that a power loss left.
+    func announceSettled() throws(FileError) {
+        try state.withLock { state throws(FileError) in
+            state.witness.state = .settling
+            try state.write()
+            try state.write()
+            try state.file?.syncData()
         }
     }
 
@@ -36,6 +59,8 @@ final class WitnessFile: Sendable {
         state.withLock { state in
             state.witness.generation = manifest.generation
             state.witness.manifestChecksum = manifest.fileChecksum
+            state.witness.state = .open
+            state.unchanged = nil
             try? state.write()
         }
     }
@@ -50,12 +75,21 @@ final class WitnessFile: Sendable {
         }
     }
 
-    /// Says durably that the database was closed, after its last manifest. Failing is no harm: it
-    /// then looks as after a crash of which nothing is to be recovered.
+    /// Says durably that the database was closed, after its last manifest; where nothing was
+    /// written, as it said before. Failing is no harm: it then looks as after a crash of which
+    /// nothing is to be recovered.
     func seal() {
-        try? writeBoth { witness in
-            witness.isClosed = true
-            (witness.logNumber, witness.logSizeBytes, witness.logChecksum) = (0, 0, 0)
+        try? state.withLock { state throws(FileError) in
+            if let unchanged = state.unchanged {
+                state.witness = unchanged
+                state.witness.serial &-= 2
+            }
+            state.witness.state = .closed
+            (state.witness.logNumber, state.witness.logSizeBytes) = (0, 0)
+            state.witness.logChecksum = 0
+            try state.write()
+            try state.write(isMarked: true)
+            try state.file?.syncData()
         }
     }
 
@@ -72,31 +106,21 @@ final class WitnessFile: Sendable {
     func release() {
         state.withLock { $0.file = nil }
     }
-
-    private func writeBoth(_ change: (inout Witness) -> Void) throws(FileError) {
-        try state.withLock { state throws(FileError) in
-            change(&state.witness)
-            try state.writeBoth()
-            try state.file?.syncData()
-        }
-    }
 }
 
 extension WitnessFile.State {
-    /// Writes the next record, in the place of the one before the last.
-    fileprivate mutating func write() throws(FileError) {
+    /// Writes the next record, in the place of the one before the last: the last one stays whole.
+    ///
+    /// - Parameter isMarked: whether to mark what is there before, so that an end inside of the
+    ///   write is told from a change. It is where the other record says that it was closed.
+    fileprivate mutating func write(isMarked: Bool = false) throws(FileError) {
         witness.serial &+= 1
         let offset = Int(witness.serial % 2) * Witness.recordSizeBytes
         let record = witness.record(at: offset)
+        if isMarked {
+            let mark = [Witness.unfinishedMark]
+            try file?.writeAll(mark.span, at: offset + record.count - 1)
+        }
         try file?.writeAll(record.span, at: offset)
-    }
-
-    /// Writes both records at once: wherever that ends, one of the two is whole.
-    fileprivate mutating func writeBoth() throws(FileError) {
-        witness.serial &+= witness.serial % 2 == 0 ? 2 : 1
-        let first = witness.record(at: 0)
-        witness.serial &+= 1
-        let both = first + witness.record(at: Witness.recordSizeBytes)
-        try file?.writeAll(both.span, at: 0)
     }
 }

@@ -350,20 +350,36 @@ extension Manifest {
 
     /// Replaces the manifest; durable on return.
     mutating func write(in directory: any Directory) throws(FileError) {
-        let draft = FileName.manifestDraft.text
         // Nobody could read it.
         guard max(generation, nextFileNumber, lastSequence) < Manifest.counterLimit else {
-            throw FileError(code: EOVERFLOW, call: "write", path: directory.path + "/" + draft)
-        }
-        do throws(FileError) {
-            try directory.remove(draft)
-        } catch {
-            guard error.isNotFound else { throw error }
+            let path = directory.path + "/" + FileName.manifestDraft.text
+            throw FileError(code: EOVERFLOW, call: "write", path: path)
         }
         let bytes = encoded()
         fileVersion = Manifest.version
         fileChecksum = checksum(
             bytes.span.extracting(Manifest.headerSizeBytes...), seed: Manifest.version)
+        try Manifest.replace(in: directory, by: bytes)
+    }
+
+    /// Makes the manifest that is there durable: writes the same bytes anew. Where its name was not
+    /// synced, or that failed, nothing less does.
+    static func writeAgain(in directory: any Directory) throws(DatabaseError) {
+        let bytes = try bytes(in: directory)
+        try calling("replacing the manifest") { () throws(FileError) in
+            try replace(in: directory, by: bytes)
+        }
+    }
+
+    private static func replace(
+        in directory: any Directory, by bytes: [UInt8]
+    ) throws(FileError) {
+        let draft = FileName.manifestDraft.text
+        do throws(FileError) {
+            try directory.remove(draft)
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
         do throws(FileError) {
             let file = try directory.create(draft)
             try file.writeAll(bytes.span, at: 0)

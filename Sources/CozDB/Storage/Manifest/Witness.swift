@@ -3,12 +3,14 @@
 
 /// The state of a database as its writer last knew it.
 struct Witness: Equatable, Sendable {
-    var serial: UInt64 = 0
+    /// One more with each record; the next one of a new file is the first in it.
+    var serial: UInt64 = 1
     var databaseID: UInt64
     var generation: UInt64
     /// Of the payload of the manifest of that generation.
     var manifestChecksum: UInt32
-    var isClosed = false
+    var state = State.open
+    var isClosed: Bool { state == .closed }
     /// The open log; 0 where there is none.
     var logNumber: UInt64 = 0
     /// Bytes of it that are durable and acknowledged.
@@ -18,9 +20,19 @@ struct Witness: Equatable, Sendable {
     /// Who holds the lock, for people.
     var holder: String
 
+    /// How far its writer was.
+    enum State: UInt32 {
+        /// Not closed, in a record of a build that did not announce manifests without logs.
+        case unannounced = 0
+        case closed = 1
+        case open = 2
+        /// Open, and the manifest that comes next names no log.
+        case settling = 3
+    }
+
     /// What a lock file holds.
     enum Found {
-        /// There is no file, nothing was written to it yet, or this reader may not read it.
+        /// There is no file, or the beginning of a record, or this reader may not read it.
         case nothing
         /// No whole record.
         case noRecord
@@ -35,43 +47,32 @@ struct Witness: Equatable, Sendable {
     private static let magic: [UInt8] = Array("COZLCK\r\n".utf8)
     private static let version: UInt32 = 1
     static let recordSizeBytes = 512
-    /// Of a record, where it says whether it was closed.
-    static let closedOffset = 44
-    /// Of the holder's text, with which a record ends.
-    static let holderOffset = 64
     static let sizeBytes = 2 * recordSizeBytes
     private static let holderSizeBytes = 200
-    /// Of a record, what changes with every one: the checksum of the log and the turn behind it.
-    static let tailRange = 268..<273
-    static let turnOffset = 272
-    /// Which of its turns a record was written in, never 0: so that a record of which only the
-    /// beginning was written ends otherwise than one that was changed.
-    private var turn: UInt8 { UInt8(1 + serial / 2 % 255) }
+    private static let logChecksumOffset = 268
+    /// The last byte of a record while opening or closing write it: what is left of it where that
+    /// ends inside of the record is told from one that was changed.
+    static let unfinishedMark: UInt8 = 0xA5
 }
 
 // MARK: Bytes
 
 extension Witness {
     /// The record at one of the two places.
-    ///
-    /// - Parameter hasTail: false for the record of a build that did not write the tail yet.
-    func record(at offset: Int, hasTail: Bool = true) -> [UInt8] {
+    func record(at offset: Int) -> [UInt8] {
         var body = ByteWriter(capacity: Witness.recordSizeBytes)
         body.append(serial)
         body.append(databaseID)
         body.append(generation)
         body.append(manifestChecksum)
-        body.append(UInt32(isClosed ? 1 : 0))
+        body.append(state.rawValue)
         body.append(logNumber)
         body.append(logSizeBytes)
         var text = Array(holder.utf8.prefix(Witness.holderSizeBytes))
         text += Array(repeating: UInt8(ascii: " "), count: Witness.holderSizeBytes - text.count)
         body.append(text + [UInt8(ascii: "\n")])
-        body.appendZeros(Witness.tailRange.lowerBound - 16 - body.count)
-        if hasTail {
-            body.append(logChecksum)
-            body.append(turn)
-        }
+        body.appendZeros(Witness.logChecksumOffset - 16 - body.count)
+        body.append(logChecksum)
         body.appendZeros(Witness.recordSizeBytes - 16 - body.count)
         var writer = ByteWriter(capacity: Witness.recordSizeBytes)
         writer.append(Witness.magic)
@@ -92,7 +93,8 @@ extension Witness {
         self = newest
     }
 
-    private init?(_ bytes: [UInt8], at offset: Int) {
+    /// The record at one of the two places; nil where it is not whole.
+    init?(_ bytes: [UInt8], at offset: Int) {
         guard bytes.count >= offset + Witness.recordSizeBytes else { return nil }
         let record = bytes.span.extracting(offset..<(offset + Witness.recordSizeBytes))
         var reader = ByteReader(record)
@@ -102,7 +104,7 @@ extension Witness {
             checksum(record.extracting(16...), seed: Witness.seed(offset)) == stored,
             let serial = try? reader.readUInt64(), let databaseID = try? reader.readUInt64(),
             let generation = try? reader.readUInt64(), let sum = try? reader.readUInt32(),
-            let closed = try? reader.readUInt32(), let logNumber = try? reader.readUInt64(),
+            let state = try? reader.readUInt32(), let logNumber = try? reader.readUInt64(),
             let logSizeBytes = try? reader.readUInt64(),
             let text = try? reader.readBytes(Witness.holderSizeBytes),
             (try? reader.readBytes(4)) != nil, let logChecksum = try? reader.readUInt32(),
@@ -110,9 +112,22 @@ extension Witness {
         else { return nil }
         self.init(
             serial: serial, databaseID: databaseID, generation: generation,
-            manifestChecksum: sum, isClosed: closed == 1, logNumber: logNumber,
-            logSizeBytes: logSizeBytes, logChecksum: logChecksum,
+            manifestChecksum: sum, state: State(rawValue: state) ?? .unannounced,
+            logNumber: logNumber, logSizeBytes: logSizeBytes, logChecksum: logChecksum,
             holder: Witness.text([UInt8](copying: text)))
+    }
+
+    /// Whether a record that is not whole is what is left where opening or closing ended while
+    /// they wrote it.
+    static func isUnfinished(_ bytes: [UInt8], at offset: Int) -> Bool {
+        let record = bytes[offset..<(offset + recordSizeBytes)]
+        var start = ByteWriter()
+        start.append(magic)
+        start.append(version)
+        // A build that did not write the mark had something behind the checksum of the log.
+        let zeros = record.dropFirst(logChecksumOffset + 5).dropLast()
+        return record.starts(with: start.bytes) && record.last == unfinishedMark
+            && zeros.allSatisfy { $0 == 0 }
     }
 
     /// Printable text, whatever the bytes.
@@ -128,29 +143,44 @@ extension Witness {
 extension Witness {
     /// Reads the lock file of a database; a writer may be writing it.
     static func read(in directory: any Directory) throws(DatabaseError) -> Found {
+        try readBytes(in: directory).found
+    }
+
+    /// The same with its bytes, as far as there should be any, and the size of the file.
+    static func readBytes(
+        in directory: any Directory
+    ) throws(DatabaseError) -> (found: Found, bytes: [UInt8], sizeBytes: Int) {
         let file: any File
         do throws(FileError) {
             file = try directory.open(FileName.lock.text, writable: false)
         } catch {
             // A database that others may read has a lock that they may not.
-            if error.isNotFound || error.isForbidden { return .nothing }
+            if error.isNotFound || error.isForbidden { return (.nothing, [], 0) }
             throw DatabaseError(error, while: "reading the lock")
         }
-        // A record that is being written is whole a moment later.
-        for _ in 0..<3 {
-            let found = try read(file)
-            if case .noRecord = found { continue }
-            return found
+        return try calling("reading the lock") { () throws(FileError) in
+            var bytes: [UInt8] = []
+            // A record that is being written is whole a moment later.
+            for _ in 0..<3 {
+                bytes = try file.readAll(count: sizeBytes, at: 0)
+                let found = found(in: bytes)
+                if case .noRecord = found { continue }
+                return (found, bytes, try file.size())
+            }
+            return (.noRecord, bytes, try file.size())
         }
-        return .noRecord
     }
 
     static func read(_ file: any File) throws(DatabaseError) -> Found {
-        let bytes = try calling("reading the lock") { () throws(FileError) in
-            try file.readAll(count: sizeBytes, at: 0)
+        try calling("reading the lock") { () throws(FileError) in
+            found(in: try file.readAll(count: sizeBytes, at: 0))
         }
-        // A writer that ended right after it made the file: nothing was written to it yet.
-        if bytes.isEmpty { return .nothing }
+    }
+
+    private static func found(in bytes: [UInt8]) -> Found {
+        // A writer that ended right after it made the file, or while it wrote the first record.
+        let start = bytes.prefix(magic.count)
+        if bytes.count < recordSizeBytes, magic.starts(with: start) { return .nothing }
         return Witness(bytes).map { .witness($0) } ?? .noRecord
     }
 }

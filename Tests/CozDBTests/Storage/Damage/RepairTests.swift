@@ -392,16 +392,18 @@ struct RepairTests {
     @Test func `a closed lock has two records, unless closing ended between them`() throws {
         let lock = sound.system["db/LOCK"]
         var open = try #require(Witness(lock))
-        (open.isClosed, open.logNumber, open.logSizeBytes) = (false, 3, 77)
+        (open.state, open.logNumber, open.logSizeBytes) = (.open, 3, 77)
         open.serial -= 2
         for place in [0, 512] {
             let system = sound.system.survivor(.nothing)
             system["db/LOCK"] = zeroed(lock, place..<(place + 512))
             #expect(try Examination.check(system).map(\.file) == ["LOCK"], "\(place)")
         }
+        var marked = open.record(at: 512)
+        marked[511] = Witness.unfinishedMark
         for cut in 0...64 {
             let system = sound.system.survivor(.nothing)
-            system["db/LOCK"] = Array(lock[..<(512 + cut)] + open.record(at: 512)[cut...])
+            system["db/LOCK"] = Array(lock[..<(512 + cut)] + marked[cut...])
             #expect(try Examination.check(system).isEmpty, "\(cut)")
         }
     }
