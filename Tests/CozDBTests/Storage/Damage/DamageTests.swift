@@ -226,4 +226,48 @@ struct DamageTests {
             }
         }
     }
+
+    /// Databases in which LOCK and the manifest that is seen are not of one moment.
+    private static func uneven() throws -> [FaultyFileSystem] {
+        // As after a power loss: LOCK is older than the manifest, which names logs.
+        let older = try killed.get().system.survivor(.nothing)
+        var witness = try #require(Witness(older["db/LOCK"]))
+        witness.generation -= 2
+        older["db/LOCK"] = witness.record(at: 0) + witness.record(at: 512)
+        let log = try #require(older.files.last { $0.hasSuffix(".wal") })
+        older[log][100] ^= 1
+        // The name of the newest manifest is seen and not durable: syncing it failed, and the next
+        // sync does not try again.
+        func closed(_ faults: [FaultyFileSystem.Fault]) throws -> (FaultyFileSystem, Int?) {
+            let system = try sound.get().system.survivor(.nothing, faults: faults)
+            let database = try SoundDatabase.open(system)
+            try database.write(SoundDatabase.batch(7, rowCount: 10))
+            let start = system.callCount
+            try? database.close()
+            return (system, system.calls[start...].firstIndex { $0.hasPrefix("rename") })
+        }
+        let rename = try #require(try closed([]).1)
+        let unsynced = try closed([.init(at: rename + 1, .reverted(EIO))]).0.survivor(.nothing)
+        #expect(unsynced["db/MANIFEST"] != unsynced.survivor(.everything)["db/MANIFEST"])
+        return [older, unsynced]
+    }
+
+    @Test func `a repair that crashes anywhere leaves manifest and lock that agree`() throws {
+        for broken in try Self.uneven() {
+            let segment = try #require(broken.files.first { $0.hasSuffix(".seg") })
+            broken[segment][broken[segment].count / 3] ^= 1
+            let whole = broken.survivor(.nothing)
+            #expect(try !Examination.repair(whole).isEmpty)
+            #expect(try Manifest(decoding: whole["db/MANIFEST"]).logs.isEmpty)
+            for call in 0..<whole.callCount {
+                for loss in [FaultyFileSystem.Loss.nothing, .everything] {
+                    let system = broken.survivor(.nothing, faults: [.init(at: call, .crash)])
+                    _ = try? Examination.repair(system)
+                    let found = try Examination.check(system.survivor(loss)).map(\.file)
+                    let names = Set(found).intersection(["LOCK", "MANIFEST"])
+                    #expect(names.isEmpty, "\(call) \(whole.calls[call]), \(loss)")
+                }
+            }
+        }
+    }
 }
