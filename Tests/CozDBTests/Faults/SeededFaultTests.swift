@@ -17,7 +17,7 @@ struct SeededFaultTests {
     static let onlySeed = environment["COZDB_SEED"].flatMap { UInt64($0) }
     static let shareCount = 4
 
-    private static func kind(_ random: inout SeededRandom) -> FaultyFileSystem.Fault.Kind {
+    static func kind(_ random: inout SeededRandom) -> FaultyFileSystem.Fault.Kind {
         let code = [EIO, ENOSPC, EDQUOT, EFBIG].randomElement(using: &random) ?? EIO
         switch Int.random(in: 0..<9, using: &random) {
         // Whoever is interrupted tries again: that ends, as no lasting trouble does.
@@ -33,7 +33,7 @@ struct SeededFaultTests {
         }
     }
 
-    private static func loss(_ random: inout SeededRandom) -> FaultyFileSystem.Loss {
+    static func loss(_ random: inout SeededRandom) -> FaultyFileSystem.Loss {
         let variants = FaultyFileSystem.Loss.variants(seed: random.next())
         return variants.randomElement(using: &random) ?? .everything
     }

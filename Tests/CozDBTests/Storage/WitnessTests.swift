@@ -8,7 +8,7 @@ import Testing
 @testable import CozDB
 
 @Suite struct WitnessTests {
-    private static func open(
+    static func open(
         _ system: FaultyFileSystem, _ access: DatabaseAccess = .readWrite
     ) throws -> Database {
         var options = DatabaseOptions()
@@ -16,7 +16,7 @@ import Testing
         return try Database.open("db", access: access, options: options, on: system)
     }
 
-    private static func write(_ database: Database, _ rows: Range<Int>) throws {
+    static func write(_ database: Database, _ rows: Range<Int>) throws {
         for row in rows {
             var batch = WriteBatch()
             try batch.add(
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    private static func rows(_ system: FaultyFileSystem) throws -> Int? {
+    static func rows(_ system: FaultyFileSystem) throws -> Int? {
         let database = try open(system, .readOnly)
         let series = try database.query("SELECT count(v) FROM m").series
         guard case .integer(let count)?? = series.first?.columns.last?.value(0) else { return 0 }
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Closed after each session, with the manifests of all of them.
-    private static func closed(
+    static func closed(
         sessions: Int, seed: UInt64 = 0
     ) throws -> (system: FaultyFileSystem, manifests: [[UInt8]], locks: [[UInt8]]) {
         let system = FaultyFileSystem(seed: seed)
@@ -50,7 +50,7 @@ import Testing
         return (system, manifests, locks)
     }
 
-    private static func failure(_ body: () throws -> some Any) -> DatabaseError? {
+    static func failure(_ body: () throws -> some Any) -> DatabaseError? {
         do {
             _ = try body()
             return nil
@@ -89,17 +89,20 @@ import Testing
         system["db/LOCK"] = locks[0]
         #expect(
             Self.failure { try Self.rows(system) }?.message.contains("LOCK was replaced") == true)
-        system["db/LOCK"] = [UInt8](repeating: 0, count: 1024)
-        #expect(Self.failure { try Self.rows(system) }?.kind == .damaged)
-        #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
-        // What is left where the first opening of a copy ends inside of the first record.
-        for count in [0, 1, 8, 300, 511] {
-            system["db/LOCK"] = Array(locks[1].prefix(count))
-            #expect(try Self.rows(system) == 20, "\(count) bytes")
-            #expect(try Examination.check(system).map(\.file) == ["LOCK"], "\(count) bytes")
+        let other = [UInt8](repeating: 7, count: 1024)
+        for bytes in [other, locks[1].map { ~$0 }, Array("not what a writer began".utf8)] {
+            system["db/LOCK"] = bytes
+            #expect(Self.failure { try Self.rows(system) }?.kind == .damaged)
+            #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
         }
-        system["db/LOCK"] = Array("not what a writer began".utf8)
-        #expect(Self.failure { try Self.rows(system) }?.kind == .damaged)
+        // What is left where the first opening of a copy ends inside of the first record, or power
+        // is lost then.
+        let zeros = [UInt8](repeating: 0, count: 1024)
+        for bytes in [0, 1, 8, 300, 511].map({ Array(locks[1].prefix($0)) }) + [zeros] {
+            system["db/LOCK"] = bytes
+            #expect(try Self.rows(system) == 20, "\(bytes.count) bytes")
+            #expect(try Examination.check(system).map(\.file) == ["LOCK"], "\(bytes.count) bytes")
+        }
         // One of the two records is enough.
         var half = locks[1]
         half.replaceSubrange(512..<600, with: [UInt8](repeating: 7, count: 88))
@@ -208,7 +211,7 @@ import Testing
     }
 
     /// The different contents that LOCK had before some calls.
-    private static func locks(_ system: FaultyFileSystem, _ calls: Range<Int>) -> Set<[UInt8]> {
+    static func locks(_ system: FaultyFileSystem, _ calls: Range<Int>) -> Set<[UInt8]> {
         Set(calls.map { system.survivor(ofKillBefore: $0, .nothing)["db/LOCK"] })
     }
 

@@ -390,27 +390,42 @@ struct DatabaseRepair {
                 databaseID: manifest.databaseID, generation: 0, manifestChecksum: 0, holder: "")
         known.databaseID = manifest.databaseID
         if known.generation < manifest.generation {
-            // What the lock knows must be durable.
+            // The lock does not know the manifest that was read as durable: first it becomes that,
+            // as when a database is opened.
             if let original {
                 try Manifest.writeAgain(in: directory)
                 known.manifestChecksum = original.fileChecksum
             }
             known.generation = manifest.generation
         }
-        manifest.generation &+= 1
         let witnessFile = WitnessFile(lock, known)
-        var next = manifest
+        let isSettling = manifest.logs.isEmpty
         try calling("replacing the manifest") { [directory] () throws(FileError) in
             // The names of new segments, and of the folder.
             try directory.sync()
             // From here on the lock may be older than the manifest.
-            try lock.truncate(to: Witness.sizeBytes)
-            try witnessFile.open(holder: "a repair", isSettling: next.logs.isEmpty)
+            try witnessFile.open(holder: "a repair", isSettling: isSettling)
+        }
+        try writeNext(witnessFile)
+        guard isSettling else { return }
+        if !known.isClosed {
+            // The lock as it was may announce the manifest that was written just now.
+            try calling("writing the lock") { () throws(FileError) in
+                try witnessFile.announceSettled()
+            }
+            try writeNext(witnessFile)
+        }
+        witnessFile.seal()
+    }
+
+    private mutating func writeNext(_ witnessFile: WitnessFile) throws(DatabaseError) {
+        var next = manifest
+        next.generation &+= 1
+        try calling("replacing the manifest") { [directory] () throws(FileError) in
             try next.write(in: directory)
         }
         manifest = next
         witnessFile.note(next)
-        if next.logs.isEmpty { witnessFile.seal() }
     }
 
     /// What no manifest names any more, and has a copy aside.

@@ -6,13 +6,24 @@ struct WitnessCheck {
     /// Which of the two is not what was written; nil where they agree.
     private(set) var problem: (name: FileName, error: DatabaseError)?
 
+    private static let attemptCountMax = 20
+
     /// - Throws: `io` where the lock file cannot be read.
     init(_ manifest: Manifest, in directory: any Directory) throws(DatabaseError) {
         do throws(DatabaseError) {
-            let lock = try Witness.readBytes(in: directory)
-            found = lock.found
-            problem = try WitnessCheck.problem(
-                of: found, lock.bytes, sizeBytes: lock.sizeBytes, manifest, in: directory)
+            var lock = try Witness.readBytes(in: directory)
+            // A writer that opens or closes the database may be seen in the middle of a write: only
+            // what is there twice is what it left.
+            for _ in 0..<WitnessCheck.attemptCountMax {
+                found = lock.found
+                problem = try WitnessCheck.problem(
+                    of: found, lock.bytes, sizeBytes: lock.sizeBytes, manifest, in: directory)
+                if problem == nil { return }
+                let again = try Witness.readBytes(in: directory)
+                if again.bytes == lock.bytes { return }
+                lock = again
+            }
+            problem = nil
         } catch {
             guard error.isUnreadable else { throw error }
             (found, problem) = (.noRecord, (.lock, error))
@@ -53,12 +64,12 @@ struct WitnessCheck {
                 .lock,
                 DatabaseError(
                     .damaged,
-                    "LOCK is missing, or too short for a record; the next opening for writing "
-                        + "makes it anew")
+                    "LOCK is missing, or nothing is in it; the next opening for writing makes it "
+                        + "anew")
             )
         case .noRecord: return nil
         case .witness(let witness):
-            return witness.problem(bytes, sizeBytes: sizeBytes, manifest).map { (.lock, $0) }
+            return witness.change(bytes, sizeBytes: sizeBytes, beside: manifest).map { (.lock, $0) }
         }
     }
 
@@ -72,8 +83,8 @@ struct WitnessCheck {
             let names = try directory.list()
             if names.contains(FileName.backupMark.text) { return false }
             do throws(FileError) {
-                let lock = try directory.open(FileName.lock.text, writable: false)
-                return try lock.size() < Witness.recordSizeBytes
+                _ = try directory.open(FileName.lock.text, writable: false)
+                return true
             } catch {
                 if error.isForbidden { return false }
                 guard error.isNotFound else { throw error }
@@ -85,8 +96,8 @@ struct WitnessCheck {
 
 extension Witness {
     /// What shows that a lock file that agrees with the manifest is not what its writer left.
-    fileprivate func problem(
-        _ bytes: [UInt8], sizeBytes: Int, _ manifest: Manifest
+    fileprivate func change(
+        _ bytes: [UInt8], sizeBytes: Int, beside manifest: Manifest
     ) -> DatabaseError? {
         if sizeBytes > Witness.sizeBytes {
             return DatabaseError(
@@ -98,7 +109,7 @@ extension Witness {
             return DatabaseError(
                 .damaged, "LOCK is not what was written when it was closed")
         }
-        guard manifest.logs.isEmpty, !mayBeBeside(settled: manifest) else { return nil }
+        guard manifest.logs.isEmpty, !mayBeBeside(manifestWithoutLogs: manifest) else { return nil }
         return DatabaseError(
             .damaged,
             "LOCK was replaced by an older one: it was open and saw generation \(generation), but "
@@ -116,12 +127,13 @@ extension Witness {
         }
         var expected = self
         expected.serial &-= 1
-        return other == expected || !other.isClosed && other.mayBeBeside(settled: manifest)
+        if other == expected { return true }
+        return !other.isClosed && other.mayBeBeside(manifestWithoutLogs: manifest)
     }
 
     /// Whether a record of an open lock can be beside a manifest that names no log: it was
     /// announced durably before, whatever ended when.
-    private func mayBeBeside(settled manifest: Manifest) -> Bool {
+    private func mayBeBeside(manifestWithoutLogs manifest: Manifest) -> Bool {
         switch state {
         case .unannounced: true
         case .settling where generation + 1 == manifest.generation: true

@@ -174,9 +174,7 @@ extension Engine {
         // Deletions, changes of the schemas and the like that have begun.
         waitForTurn()
         beginExclusive()
-        let (isSound, generation) = state.withLock {
-            ($0.failure == nil, $0.manifest.generation)
-        }
+        let isSound = state.withLock { $0.failure == nil }
         if isSound {
             // A failure is remembered in the state and thrown below.
             try? flush(isInside: true)
@@ -186,13 +184,7 @@ extension Engine {
         reserveQueue.sync {}
         compactionQueue.sync {}
         let failure = state.withLock { $0.failure }
-        // What the lock file was until now must not pass for what it is in the end: a manifest that
-        // is newer tells. Failing is no harm, as with `seal`.
-        if failure == nil, !witness.isUnchanged,
-            state.withLock({ $0.manifest.generation == generation })
-        {
-            try? replaceManifest { _ in }
-        }
+        if failure == nil { settle() }
         // Whatever comes to this queue later finds it closed.
         compactionQueue.sync { state.withLock { $0.phase = .closed } }
         if state.withLock({ $0.failure == nil }) {
@@ -206,5 +198,13 @@ extension Engine {
             state.lastSnapshot = nil
         }
         if isSound, let failure { throw failure }
+    }
+
+    /// Ends a session that wrote with a manifest that was announced after closing began: beside it
+    /// no lock file of before passes. Failing is no harm, as with `WitnessFile.seal`, which is not
+    /// called then.
+    private func settle() {
+        if witness.isUnchanged || state.withLock({ $0.isSettled }) { return }
+        try? replaceManifest { _ in }
     }
 }

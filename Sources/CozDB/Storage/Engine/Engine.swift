@@ -71,6 +71,8 @@ final class Engine: Sendable {
         /// Why nothing can be written any more.
         var failure: DatabaseError?
         var phase = Phase.open
+        /// Whether the manifest names no log and was announced since closing began.
+        var isSettled = false
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: DispatchTime)] = []
         /// How often some of them were removed: whoever found no space may try again.
@@ -268,12 +270,13 @@ final class Engine: Sendable {
         _ edit: (inout Manifest) -> Void, install: (inout State) -> Void = { _ in }
     ) throws(DatabaseError) {
         try manifestTurn.withLock { _ throws(DatabaseError) in
-            var manifest = try state.withLock { state throws(DatabaseError) in
+            let (current, isClosing) = try state.withLock { state throws(DatabaseError) in
                 try checkUsable(state)
                 var manifest = state.manifest
                 manifest.schemas = state.schemas
-                return manifest
+                return (manifest, state.phase >= .closing)
             }
+            var manifest = current
             edit(&manifest)
             manifest.generation += 1
             // Dies outside of the lock, perhaps with what was read of files that are no more.
@@ -303,6 +306,7 @@ final class Engine: Sendable {
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
                 state.manifest = edited
                 state.manifest.nextFileNumber = next
+                state.isSettled = isClosing && edited.logs.isEmpty
                 swap(&lastSnapshot, &state.lastSnapshot)
                 install(&state)
             }

@@ -60,7 +60,9 @@ enum Recovery {
             guard let known = manifest, error.cause?.isOutOfSpace == true,
                 try makeRoom(in: directory, known, found.witness)
             else { throw error }
-            witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
+            // Not what was found: one of its records may have been written over.
+            let left = try Witness.read(lock).witness
+            witness = try begin(lock, left, &manifest, in: directory, on: fileSystem)
         }
         guard let manifest else { preconditionFailure("made where there was none") }
         _ = try removeUnnamed(directory, manifest)
@@ -70,7 +72,8 @@ enum Recovery {
         if let replay, !manifest.logs.isEmpty {
             try engine.recover(manifest, replay)
         } else if !isNew, found.witness?.isClosed != true {
-            // What was announced of a manifest that was not written must not pass for the next one.
+            // A lock of the session before may announce the very next manifest, which was not
+            // written; put back beside the last one of this session it would pass.
             try engine.replaceManifest { _ in }
         }
         return engine

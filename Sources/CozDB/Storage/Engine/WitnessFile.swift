@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The lock file in the hands of the writer that holds it. Safe from any thread.
 ///
-/// Records are written in turn to two places. Opening and closing sync them, and what announces a
-/// manifest without logs: in between a record that is lost makes the witness older, never wrong,
+/// Records are written in turn to two places. Opening, closing and the announcement of a manifest
+/// without logs sync them: in between a record that is lost makes the witness older, never wrong,
 /// and a failed write does no harm.
 final class WitnessFile: Sendable {
     fileprivate struct State {
@@ -29,15 +29,23 @@ final class WitnessFile: Sendable {
     ///
     /// - Parameter isSettling: whether it writes a manifest without logs next.
     func open(holder: String, isSettling: Bool = false) throws(FileError) {
-        // Bytes that somebody appended would stay there for good.
-        if let file = state.withLock({ $0.file }), try file.size() > Witness.sizeBytes {
-            try file.truncate(to: Witness.sizeBytes)
-        }
         try state.withLock { state throws(FileError) in
-            state.unchanged = state.witness.isClosed ? state.witness : nil
+            // Bytes that somebody appended would stay there for good.
+            if let file = state.file, try file.size() > Witness.sizeBytes {
+                try file.truncate(to: Witness.sizeBytes)
+            }
+            if state.witness.isClosed {
+                state.unchanged = state.witness
+                // Closing may have ended before that: one of the two records may be marked on the
+                // disk, which must not have both.
+                try state.file?.syncData()
+            }
             state.witness.state = isSettling ? .settling : .open
             state.witness.holder = holder
+            let isNew = state.witness.serial == Witness.serialBeforeFirst
             try state.write(isMarked: state.unchanged != nil)
+            // A new file has no other record to fall back on while the second one is written.
+            if isNew { try state.file?.syncData() }
             try state.write()
             try state.file?.syncData()
         }
@@ -82,6 +90,7 @@ final class WitnessFile: Sendable {
         try? state.withLock { state throws(FileError) in
             if let unchanged = state.unchanged {
                 state.witness = unchanged
+                // Two records follow: the second one gets the serial that was found.
                 state.witness.serial &-= 2
             }
             state.witness.state = .closed
@@ -110,17 +119,20 @@ final class WitnessFile: Sendable {
 
 extension WitnessFile.State {
     /// Writes the next record, in the place of the one before the last: the last one stays whole.
+    /// After a failure the next one goes to the same place.
     ///
     /// - Parameter isMarked: whether to mark what is there before, so that an end inside of the
-    ///   write is told from a change. It is where the other record says that it was closed.
+    ///   write is told from a change: where the other record says that it was closed.
     fileprivate mutating func write(isMarked: Bool = false) throws(FileError) {
-        witness.serial &+= 1
-        let offset = Int(witness.serial % 2) * Witness.recordSizeBytes
-        let record = witness.record(at: offset)
+        var next = witness
+        next.serial &+= 1
+        let offset = Int(next.serial % 2) * Witness.recordSizeBytes
+        let record = next.record(at: offset)
         if isMarked {
             let mark = [Witness.unfinishedMark]
             try file?.writeAll(mark.span, at: offset + record.count - 1)
         }
         try file?.writeAll(record.span, at: offset)
+        witness.serial = next.serial
     }
 }

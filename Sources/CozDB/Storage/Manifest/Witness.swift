@@ -3,8 +3,8 @@
 
 /// The state of a database as its writer last knew it.
 struct Witness: Equatable, Sendable {
-    /// One more with each record; the next one of a new file is the first in it.
-    var serial: UInt64 = 1
+    /// One more with each record.
+    var serial = Witness.serialBeforeFirst
     var databaseID: UInt64
     var generation: UInt64
     /// Of the payload of the manifest of that generation.
@@ -32,7 +32,8 @@ struct Witness: Equatable, Sendable {
 
     /// What a lock file holds.
     enum Found {
-        /// There is no file, or the beginning of a record, or this reader may not read it.
+        /// There is no file, or no more than the beginning of a first record, or this reader may
+        /// not read it.
         case nothing
         /// No whole record.
         case noRecord
@@ -47,6 +48,8 @@ struct Witness: Equatable, Sendable {
     private static let magic: [UInt8] = Array("COZLCK\r\n".utf8)
     private static let version: UInt32 = 1
     static let recordSizeBytes = 512
+    /// The first record of a file is the one at its beginning, where even ones go.
+    static let serialBeforeFirst: UInt64 = 1
     static let sizeBytes = 2 * recordSizeBytes
     private static let holderSizeBytes = 200
     private static let logChecksumOffset = 268
@@ -112,7 +115,9 @@ extension Witness {
         else { return nil }
         self.init(
             serial: serial, databaseID: databaseID, generation: generation,
-            manifestChecksum: sum, state: State(rawValue: state) ?? .unannounced,
+            manifestChecksum: sum,
+            // What a newer build may mean by another number says nothing here.
+            state: State(rawValue: state) ?? .unannounced,
             logNumber: logNumber, logSizeBytes: logSizeBytes, logChecksum: logChecksum,
             holder: Witness.text([UInt8](copying: text)))
     }
@@ -181,6 +186,8 @@ extension Witness {
         // A writer that ended right after it made the file, or while it wrote the first record.
         let start = bytes.prefix(magic.count)
         if bytes.count < recordSizeBytes, magic.starts(with: start) { return .nothing }
+        // The same, and a power loss that left the size of the file.
+        if bytes.allSatisfy({ $0 == 0 }) { return .nothing }
         return Witness(bytes).map { .witness($0) } ?? .noRecord
     }
 }
