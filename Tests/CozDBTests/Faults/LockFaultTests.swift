@@ -113,12 +113,14 @@ struct LockFaultTests {
         guard case .writer(let engine) = database.store else { return }
         var lock: [UInt8] = []
         let thread = Thread { try? database.close() }
-        try engine.replaceManifest { _ in
-            // As a merge does that has come as far as this.
-            try? engine.witness.announceSettled()
-            lock = system["db/LOCK"]
-            thread.start()
-            engine.state.withLock(when: { $0.phase >= .closing }) { _ in }
+        try engine.onCompactionQueue { () throws(DatabaseError) in
+            try engine.replaceManifest { _ in
+                // As a merge does that has come as far as this.
+                try? engine.witness.announceSettled()
+                lock = system["db/LOCK"]
+                thread.start()
+                engine.state.withLock(when: { $0.phase >= .closing }) { _ in }
+            }
         }
         try database.close()
         #expect(try Examination.check(system).isEmpty)
