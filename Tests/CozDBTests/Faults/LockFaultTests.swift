@@ -84,14 +84,8 @@ struct LockFaultTests {
     }
 
     @Test func `a lock of before a repair is found`() throws {
-        let system = try WitnessTests.closed(sessions: 2).system
-        system.recordStates()
-        let database = try WitnessTests.open(system)
-        try WitnessTests.write(database, 20..<23)
-        try database.flush()
-        let start = system.callCount
-        try database.close()
-        for call in start..<system.callCount {
+        let (system, calls) = try WitnessTests.recordedClose()
+        for call in calls {
             let killed = system.survivor(ofKillBefore: call, .nothing)
             let lock = killed["db/LOCK"]
             let segment = try #require(killed.files.first { $0.hasSuffix(".seg") })

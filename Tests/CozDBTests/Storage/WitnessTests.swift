@@ -210,6 +210,17 @@ import Testing
         return (system, database)
     }
 
+    /// The same, closed after a flush, with the calls of that close.
+    static func recordedClose() throws -> (system: FaultyFileSystem, calls: Range<Int>) {
+        let (system, database) = try recorded { database in
+            try write(database, 50..<51)
+            try database.flush()
+        }
+        let start = system.callCount
+        try database.close()
+        return (system, start..<system.callCount)
+    }
+
     /// The different contents that LOCK had before some calls.
     static func locks(_ system: FaultyFileSystem, _ calls: Range<Int>) -> Set<[UInt8]> {
         Set(calls.map { system.survivor(ofKillBefore: $0, .nothing)["db/LOCK"] })
@@ -270,13 +281,8 @@ import Testing
     }
 
     @Test func `a lock of a session that was killed is found, wherever that was`() throws {
-        let (system, database) = try Self.recorded { database in
-            try Self.write(database, 50..<51)
-            try database.flush()
-        }
-        let start = system.callCount
-        try database.close()
-        for call in start..<system.callCount {
+        let (system, calls) = try Self.recordedClose()
+        for call in calls {
             let killed = system.survivor(ofKillBefore: call, .nothing)
             let lock = killed["db/LOCK"]
             guard Witness(lock)?.isClosed == false else { continue }
