@@ -63,7 +63,8 @@ let package = Package(
             dependencies: ["CozCommand", "CozDB", "CozImport", "CozTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "CozFuzzTests", dependencies: ["CozDB", "CozImport"], exclude: ["Corpus"],
+            name: "CozFuzzTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
+            exclude: ["Corpus"],
             swiftSettings: settings),
     ]
 )

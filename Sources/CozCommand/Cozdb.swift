@@ -47,13 +47,27 @@ struct Cozdb: ParsableCommand {
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
         } catch {
-            // Help, version, completion scripts, and wrong usage with its own status.
-            exit(withError: error)
+            end(with: error)
         }
     }
 }
 
 extension Cozdb {
+    /// Help, version, completion scripts, and wrong usage with its own status. What is wrong is
+    /// quoted as it was given.
+    private static func end(with error: any Error) -> Never {
+        let code = exitCode(for: error)
+        let text = fullMessage(for: error)
+        if code.isSuccess {
+            let output = OutputWriter()
+            output.append(text + "\n")
+            try? output.flush()
+        } else if !text.isEmpty {
+            StandardError.writeLine(text)
+        }
+        Glibc.exit(code.rawValue)
+    }
+
     /// Swift repairs what is not UTF-8, and a repaired statement asks for something else.
     private static func checkArguments() throws(DatabaseError) {
         for index in 1..<max(1, Int(CommandLine.argc)) {

@@ -1,5 +1,5 @@
 // The calls of `Database` for tasks: the same work on threads of its own, so that Swift's
-// cooperative pool never waits for a disk or a lock.
+// cooperative pool never waits for a disk or a lock. Each database has threads of its own.
 
 extension Database {
     /// Opens a database as the synchronous `open` does.
@@ -9,7 +9,7 @@ extension Database {
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
     ) async throws(DatabaseError) -> Database {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in
+        try await WaitingCalls.openings.run { () throws(DatabaseError) in
             try open(path, access: access, options: options)
         }
     }
@@ -18,24 +18,24 @@ extension Database {
     /// Tasks that write at the same time share a sync. Cancelling the task changes nothing: a
     /// commit that was handed in is finished.
     ///
-    /// - Throws: as the synchronous form.
-    @discardableResult
+    /// - Throws: as the synchronous form; `limitExceeded` where more calls wait than
+    ///   `DatabaseOptions.waitingCallCountMax`, as all `async` calls do.
     public func write(_ batch: WriteBatch) async throws(DatabaseError) -> WriteReport {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.write(batch) }
+        try await changes.run { () throws(DatabaseError) in try self.write(batch) }
     }
 
     /// Writes what is in memory to segments. Cancelling the task changes nothing.
     ///
     /// - Throws: as the synchronous form.
     public func flush() async throws(DatabaseError) {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.flush() }
+        try await changes.run { () throws(DatabaseError) in try self.flush() }
     }
 
     /// Merges all segments of each experiment into one. Cancelling the task changes nothing.
     ///
     /// - Throws: as the synchronous form.
     public func compact() async throws(DatabaseError) {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.compact() }
+        try await changes.run { () throws(DatabaseError) in try self.compact() }
     }
 
     /// Deletes rows, or the values of single fields. Cancelling the task changes nothing: a
@@ -47,7 +47,7 @@ extension Database {
         experiment: String? = nil, tags: [String: String] = [:], in range: TimeRange = .all,
         fields: [String] = []
     ) async throws(DatabaseError) -> DeletionReport {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in
+        try await changes.run { () throws(DatabaseError) in
             try self.delete(experiment: experiment, tags: tags, in: range, fields: fields)
         }
     }
@@ -57,7 +57,7 @@ extension Database {
     /// - Throws: as the synchronous form.
     @discardableResult
     public func drop(experiment: String) async throws(DatabaseError) -> DeletionReport {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in
+        try await changes.run { () throws(DatabaseError) in
             try self.drop(experiment: experiment)
         }
     }
@@ -68,25 +68,28 @@ extension Database {
     ///
     /// - Throws: as the synchronous form.
     public func close() async throws(DatabaseError) {
-        try await WaitingCalls.changes.run { () throws(DatabaseError) in try self.close() }
+        try await changes.run { () throws(DatabaseError) in try self.close() }
     }
 
     /// Everything committed up to now, for several queries.
     ///
     /// - Throws: as the synchronous form.
     public func snapshot() async throws(DatabaseError) -> DatabaseSnapshot {
-        try await WaitingCalls.queries.run { () throws(DatabaseError) in try self.snapshot() }
+        try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
+            try self.snapshot()
+        }
     }
 
-    /// Runs every statement of a text on one snapshot and collects the answer in memory; ends
-    /// with the next block when the task is cancelled.
+    /// Runs every statement of a text on one snapshot and collects the answer in memory. Returns at
+    /// once when the task is cancelled; the query then ends with its next block.
     ///
     /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
     /// - Throws: as the synchronous form; `cancelled` where the task was cancelled.
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) async throws(DatabaseError) -> QueryResult {
-        try await cancellable(options) { options throws(DatabaseError) in
+        try await queries.cancellable(options ?? Database.options) {
+            options throws(DatabaseError) in
             try self.query(text, options: options)
         }
     }
@@ -97,45 +100,24 @@ extension Database {
     public func cursor(
         _ text: String, options: QueryOptions? = nil
     ) async throws(DatabaseError) -> QueryCursor {
-        try await WaitingCalls.queries.run { () throws(DatabaseError) in
+        try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
             try self.cursor(text, options: options)
         }
     }
 }
 
 extension DatabaseSnapshot {
-    /// Runs every statement of a text and collects the answer in memory; ends with the next block
-    /// when the task is cancelled.
+    /// Runs every statement of a text and collects the answer in memory. Returns at once when the
+    /// task is cancelled; the query then ends with its next block.
     ///
     /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
     /// - Throws: as the synchronous form; `cancelled` where the task was cancelled.
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) async throws(DatabaseError) -> QueryResult {
-        try await cancellable(options) { options throws(DatabaseError) in
+        try await context.cancellable(options ?? Database.options) {
+            options throws(DatabaseError) in
             try self.query(text, options: options)
         }
     }
-}
-
-/// Runs a query on a thread of its own that stops when the task is cancelled.
-private func cancellable<Value: Sendable>(
-    _ options: QueryOptions?,
-    _ body: @escaping @Sendable (QueryOptions) throws(DatabaseError) -> Value
-) async throws(DatabaseError) -> Value {
-    let flag = CancellationFlag()
-    let watched = (options ?? Database.options).watching(flag)
-    let result = await withTaskCancellationHandler {
-        do throws(DatabaseError) {
-            let value = try await WaitingCalls.queries.run { () throws(DatabaseError) in
-                try body(watched)
-            }
-            return Result<Value, DatabaseError>.success(value)
-        } catch {
-            return Result<Value, DatabaseError>.failure(error)
-        }
-    } onCancel: {
-        flag.raise()
-    }
-    return try result.get()
 }

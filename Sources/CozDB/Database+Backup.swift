@@ -79,7 +79,7 @@ extension Database {
         to target: String, options: BackupOptions, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> BackupReport {
         let source: any Directory
-        switch store {
+        switch try openStore() {
         case .writer(let engine):
             // Throws where it is closed.
             _ = try engine.snapshot()

@@ -55,7 +55,7 @@ extension Database {
     /// The participants that were forgotten, as digests: to be kept beside backups, and given to
     /// `forget(_:merging:)` after an older one was restored.
     public func forgottenList() throws(DatabaseError) -> ForgottenList {
-        switch store {
+        switch try openStore() {
         case .writer(let engine): try engine.moment().0.forgotten
         case .reader(let reader):
             try reader.read { manifest, _, _ throws(DatabaseError) in manifest.forgotten }
@@ -63,7 +63,7 @@ extension Database {
     }
 
     private func participantTags() throws(DatabaseError) -> Set<Name> {
-        switch store {
+        switch try openStore() {
         case .writer(let engine): engine.state.withLock { $0.schemas.participantTags }
         case .reader(let reader):
             try reader.read { _, _, replay throws(DatabaseError) in replay.schemas.participantTags }
@@ -126,9 +126,11 @@ extension Database {
             report.deletion.experiments.append(counts)
         }
         guard let isGone = deletion.refusals else { return report }
+        var counts: [Name: Int] = [:]
         for case .refusal(let refusal) in try journal() where try isGone(refusal) {
-            report.deletion.add(refusal)
+            counts[Name(refusal.experiment), default: 0] += 1
         }
+        report.deletion.add(refusals: counts)
         return report
     }
 }

@@ -8,9 +8,10 @@ extension Database {
     public func info() throws(DatabaseError) -> DatabaseInfo {
         let (manifest, snapshot) = try moment()
         var info = DatabaseInfo()
+        let byExperiment = manifest.segmentsByExperiment
         for view in snapshot.experiments {
             var experiment = DatabaseInfo.Experiment(view.schema)
-            let segments = manifest.segments(of: view.schema.id)
+            let segments = byExperiment[view.schema.id] ?? []
             experiment.bytes = segments.reduce(0) { $0 + $1.sizeBytes }
             try count(view, segments, into: &experiment)
             info.experiments.append(experiment)
@@ -32,7 +33,7 @@ extension Database {
     /// memory still, or in segments that no merge brought together, are not compared yet.
     /// Can be asked for after `close()` too.
     public var tagSetMerges: TagSetMerges {
-        guard case .writer(let engine) = store else { return TagSetMerges() }
+        guard case .writer(let engine) = try? openStore() else { return TagSetMerges() }
         return engine.state.withLock { $0.tagSetMerges }
     }
 
@@ -168,7 +169,7 @@ extension Database {
 
     /// A manifest and a snapshot of one moment.
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
-        switch store {
+        switch try openStore() {
         case .writer(let engine):
             return try engine.moment()
         case .reader(let reader):

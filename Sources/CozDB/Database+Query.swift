@@ -14,14 +14,15 @@ extension Database {
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryResult {
-        let options = (options ?? Database.options).limited(by: queryLimits)
+        let options = (options ?? Database.options).limited(by: queries.limits)
         return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
             try query(text, options: options, into: &collector)
         }
     }
 
-    /// The same, handing rows over as they are computed, on the caller's thread; memory is a few
-    /// blocks.
+    /// The same, handing rows over as they are computed; memory is a few blocks. All of it happens
+    /// on the caller's thread, but for a text that nests deeper than its stack has room for: that
+    /// runs on a thread with a larger one, while the caller waits.
     ///
     /// - Throws: as the collecting form, and what the sink throws.
     @discardableResult
@@ -34,7 +35,7 @@ extension Database {
     func query<Sink: QueryResultSink>(
         _ text: String, on snapshot: Snapshot, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        let options = options.limited(by: queryLimits)
+        let options = options.limited(by: queries.limits)
         let engine = QueryEngine(snapshot: snapshot, options: options) {
             change throws(DatabaseError) in
             switch change {

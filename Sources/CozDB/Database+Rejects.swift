@@ -42,6 +42,26 @@ extension Database {
         try writer().alter(experiment: experiment, field: field, type: type)
     }
 
+    /// Takes entries out of the rejects journal for good: what they hold is in no file of the
+    /// database afterwards. Durable on return.
+    ///
+    /// - Parameter experiment: only refused values of this one, and refused lines that name it;
+    ///   nil: all entries.
+    /// - Returns: how many entries went, those that a replay had written included.
+    /// - Throws: `usage` where the database is read-only; `io` where a file cannot be written: then
+    ///   nothing is changed.
+    @discardableResult
+    public func clearRejects(of experiment: String? = nil) throws(DatabaseError) -> Int {
+        let report = try writer().delete { _ throws(DatabaseError) in
+            var deletion = Deletion()
+            deletion.refusals = { refusal throws(DatabaseError) in
+                experiment.map { Name($0) == Name(refusal.experiment) } ?? true
+            }
+            return deletion
+        }
+        return report.refusals
+    }
+
     /// Writes refused values again that fit their field's type now, into empty cells only.
     /// Values and what became of them are one commit.
     ///
@@ -96,7 +116,7 @@ extension Database {
 
     /// Entries of the journal: files first, then what only the log has.
     func journal() throws(DatabaseError) -> [JournalEntry] {
-        switch store {
+        switch try openStore() {
         case .writer(let engine):
             return try engine.journal()
         case .reader(let reader):

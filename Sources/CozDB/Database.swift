@@ -1,6 +1,7 @@
 // The public face: open, write, query, snapshot, flush, compact, close.
 
 internal import Glibc
+internal import Synchronization
 
 /// How a database is opened.
 public enum DatabaseAccess: Sendable {
@@ -15,10 +16,17 @@ public enum DatabaseAccess: Sendable {
 /// One `Database` at a time, of any process, is open for writing; any number is open for reading
 /// beside it. Call `close()` when done writing: it flushes, seals the manifest and frees the lock.
 /// Without it nothing acknowledged is lost, but the next opening replays the log.
+///
+/// A child made by `fork` cannot use what its parent opened: every call throws `usage` there.
 public final class Database: Sendable {
+    /// To be asked for by `openStore()`.
     let store: Store
-    /// What statements may take that do not say themselves.
-    let queryLimits: QueryLimits
+    /// What queries need beside it.
+    let queries: QueryContext
+    /// Threads of `async` calls that change something.
+    let changes: WaitingCalls
+    /// Whether `close` was called on a database open for reading.
+    private let isReaderClosed = Atomic<Bool>(false)
     /// The presets it was opened with, for importers that must know types before they write.
     package let presets: [SchemaPreset]
 
@@ -30,7 +38,10 @@ public final class Database: Sendable {
 
     init(_ store: Store, _ options: DatabaseOptions) {
         self.store = store
-        queryLimits = options.queryLimits
+        queries = QueryContext(options)
+        changes = WaitingCalls(
+            threadCountMax: options.changeThreadCountMax,
+            waitingCountMax: options.waitingCallCountMax)
         presets = options.presets
     }
 
@@ -40,8 +51,9 @@ public final class Database: Sendable {
     /// Cost: reads the manifest and the end of each segment, whatever the size of the data; for
     /// writing after a crash also what the log holds.
     ///
-    /// - Throws: `notFound` where there is no database, `locked` where another writer has it
-    ///   (with its process number), `damaged` and `unsupportedFormat` with file and offset.
+    /// - Throws: `usage` for options out of range, `notFound` where there is no database, `locked`
+    ///   where another writer has it (with its process number), `damaged` and `unsupportedFormat`
+    ///   with file and offset.
     public static func open(
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
@@ -54,7 +66,8 @@ public final class Database: Sendable {
         _ path: String, access: DatabaseAccess, options: DatabaseOptions,
         on fileSystem: any FileSystem
     ) throws(DatabaseError) -> Database {
-        switch access {
+        try options.check()
+        return switch access {
         case .readWrite:
             Database(.writer(try Recovery.open(path, on: fileSystem, options: options)), options)
         case .readOnly:
@@ -66,13 +79,12 @@ public final class Database: Sendable {
     /// says) and visible to every snapshot taken afterwards.
     ///
     /// Values that cannot be stored are refused one by one and kept in the rejects journal, in
-    /// the same commit; the report counts them. Many threads may write at once: their commits
-    /// share one sync.
+    /// the same commit; the report counts them (`DatabaseOptions.refusalPolicy`). Many threads may
+    /// write at once: their commits share one sync.
     ///
-    /// - Throws: `usage` where the batch names settings other than those stored, or the database
-    ///   is read-only; `limitExceeded`; `io` where the disk refuses: then nothing more is
-    ///   acknowledged until the database is opened again.
-    @discardableResult
+    /// - Throws: `usage` where the batch was used wrongly (`WriteBatch.mistake`), names settings
+    ///   other than those stored, or the database is read-only; `limitExceeded`; `io` where the
+    ///   disk refuses: then nothing more is acknowledged until the database is opened again.
     public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
         try writer().write(batch)
     }
@@ -118,12 +130,25 @@ public final class Database: Sendable {
 
     /// Flushes, merges what is worth it, seals the manifest and frees the lock. Calls of other
     /// threads that have begun are waited for, later ones throw `closed`; another `close` waits
-    /// for the first and does nothing. Snapshots and cursors may live on.
+    /// for the first and does nothing. Snapshots and cursors may live on. A database open for
+    /// reading has nothing to wait for: later calls throw `closed`.
     ///
-    /// - Throws: `io` where the last flush fails. The lock is free then too, and the next opening
-    ///   recovers from the log what was acknowledged.
+    /// - Throws: `io` where the last flush fails, or, as the message says, only the merge that
+    ///   follows it. The lock is free then too, and what was acknowledged is safe: the next opening
+    ///   recovers from the log what no segment has.
     public func close() throws(DatabaseError) {
-        if case .writer(let engine) = store { try engine.close() }
+        try queries.process.check()
+        switch store {
+        case .writer(let engine): try engine.close()
+        case .reader: isReaderClosed.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// What a call works on, where it may.
+    func openStore() throws(DatabaseError) -> Store {
+        try queries.process.check()
+        if isReaderClosed.load(ordering: .relaxed) { throw Engine.closed() }
+        return store
     }
 
     /// The schemas of all experiments, in byte order of their names.
@@ -135,14 +160,14 @@ public final class Database: Sendable {
 
     /// Everything committed up to now.
     func takeSnapshot() throws(DatabaseError) -> Snapshot {
-        switch store {
+        switch try openStore() {
         case .writer(let engine): try engine.snapshot()
         case .reader(let reader): try reader.snapshot()
         }
     }
 
     func writer() throws(DatabaseError) -> Engine {
-        guard case .writer(let engine) = store else {
+        guard case .writer(let engine) = try openStore() else {
             throw DatabaseError(
                 .usage, "the database is open read-only; open it with access: .readWrite")
         }

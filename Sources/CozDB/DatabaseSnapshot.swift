@@ -7,8 +7,7 @@
 /// in use, until the last copy of it is gone; it outlives `Database.close()`.
 public struct DatabaseSnapshot: Sendable {
     let snapshot: Snapshot
-    /// What statements may take that do not say themselves.
-    let queryLimits: QueryLimits
+    let context: QueryContext
 
     /// Number of the last commit it contains, as `WriteReport.sequence` counts; 0 for none.
     public var sequence: UInt64 { snapshot.sequence }
@@ -19,7 +18,7 @@ public struct DatabaseSnapshot: Sendable {
     /// The same moment with the values of `id_password` and `api_*_key` masked, as
     /// `QueryOptions.redactsSecrets` does for one query; their columns are texts.
     public var redacted: DatabaseSnapshot {
-        DatabaseSnapshot(snapshot: snapshot.redacted, queryLimits: queryLimits)
+        DatabaseSnapshot(snapshot: snapshot.redacted, context: context)
     }
 
     /// Distinct rows of an experiment; 0 where there is none of this name. Reads no value: counts
@@ -27,7 +26,8 @@ public struct DatabaseSnapshot: Sendable {
     ///
     /// - Throws: `io`, `damaged`.
     public func rowCount(of experiment: String) throws(DatabaseError) -> Int {
-        try snapshot.experiment(experiment)?.rowCount() ?? 0
+        try context.process.check()
+        return try snapshot.experiment(experiment)?.rowCount() ?? 0
     }
 
     /// Runs every statement of a text and collects the answer in memory; the first statement that
@@ -38,21 +38,23 @@ public struct DatabaseSnapshot: Sendable {
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryResult {
-        let options = (options ?? Database.options).limited(by: queryLimits)
+        let options = (options ?? Database.options).limited(by: context.limits)
         return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
             try query(text, options: options, into: &collector)
         }
     }
 
-    /// The same, handing rows over as they are computed, on the caller's thread; memory is a few
-    /// blocks.
+    /// The same, handing rows over as they are computed; memory is a few blocks. All of it happens
+    /// on the caller's thread, but for a text that nests deeper than its stack has room for: that
+    /// runs on a thread with a larger one, while the caller waits.
     ///
     /// - Throws: as the collecting form, and what the sink throws.
     @discardableResult
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        try QueryEngine(snapshot: snapshot, options: options.limited(by: queryLimits))
+        try context.process.check()
+        return try QueryEngine(snapshot: snapshot, options: options.limited(by: context.limits))
             .run(text, into: &sink)
     }
 
@@ -62,7 +64,8 @@ public struct DatabaseSnapshot: Sendable {
     public func cursor(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryCursor {
-        try QueryCursor(options ?? Database.options) { options, sink throws(DatabaseError) in
+        try QueryCursor(options ?? Database.options, context.process) {
+            options, sink throws(DatabaseError) in
             try self.query(text, options: options, into: &sink)
         }
     }
@@ -76,7 +79,7 @@ extension Database {
     ///
     /// - Throws: `closed`; for a reader also `io` and `damaged`.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
-        DatabaseSnapshot(snapshot: try takeSnapshot(), queryLimits: queryLimits)
+        DatabaseSnapshot(snapshot: try takeSnapshot(), context: queries)
     }
 
     /// Starts a query and hands its answer out in batches; see `QueryCursor`. It sees what was
@@ -88,7 +91,8 @@ extension Database {
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryCursor {
         let snapshot = try takeSnapshot()
-        return try QueryCursor(options ?? Database.options) { options, sink throws(DatabaseError) in
+        return try QueryCursor(options ?? Database.options, queries.process) {
+            options, sink throws(DatabaseError) in
             try self.query(text, on: snapshot, options: options, into: &sink)
         }
     }

@@ -40,13 +40,16 @@ public struct QueryBatch: Sendable {
 /// cursor may outlive `Database.close()`: it keeps the files of its snapshot open.
 public final class QueryCursor: Sendable {
     private let handOver = BatchHandOver()
+    private let process: OwnProcess
 
     init(
-        _ options: QueryOptions,
+        _ options: QueryOptions, _ process: OwnProcess,
         _ run:
             @escaping @Sendable (QueryOptions, inout CursorSink) throws(DatabaseError)
             -> QueryCounters
     ) throws(DatabaseError) {
+        self.process = process
+        try process.check()
         let handOver = handOver
         let watched = options.watching(handOver.flag)
         let isStarted = OwnThread.start {
@@ -64,7 +67,7 @@ public final class QueryCursor: Sendable {
         }
     }
 
-    deinit { handOver.cancel() }
+    deinit { cancel() }
 
     /// The next batch; nil after the last. Waits until it is computed.
     ///
@@ -72,13 +75,15 @@ public final class QueryCursor: Sendable {
     ///   `usage` for a text that does not parse or fails its checks, `cancelled`, `limitExceeded`,
     ///   `damaged`.
     public func next() throws(DatabaseError) -> QueryBatch? {
-        try handOver.take()
+        try process.check()
+        return try handOver.take()
     }
 
     /// The same for tasks; waits without blocking a thread. A cancelled task ends the query.
     ///
     /// - Throws: as the synchronous form.
     public func next() async throws(DatabaseError) -> QueryBatch? {
+        try process.check()
         while true {
             await withTaskCancellationHandler {
                 await handOver.waitForMore()
@@ -93,11 +98,12 @@ public final class QueryCursor: Sendable {
     /// Ends the query with its next block and drops batches that nobody took; the call of `next`
     /// that comes then, or waits now, throws `cancelled`. After the end it changes nothing.
     public func cancel() {
-        handOver.cancel()
+        // The query's thread is not there in a child by fork, and may have held the lock.
+        if process.isThisOne { handOver.cancel() }
     }
 
     /// What the query did; nil until its end was reached.
-    public var counters: QueryCounters? { handOver.counters }
+    public var counters: QueryCounters? { process.isThisOne ? handOver.counters : nil }
 }
 
 extension QueryCursor: AsyncSequence {

@@ -72,9 +72,11 @@ private struct ExportPass {
             }
             let isEnd = buffer.count == before
             let bytes = buffer.bytes
+            // What was there before has no end of a line.
             let end =
                 isEnd
-                ? bytes.count : bytes.lastIndex(of: newline, in: 0..<bytes.count).map { $0 + 1 }
+                ? bytes.count
+                : bytes.lastIndex(of: newline, in: before..<bytes.count).map { $0 + 1 }
             if let end {
                 scan(bytes, end)
                 buffer.removeFirst(end)

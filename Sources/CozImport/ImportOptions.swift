@@ -98,6 +98,7 @@ public struct ImportReport: Sendable {
     public var examples: [Refusal] = []
     /// Fields whose values met a locked type.
     public var conflicts: [TypeConflict] = []
+    private var knownConflicts: Set<TypeConflict> = []
     /// Rows in which points met whose tags differ outside the identity, as far as one memtable or
     /// a merge brought them together (`Database.tagSetMerges`); nil where there are none.
     public var mergedTagSets: MergedTagSets?
@@ -135,7 +136,7 @@ public struct ImportReport: Sendable {
         convertedValues += report.convertedValues
         refusedValues += report.refusedValues
         add(examples: report.examples)
-        for conflict in report.conflicts where !conflicts.contains(conflict) {
+        for conflict in report.conflicts where knownConflicts.insert(conflict).inserted {
             conflicts.append(conflict)
         }
     }

@@ -29,13 +29,21 @@ internal import Glibc
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {
+    try importFiles(ImportInputs(paths, options: options), into: database, options: options)
+}
+
+/// The same with files that were opened before, once.
+@discardableResult
+public func importFiles(
+    _ inputs: ImportInputs, into database: Database, options: ImportOptions = ImportOptions()
+) throws(DatabaseError) -> ImportReport {
     var options = options
     options.schemas = try database.schemas()
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
     let start = secondsOfClock()
     options.presets = database.presets
-    var report = try importFiles(paths, options: options, conflicts: conflicts) {
+    var report = try importFiles(inputs, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
         try database.write(batch)
     }
@@ -53,8 +61,17 @@ func importFiles(
     _ paths: [String], options: ImportOptions, conflicts: [[UInt8]: DatabaseError] = [:],
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
 ) throws(DatabaseError) -> ImportReport {
+    try importFiles(
+        ImportInputs(paths, options: options), options: options, conflicts: conflicts,
+        commit: commit)
+}
+
+private func importFiles(
+    _ opened: ImportInputs, options: ImportOptions, conflicts: [[UInt8]: DatabaseError],
+    commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
+) throws(DatabaseError) -> ImportReport {
     let start = secondsOfClock()
-    let selection = try InputSelection(paths, options)
+    let selection = opened.selection
     let inputs = selection.inputs
     var options = options
     options.hasOneFile = inputs.count == 1
@@ -123,18 +140,16 @@ private func checkConflicts(
 private func checkContexts(
     _ inputs: [InputSelection.Input], _ options: ImportOptions
 ) throws(DatabaseError) {
-    var contexts: [ExportContext] = []
+    var contexts = ContextList()
     for input in inputs
     where input.file.isRepeatable && input.format.name == InputFormat.lineProtocol.name {
         let file = input.file
         if ExportScan.mayHaveContexts(try file.peek()) {
-            for context in try ExportScan.contexts(of: file) where !contexts.contains(context) {
-                contexts.append(context)
-            }
+            for context in try ExportScan.contexts(of: file) { contexts.insert(context) }
         }
         try file.rewind()
     }
-    try ExportReader(database: options.database, policy: options.policy).check(contexts)
+    try ExportReader(database: options.database, policy: options.policy).check(contexts.all)
 }
 
 private func secondsOfClock() -> Double {
@@ -142,6 +157,12 @@ private func secondsOfClock() -> Double {
     // Sound: fills in a local value.
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// A name that fields or tags came with.
+private struct RenamedName: Hashable {
+    var isTag: Bool
+    var bytes: [UInt8]
 }
 
 /// The state of one import on the caller's thread.
@@ -155,6 +176,8 @@ private struct Importer {
     /// One for each format met so far, by its name.
     private var readers: [String: any PointReader] = [:]
     private var renames: [AppliedRename] = []
+    /// Their places in the list, by names as bytes.
+    private var placesOfRenames: [RenamedName: Int] = [:]
     /// A batch with the last points of a file of a folder, to be filled up from the next one.
     private var openBatch: WriteBatch?
     private var openBatchFolder: String?
@@ -238,8 +261,8 @@ private struct Importer {
         batch.settings = options.settings
         batch.assumedParticipant = options.participant
         batch.suggestedPreset = format.preset
-        // Set on an empty batch only: it forgets what was renamed so far.
-        if batch.isEmpty { batch.renames = options.renames }
+        // Once for each batch, which keeps them when it is emptied.
+        if batch.renames.isEmpty, !options.renames.isEmpty { batch.renames = options.renames }
         let limits = BatchLimits(
             points: Swift.max(1, options.batchRows), sizeBytes: Importer.batchSizeBytesMax)
         // Taken out while it works, so that its state is not copied.
@@ -258,13 +281,12 @@ private struct Importer {
 
     private mutating func count(_ more: [AppliedRename]) {
         for rename in more {
-            let known = renames.firstIndex {
-                $0.isTag == rename.isTag && $0.from.utf8.elementsEqual(rename.from.utf8)
-            }
-            if let known {
+            let name = RenamedName(isTag: rename.isTag, bytes: Array(rename.from.utf8))
+            if let known = placesOfRenames[name] {
                 renames[known].renamed += rename.renamed
                 renames[known].kept += rename.kept
             } else {
+                placesOfRenames[name] = renames.count
                 renames.append(rename)
             }
         }

@@ -21,6 +21,22 @@ public struct ExportContext: Hashable, Sendable {
     }
 }
 
+/// Contexts in the order in which they came, each once.
+struct ContextList: Sendable {
+    private(set) var all: [ExportContext] = []
+    private var known: Set<ExportContext> = []
+
+    mutating func insert(_ context: ExportContext) {
+        if known.insert(context).inserted { all.append(context) }
+    }
+
+    /// The first few in words, and how many more there are.
+    static func text(_ contexts: [ExportContext]) -> String {
+        let shown = contexts.prefix(20).map(\.description).joined(separator: ", ")
+        return contexts.count > 20 ? "\(shown) and \(contexts.count - 20) more" : shown
+    }
+}
+
 /// Follows the comments of an export and decides which lines are imported.
 ///
 /// One import takes points of one database and one policy. Which one is the choice of the caller
@@ -38,9 +54,10 @@ struct ExportReader: Sendable {
     /// The context whose points are imported, once one of them was met.
     private(set) var chosen: ExportContext?
     /// All contexts met, in order.
-    private(set) var found: [ExportContext] = []
+    var found: [ExportContext] { contexts.all }
+    private var contexts = ContextList()
     /// Databases and policies that CREATE DATABASE statements name.
-    private(set) var declared: [ExportContext] = []
+    private var declarations = ContextList()
     /// Whether the lines below are statements rather than points.
     private(set) var isInDefinitions = false
     /// Whether points below belong to another database or policy than the chosen one.
@@ -70,7 +87,7 @@ struct ExportReader: Sendable {
 
     /// Forgets where in a file it is, keeps the choice.
     mutating func beginFile() {
-        declared = []
+        declarations = ContextList()
         isInDefinitions = false
         isSkipping = false
         needsDecision = false
@@ -107,8 +124,7 @@ struct ExportReader: Sendable {
             rest = rest.dropFirst(11)
             policy = ExportReader.identifier(&rest)
         }
-        let context = ExportContext(database: database, policy: policy)
-        if !declared.contains(context) { declared.append(context) }
+        declarations.insert(ExportContext(database: database, policy: policy))
     }
 
     /// Called before the first point below a context.
@@ -119,8 +135,9 @@ struct ExportReader: Sendable {
         isSkipping = false
         guard let current else { return }
         note(current)
-        if checksDeclarations && chosen == nil && declared.filter(matches).count > 1 {
-            throw ExportReader.severalContexts(declared.filter(matches))
+        if checksDeclarations && chosen == nil {
+            let allowed = declarations.all.filter(matches)
+            if allowed.count > 1 { throw ExportReader.severalContexts(allowed) }
         }
         guard matches(current) else {
             isSkipping = true
@@ -157,7 +174,7 @@ struct ExportReader: Sendable {
     }
 
     private mutating func note(_ context: ExportContext) {
-        if !found.contains(context) { found.append(context) }
+        contexts.insert(context)
     }
 
     /// Checks contexts that are known before the first point is read.
@@ -167,7 +184,7 @@ struct ExportReader: Sendable {
         let left = contexts.filter(matches)
         if left.count > 1 { throw ExportReader.severalContexts(left) }
         if left.isEmpty && !contexts.isEmpty {
-            let names = contexts.map(\.description).joined(separator: ", ")
+            let names = ContextList.text(contexts)
             let choice = ExportContext(database: database ?? "", policy: policy ?? "")
             throw DatabaseError(
                 .usage, "the input has no points of \(choice.description); it has: \(names)")
@@ -185,7 +202,7 @@ struct ExportReader: Sendable {
 
     /// The refusal of an export from which one context must be picked.
     static func severalContexts(_ contexts: [ExportContext]) -> DatabaseError {
-        let names = contexts.map(\.description).joined(separator: ", ")
+        let names = ContextList.text(contexts)
         let databases = Set(contexts.map(\.database))
         let way =
             databases.count > 1

@@ -1,6 +1,27 @@
 // What an import reads: the files that were named and those of folders, each with its format.
 
-internal import CozDB
+public import CozDB
+
+/// Files that were opened for one import, and whose formats are known.
+///
+/// Whoever opens them before the database keeps no lock while a pipe has nothing to give: this is
+/// where an import waits for the other ends of pipes, and for the first bytes of the first file.
+/// Not for use by several threads at once.
+public struct ImportInputs {
+    let selection: InputSelection
+
+    /// Opens the files.
+    ///
+    /// - Parameters:
+    ///   - paths: as of `importFiles`.
+    ///   - options: the same that the import gets.
+    /// - Throws: `notFound` and `io` for what cannot be opened or read, `damaged` for gzip data,
+    ///   `usage` for what is no input; `cancelled`.
+    public init(_ paths: [String], options: ImportOptions) throws(DatabaseError) {
+        selection = try InputSelection(paths, options)
+        if let first = selection.inputs.first?.file, !first.isRepeatable { _ = try first.peek() }
+    }
+}
 
 /// The files of an import in the order in which they are read.
 struct InputSelection {

@@ -1,5 +1,7 @@
 // Keys as they stand in the input (escapes included), each with a number, for the layout cache.
 
+internal import CozDB
+
 /// Raw keys of series or fields, numbered from 0 in the order they first came.
 ///
 /// Bounded by what one batch holds: its owner empties it with each new batch.
@@ -16,6 +18,8 @@ package struct KeyTable: ~Copyable {
     private var heap = PaddedBuffer()
     /// Number + 1 in each slot, 0 where free; the size is a power of two.
     private var slots = [UInt32](repeating: 0, count: 64)
+    /// So that no input can choose where its keys go.
+    private let seed = Int(truncatingIfNeeded: hashSeed)
 
     /// A table without keys.
     package init() {}
@@ -42,7 +46,7 @@ package struct KeyTable: ~Copyable {
 
     /// The number of a key, or nil for a new one.
     package func find(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int? {
-        let hash = text.hash(range, seed: owner)
+        let hash = text.hash(range, seed: owner ^ seed)
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let number = Int(slots[slot]) - 1
@@ -60,7 +64,7 @@ package struct KeyTable: ~Copyable {
     /// Adds a key that `find` did not find.
     package mutating func add(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int {
         let number = keys.count
-        let hash = text.hash(range, seed: owner)
+        let hash = text.hash(range, seed: owner ^ seed)
         keys.append(Key(start: heap.count, size: range.count, hash: hash, owner: owner))
         text.withSpan(range) { heap.append($0) }
         if slots.count < 2 * keys.count {

@@ -33,10 +33,10 @@ public enum TimestampPrecision: String, CaseIterable, Sendable {
     }
 }
 
-/// A series key as it stands in the input, and the numbers it has in the batch.
+/// A series key as it stands in the input, and its handles in the batch.
 struct SeriesEntry {
-    var tagSet: UInt32
-    var experiment: Int
+    var tagSet: WriteBatch.TagSetHandle
+    var experiment: WriteBatch.ExperimentHandle
 }
 
 /// A field key as it stands in the input, and what is known of it in the batch.
@@ -45,12 +45,11 @@ struct FieldEntry {
     /// `PaddedBuffer`, so that a comparison cannot leave the input.
     static let stringSlotSize = 48
 
-    /// Number of the column per type; `unknown` before its first value.
-    var floatColumn = FieldEntry.unknown
-    var integerColumn = FieldEntry.unknown
-    var stringColumn = FieldEntry.unknown
-    var booleanColumn = FieldEntry.unknown
-    @inline(__always) static var unknown: UInt32 { .max }
+    /// Handle of the column per type; `none` before its first value.
+    var floatColumn = WriteBatch.ColumnHandle.none
+    var integerColumn = WriteBatch.ColumnHandle.none
+    var stringColumn = WriteBatch.ColumnHandle.none
+    var booleanColumn = WriteBatch.ColumnHandle.none
     /// The field that followed this one last time; -1 where unknown.
     var next = -1
     /// Size of the last string in its slot; -1 where there is none.
@@ -59,7 +58,7 @@ struct FieldEntry {
     /// Whether the name is `time`, which is dropped.
     var isTime = false
 
-    @inline(__always) subscript(_ type: FieldType) -> UInt32 {
+    @inline(__always) subscript(_ type: FieldType) -> WriteBatch.ColumnHandle {
         get {
             switch type {
             case .float: floatColumn

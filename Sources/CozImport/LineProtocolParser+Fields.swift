@@ -30,7 +30,7 @@ extension LineProtocolParser {
         let experiment = series[lastSeries].experiment
         var index = start
         var previous = -1
-        var field = firstFields[experiment]
+        var field = firstFields[experiment.index]
         while true {
             if field >= 0 && fieldKeys.matches(field, text, at: index) {
                 index += fieldKeys.size(field)
@@ -38,7 +38,7 @@ extension LineProtocolParser {
                 field = findField(text, at: index, experiment)
                 if field < 0 { return -1 }
                 if previous < 0 {
-                    firstFields[experiment] = field
+                    firstFields[experiment.index] = field
                 } else {
                     fields[previous].next = field
                 }
@@ -59,7 +59,7 @@ extension LineProtocolParser {
 
     /// The number of the field whose key begins at a place, or -1.
     @inline(never) private mutating func findField(
-        _ text: PaddedBytes, at start: Int, _ experiment: Int
+        _ text: PaddedBytes, at start: Int, _ experiment: WriteBatch.ExperimentHandle
     ) -> Int {
         if text[start] == equalsSign { return fail("missing field key", start) }
         var index = start
@@ -73,7 +73,7 @@ extension LineProtocolParser {
             while text[index] > equalsSign && text[index] != backslash { index += 1 }
         }
         let key = start..<(index + 1)
-        if let known = fieldKeys.find(text, key, owner: experiment) { return known }
+        if let known = fieldKeys.find(text, key, owner: experiment.index) { return known }
         if let place = text.firstInvalidUTF8(in: key) { return fail("invalid UTF-8", place) }
         scratch.removeAll(keepingCapacity: true)
         let name = unescape(text, start..<index, isMeasurement: false)
@@ -86,12 +86,12 @@ extension LineProtocolParser {
         entry.isTime = scratch[name].elementsEqual("time".utf8)
         fields.append(entry)
         for _ in 0..<FieldEntry.stringSlotSize { lastStrings.append(0) }
-        return fieldKeys.add(text, key, owner: experiment)
+        return fieldKeys.add(text, key, owner: experiment.index)
     }
 
     /// Reads one value and appends its cell; the index behind it, or -1.
     @inline(__always) private mutating func readValue(
-        _ text: PaddedBytes, at start: Int, _ field: Int, _ experiment: Int,
+        _ text: PaddedBytes, at start: Int, _ field: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch
     ) -> Int {
         let first = text[start]
@@ -118,11 +118,11 @@ extension LineProtocolParser {
     }
 
     @inline(__always) private mutating func append(
-        _ bits: UInt64, _ type: FieldType, _ field: Int, _ experiment: Int,
+        _ bits: UInt64, _ type: FieldType, _ field: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch
     ) {
         let column = fields[field][type]
-        if column == FieldEntry.unknown {
+        if column == .none {
             appendFirst(bits, type, field, experiment, &batch)
         } else {
             batch.append(column: column, bits: bits)
@@ -131,7 +131,7 @@ extension LineProtocolParser {
 
     /// Appends the first value of a field with this type in the batch.
     @inline(never) private mutating func appendFirst(
-        _ bits: UInt64, _ type: FieldType, _ field: Int, _ experiment: Int,
+        _ bits: UInt64, _ type: FieldType, _ field: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch
     ) {
         if fields[field].isTime {
@@ -163,7 +163,7 @@ extension LineProtocolParser {
     }
 
     @inline(never) private mutating func readString(
-        _ text: PaddedBytes, at open: Int, _ field: Int, _ experiment: Int,
+        _ text: PaddedBytes, at open: Int, _ field: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch
     ) -> Int {
         let string = scanString(text, open)
@@ -176,9 +176,9 @@ extension LineProtocolParser {
         if string.hasEscapes {
             scratch.removeAll(keepingCapacity: true)
             unescapeString(text, content)
-            bits = batch.string(scratch.span)
+            bits = batch.string(scratch.span).bits
         } else {
-            bits = text.withSpan(content) { batch.string($0) }
+            bits = text.withSpan(content) { batch.string($0).bits }
             if content.count <= FieldEntry.stringSlotSize && !string.hasNewlines {
                 let slot = field * FieldEntry.stringSlotSize
                 text.withSpan(content) { lastStrings.replace(at: slot, with: $0) }
@@ -259,7 +259,7 @@ extension LineProtocolParser {
     // MARK: Booleans and timestamps
 
     @inline(never) private mutating func readBoolean(
-        _ text: PaddedBytes, at start: Int, _ field: Int, _ experiment: Int,
+        _ text: PaddedBytes, at start: Int, _ field: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch
     ) -> Int {
         var end = start
@@ -286,7 +286,7 @@ extension LineProtocolParser {
     @inline(__always) private mutating func readTime(_ text: PaddedBytes, at start: Int) -> Int {
         var index = skipLineBlanks(text, start)
         if isLineEnd(text, index) {
-            let unit = options.precision.nanoseconds
+            let unit = options.cutsNow ? options.precision.nanoseconds : 1
             pointTime = now.nanoseconds - now.nanoseconds % unit
             return text[index] == newline ? index : index + 1
         }

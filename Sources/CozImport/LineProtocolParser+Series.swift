@@ -53,7 +53,7 @@ extension LineProtocolParser {
         }
         if let reason = reasonAgainstNames(measurement) { return fail(reason, start) }
         let experiment = batch.experiment(scratch.span.extracting(measurement))
-        while firstFields.count <= experiment { firstFields.append(-1) }
+        while firstFields.count <= experiment.index { firstFields.append(-1) }
         batch.beginTagSet(experiment: experiment)
         for tag in tags {
             batch.addTag(

@@ -23,9 +23,10 @@ public struct LineProtocolParser: ~Copyable {
     public struct Options: Sendable {
         /// Unit of the timestamps.
         public var precision = TimestampPrecision.nanoseconds
-        /// The time of points without a timestamp, cut to the precision; `LineProtocolParser.now`
-        /// changes it later.
+        /// The time of points without a timestamp; `LineProtocolParser.now` changes it later.
         public var now = Timestamp(nanoseconds: 0)
+        /// Whether that time is cut to the precision, as InfluxDB does.
+        public var cutsNow = true
         /// Added as a tag to lines that lack it, where `participant` is set.
         public var participantTag = "id_participant"
         /// Participant of lines without that tag; nil: such lines stay as they are.
@@ -59,7 +60,7 @@ public struct LineProtocolParser: ~Copyable {
     /// Fields named `time` that were dropped, as InfluxDB does.
     public private(set) var droppedTimeFields = 0
 
-    /// The time of points without a timestamp that are read from now on, cut to the precision.
+    /// The time of points without a timestamp that are read from now on.
     public var now: Timestamp
 
     let options: Options

@@ -25,12 +25,13 @@ public struct MergedTagSets: Hashable, Sendable {
         guard merges.rows > before.rows, let found = merges.example else { return nil }
         rows = merges.rows - before.rows
         replacedValues = merges.replacedValues - before.replacedValues
-        let key = found.key.tags.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
-        let tags = found.tags.map {
-            "\($0.name) \(MergedTagSets.text($0.earlier)) and \(MergedTagSets.text($0.later))"
+        let tags = found.tags.map { tag in
+            let earlier = SeriesKey.text(ofTag: tag.name, tag.earlier)
+            return "\(tag.name) \(earlier) and \(SeriesKey.text(ofTag: tag.name, tag.later))"
         }
         example =
-            "\(found.experiment), \(key) at \(found.time): " + tags.joined(separator: ", ")
+            "\(found.experiment), \(found.key.namedText) at \(found.time): "
+            + tags.joined(separator: ", ")
         // A list of names has no way to write a comma.
         let canList = !merges.isTagMissing && !merges.tags.contains { $0.utf8.contains(0x2C) }
         let schema = schemas.first { $0.name.utf8.elementsEqual(found.experiment.utf8) }
@@ -41,9 +42,5 @@ public struct MergedTagSets: Hashable, Sendable {
             identity = .tags(names + merges.tags)
         default: break
         }
-    }
-
-    private static func text(_ value: String?) -> String {
-        value.map { "\"\($0)\"" } ?? "(missing)"
     }
 }

@@ -50,6 +50,12 @@ public struct TableOptions: Sendable {
     /// Everything is found out.
     public init() {}
 
+    /// Whether any of them names a column.
+    var namesColumns: Bool {
+        !ignoredColumns.isEmpty || !tagColumns.isEmpty || !columnTypes.isEmpty
+            || experimentColumn != nil || participantColumn != nil || timeColumn != nil
+    }
+
     /// The option of the command that says something first; nil: none does.
     package var firstSetOption: String? {
         if experimentColumn != nil { return "--experiment-column" }

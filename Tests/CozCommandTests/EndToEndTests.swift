@@ -152,6 +152,29 @@ struct EndToEndTests {
         #expect(unknown.errors.contains("cozie-v3"))
     }
 
+    @Test(arguments: ["ns", "s"])
+    func `points without a time do not meet`(precision: String) throws {
+        let folder = try TemporaryFolder()
+        let lines = (0..<50).map { "dev,id_participant=p v=\($0)i\n" }.joined()
+        let run = try Command.cozdb(
+            ["write", "--db", folder.path("x.cozdb"), "--precision", precision], input: lines)
+        #expect(run.status == 0, "\(run.errors)")
+        let read = try Command.cozdb([
+            "query", "--db", folder.path("x.cozdb"), "--format", "csv", "SELECT v FROM dev",
+        ])
+        let rows = read.lines.dropFirst().map { $0.split(separator: ",") }
+        #expect(rows.map { String($0[1]) } == (0..<50).map { String($0) })
+        #expect(Set(rows.map { $0[0] }).count == 50)
+        let named = try Command.cozdb(
+            ["write", "--db", folder.path("y.cozdb"), "--now", "7"], input: lines)
+        #expect(named.status == 0)
+        let one = try Command.cozdb([
+            "query", "--db", folder.path("y.cozdb"), "--format", "csv", "--epoch", "ns",
+            "SELECT v FROM dev",
+        ])
+        #expect(one.output == "time,v\n7,49\n")
+    }
+
     @Test func `write answers every point`() throws {
         let folder = try TemporaryFolder()
         let run = try Command.cozdb(
@@ -200,6 +223,33 @@ struct EndToEndTests {
         writer.waitUntilExit()
         #expect(writer.terminationStatus == 130)
         #expect(try Command.cozdb(["check", "--db", database]).status == 0)
+    }
+
+    @Test func `who waits for a writer comes after it`() throws {
+        let folder = try TemporaryFolder()
+        let point = "echo 'm,id_participant=a v=1 1' |"
+        #expect(
+            try Command.shell("\(point) cozdb write --db x.cozdb", in: folder.url).status == 0)
+        let holder =
+            "(sleep 2; echo 'm,id_participant=a v=2 2') | cozdb write --db x.cozdb & sleep 1;"
+        for line in [
+            "\(point) cozdb write --db x.cozdb --wait 20",
+            "\(point) cozdb import --db x.cozdb --wait 20 -",
+            "cozdb compact --db x.cozdb --wait 20",
+            "cozdb query --db x.cozdb --wait 20 'DELETE FROM m WHERE time = 7'",
+            "cozdb rejects --db x.cozdb --wait 20 replay",
+            "cozdb forget --db x.cozdb --wait 20 --participant nobody",
+            "cozdb repair --db x.cozdb --wait 20",
+        ] {
+            let run = try Command.shell("\(holder) \(line)", in: folder.url)
+            #expect(run.status == 0, "\(line): \(run.errors)")
+        }
+        let late = try Command.shell(
+            "\(holder) \(point) cozdb write --db x.cozdb --wait 0; echo $?; wait", in: folder.url)
+        #expect(late.output.hasPrefix("4\n"), "\(late.output)")
+        #expect(
+            try Command.cozdb(["compact", "--db", folder.path("x.cozdb"), "--wait", "-1"]).status
+                == 64)
     }
 
     @Test func `statements that are wrong are 64 with their place`() throws {

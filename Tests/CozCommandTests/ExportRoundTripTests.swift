@@ -62,7 +62,7 @@ private struct RandomStudy {
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: time),
                 fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.close()
     }
 
@@ -156,7 +156,7 @@ struct ExportRoundTripTests {
         try add("dev", "p", ["v": .float(1), "back\\": .float(1), "w": .float(.nan)])
         try add("dev", "p\\", ["v": .float(2)])
         try add("#c", "p", ["v": .float(2)])
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.close()
         let run = try Command.cozdb(["export", "--db", folder.path("a"), "--format", "lp"])
         #expect(run.status == 7)
@@ -181,7 +181,7 @@ struct ExportRoundTripTests {
                 experiment: "dev", tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: Int64(time)), fields: [name: .integer(1)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.close()
         let before = try contents(folder.path("a"))
         for command in [["export"], ["query", "SELECT * FROM dev"]] {

@@ -30,6 +30,63 @@ struct ForgetCommandTests {
         return false
     }
 
+    @Test(arguments: ["p7", "Anna Maria", "a\"b,c"], [false, true])
+    func `lines that were read as somebody's go with them`(name: String, byList: Bool) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("study.cozdb")
+        let lines = """
+            dev heart=1 1
+            dev heart=SECRET 2
+            dev,id_participant=other heart=OTHERS 3
+
+            """
+        let run = try Command.cozdb(
+            ["import", "--db", path, "--participant", name, "-"], input: lines)
+        #expect(run.status == 7, "\(run.errors)")
+        #expect(run.output.contains("standard input:2:"), "\(run.output)")
+        let unread = try Command.cozdb(["import", "--db", path, "-"], input: "dev heart=NOBODYS\n")
+        #expect(unread.status == 7)
+        if byList {
+            let other = folder.path("other.cozdb")
+            let point = "dev,id_participant=x v=1 1\n"
+            #expect(try Command.cozdb(["import", "--db", other, "-"], input: point).status == 0)
+            let listed = try Command.cozdb(["forget", "--db", other, "--participant", name])
+            #expect(listed.status == 0, "\(listed.errors)")
+            let list = try Command.cozdb(["forget", "--db", other, "--list"])
+            let forget = try Command.cozdb(
+                ["forget", "--db", path, "--forgotten", "-"], input: list.output)
+            #expect(forget.status == 0, "\(forget.errors)")
+        } else {
+            let forget = try Command.cozdb(["forget", "--db", path, "--participant", name])
+            #expect(forget.status == 0, "\(forget.errors)")
+        }
+        #expect(try !isStored("SECRET", path))
+        #expect(try isStored("OTHERS", path) && isStored("NOBODYS", path))
+    }
+
+    @Test func `the rejects journal is emptied, whole or of one experiment`() throws {
+        let folder = try TemporaryFolder()
+        let path = try database(folder)
+        let other = "other,id_participant=p v=FOREIGN 1\n"
+        #expect(try Command.cozdb(["import", "--db", path, "-"], input: other).status == 7)
+        func rejects(_ arguments: String...) throws -> CommandRun {
+            try Command.cozdb(["rejects", "--db", path] + arguments)
+        }
+        let first = try rejects("clear", "--experiment", "other")
+        #expect(first.status == 0 && first.output == "cleared  1 entry\n", "\(first)")
+        #expect(try !isStored("FOREIGN", path))
+        #expect(try rejects("list").output.contains("6x"))
+        let second = try rejects("clear")
+        #expect(second.status == 0 && second.output == "cleared  2 entries\n", "\(second)")
+        #expect(try rejects("list", "--all").output == "(no rejects)\n")
+        #expect(try rejects("clear").output == "cleared  0 entries\n")
+        // What was cleared is kept again where it comes again.
+        #expect(try Command.cozdb(["import", "--db", path, "-"], input: other).status == 7)
+        #expect(try rejects("list").output.contains("FOREIGN"))
+        #expect(try rejects("list", "--experiment", "x").status == 64)
+        #expect(try Command.cozdb(["check", "--db", path]).status == 0)
+    }
+
     @Test func `a participant is forgotten, kept out, listed and readmitted`() throws {
         let folder = try TemporaryFolder()
         let path = try database(folder)

@@ -1,6 +1,7 @@
 // What an import takes and refuses: streams, broken files, wrong directories, and what it answers.
 
 internal import Foundation
+internal import Glibc
 internal import Testing
 
 struct ImportInputTests {
@@ -159,5 +160,45 @@ struct ImportInputTests {
         #expect(
             try values("s", "ndjson").elementsEqual(
                 strings.enumerated().map { "{\"time\":\($0),\"v\":\"\($1)\"}" }, by: ==))
+    }
+}
+
+struct WaitingImportTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        // The name ends with a zero byte during the call.
+        unsafe mkfifo(folder.path("pipe"), 0o600)
+    }
+
+    @Test(arguments: [
+        // Nobody opens the other end; somebody does, and says nothing; so does a standard input.
+        "cozdb import --db x.cozdb pipe &",
+        "sleep 20 > pipe & cozdb import --db x.cozdb pipe &",
+        "sleep 20 > pipe & cozdb import --db x.cozdb --format lp pipe &",
+        "sleep 20 > pipe & cozdb import --db x.cozdb --format lp - < pipe &",
+    ])
+    func `an import that waits for a pipe keeps nobody out`(line: String) throws {
+        let run = try Command.shell(
+            line + """
+                 import=$!
+                sleep 1
+                echo 'dev,id_participant=p v=1 1' | timeout 10 cozdb write --db x.cozdb
+                echo "status=$?"
+                kill -0 $import && echo waiting
+                kill -9 %2 %1 2> /dev/null; kill -9 $import
+                """,
+            in: folder.url)
+        #expect(run.output.contains("ok\nstatus=0\nwaiting"), "\(run.output) \(run.errors)")
+    }
+
+    @Test func `what comes through a pipe is stored`() throws {
+        let run = try Command.shell(
+            """
+            (sleep 1; echo 'dev,id_participant=p v=1 1') > pipe &
+            cozdb import --db x.cozdb pipe && cozdb query --db x.cozdb 'SELECT count(v) FROM dev'
+            """, in: folder.url)
+        #expect(run.status == 0 && run.output.contains("refused  nothing"), "\(run.errors)")
     }
 }

@@ -19,7 +19,7 @@ internal import Testing
                 time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000),
                 fields: ["v": .integer(Int64(row))])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     private func add(_ row: Int) throws -> WriteBatch {
@@ -37,7 +37,7 @@ internal import Testing
 
     @Test func `all queries on a snapshot see one moment, after closing too`() throws {
         let snapshot = try database.snapshot()
-        try database.write(add(Self.rowCount))
+        _ = try database.write(add(Self.rowCount))
         try database.compact()
         try database.close()
         let counted = try Self.count(snapshot.query("SELECT count(v) FROM m"))
@@ -103,7 +103,7 @@ internal import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for row in 0..<300 {
                 let batch = try add(row)
-                group.addTask { try await study.write(batch) }
+                group.addTask { _ = try await study.write(batch) }
             }
             try await group.waitForAll()
         }

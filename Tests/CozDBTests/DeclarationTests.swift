@@ -52,7 +52,7 @@ struct DeclarationTests {
 
     @Test func `a field that is there keeps its type, and the report says so`() throws {
         let database = try Database.open(directory.path)
-        try database.write(batch(["q_warm": .float(1)]))
+        _ = try database.write(batch(["q_warm": .float(1)]))
         let report = try database.declare(experiment: "dev", fields: [Self.question])
         #expect(report.conflicts.map(\.field) == ["q_warm"])
         #expect(report.conflicts.first?.locked == .float)
@@ -92,7 +92,7 @@ struct DeclarationTests {
 
     @Test func `a suggested preset makes new experiments and checks none`() throws {
         let database = try Database.open(directory.path)
-        try database.write(batch(["x": .integer(1)]))
+        _ = try database.write(batch(["x": .integer(1)]))
         let preset = SchemaPreset(name: "p", fields: [.init("*", .float)])
         for name in ["dev", "new"] {
             var batch = WriteBatch()
@@ -100,7 +100,7 @@ struct DeclarationTests {
             try batch.add(
                 experiment: name, tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 2),
                 fields: ["y": .integer(1)])
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         let schemas = try database.schemas()
         #expect(schemas.map(\.preset) == ["none", "p"])

@@ -21,7 +21,7 @@ struct UntypedColumnTests {
             case .float(let number): number.bitPattern
             case .integer(let number): UInt64(bitPattern: number)
             case .boolean(let flag): flag ? 1 : 0
-            case .string(let text): batch.string(text.utf8.span)
+            case .string(let text): batch.string(text.utf8.span).bits
             }
         batch.append(column: column, bits: bits)
         batch.endRow(tagSet: tags, time: time, line: Int(time))
@@ -75,7 +75,7 @@ struct UntypedColumnTests {
         let database = try Database.open(directory.path)
         var batch = WriteBatch()
         add("rate", .float(74.5), isTyped: true, at: 1, to: &batch)
-        try database.write(batch)
+        _ = try database.write(batch)
         batch.removeAll()
         batch.isAllOrNothing = true
         add("rate", .float(75), isTyped: true, at: 2, to: &batch)

@@ -52,7 +52,7 @@ struct SeedTests {
             "db/MANIFEST": Manifest(databaseID: Sample.databaseID).encoded()
         ])
         let database = try Sample.open(system, .readWrite)
-        try database.write(batch(kind))
+        _ = try database.write(batch(kind))
         if flushes { try database.flush() }
         return system.files
     }

@@ -90,7 +90,7 @@ internal import Testing
         parser.append(lines.utf8.span)
         parser.finish()
         _ = try parser.parse(into: &batch, points: .max)
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     private func options(_ test: JSONValue) -> QueryOptions {

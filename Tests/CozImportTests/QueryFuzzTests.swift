@@ -36,7 +36,7 @@ internal import Testing
                     ])
             }
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         return database
     }
 

@@ -55,7 +55,7 @@ struct CoziePresetTests {
         var options = DatabaseOptions()
         options.presets = [.cozieV3]
         let first = try Database.open(directory.path, options: options)
-        try first.write(batch(["ts_heart_rate": .float(61)], preset: "cozie-v3"))
+        _ = try first.write(batch(["ts_heart_rate": .float(61)], preset: "cozie-v3"))
         try first.close()
         let second = try Database.open(directory.path)
         for preset in ["cozie-v3", nil] {
@@ -63,7 +63,7 @@ struct CoziePresetTests {
             #expect(report.refusedValues == 1)
         }
         #expect(throws: DatabaseError.self) {
-            try second.write(batch(["ws_HRV": .float(1)], preset: "none"))
+            _ = try second.write(batch(["ws_HRV": .float(1)], preset: "none"))
         }
         try second.close()
     }
@@ -73,7 +73,7 @@ struct CoziePresetTests {
         options.presets = [.cozieV3]
         let database = try Database.open(directory.path, options: options)
         let error = #expect(throws: DatabaseError.self) {
-            try database.write(batch(["v": .float(1)], preset: "cozie-v4"))
+            _ = try database.write(batch(["v": .float(1)], preset: "cozie-v4"))
         }
         #expect(error?.kind == .usage)
         #expect(error?.message.contains("cozie-v3, none") == true)

@@ -201,7 +201,7 @@ struct WatchSurveyTests {
                 experiment: "dev \"1\"", tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: Int64(index)), fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     private func usable(_ questions: [String]) throws -> WatchSurvey {
@@ -277,7 +277,7 @@ struct WatchSurveyTests {
         try batch.add(
             experiment: "dev", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
             fields: ["q_a": .float(7)])
-        try database.write(batch)
+        _ = try database.write(batch)
         let done = try database.register(usable(["q_a: 7, 8"]), for: "dev")
         #expect(done.conflicts.map(\.field) == ["q_a"])
         #expect(try database.surveyAnswers(of: "dev").first?.total == 0)

@@ -21,7 +21,7 @@ enum BatchesWorkload {
         let startOfProcessor = Clock.processor()
         for batch in batches {
             let begin = Clock.now()
-            try database.write(batch)
+            _ = try database.write(batch)
             times.append(Clock.now() - begin)
         }
         let elapsed = Clock.now() - start

@@ -140,9 +140,9 @@ private struct RowWriter {
         let column = batch.column(
             experiment: experiment, name: RowWriter.field.span, type: .float)
         time += 1_000_000_000
-        batch.append(column: column, bits: Double(60 + time / 1_000_000_000 % 40).bitPattern)
+        batch.append(Double(60 + time / 1_000_000_000 % 40), to: column)
         batch.endRow(tagSet: tagSet, time: time, line: 0)
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 }
 

@@ -77,10 +77,17 @@ struct Cozbench {
             try SeriesWorkload.run(directory: $0[0], count: $0.number(1, or: 1_000_000))
         },
         Workload(
-            "growth", "SMALL LARGE DIRECTORY",
+            "growth", "DIRECTORY [AXIS]",
+            "how time and memory grow with what a file has much of: exponents"
+        ) {
+            try GrowthWorkload.run(
+                directory: $0[0], name: $0.words.count > 1 ? $0[1] : nil)
+        },
+        Workload(
+            "scale", "SMALL LARGE DIRECTORY",
             "a small file and a large: cost of a row, opening, questions of one participant"
         ) {
-            try GrowthWorkload.run(small: $0[0], large: $0[1], directory: $0[2])
+            try ScaleWorkload.run(small: $0[0], large: $0[1], directory: $0[2])
         },
         Workload("queries", "DATABASE [REPEATS] [QUERY]", "the fourteen queries, or one, warm") {
             try QueriesWorkload.run(

@@ -1,63 +1,101 @@
-// Whether costs stay what they are when the data grows: of a row, of opening, and of questions that
-// are about one participant.
+// Costs that input can choose: how time and memory grow with one thing of which a file has much.
+// The exponent says it: 1 where twice as much costs twice as much.
 
 internal import CozDB
-internal import CozImport
+internal import Glibc
+
+/// One thing that a file can have much of. A new axis is one more entry of `all`.
+struct GrowthAxis: Sendable {
+    let name: String
+    /// How much of it is measured, ascending.
+    let counts: [Int]
+    /// Writes a file with so much of it.
+    let write: @Sendable (Int, OutputFile) throws(DatabaseError) -> Void
+
+    static let all = [
+        GrowthAxis(name: "fields", counts: [4000, 8000, 16_000, 30_000]) {
+            count, file throws(DatabaseError) in
+            try file.append("m,id_participant=p ")
+            for number in 0..<count {
+                try file.append("\(number > 0 ? "," : "")f\(number)=\(number * 37 % 1000).5")
+            }
+            try file.append(" 1700000000000000000\n")
+        },
+        GrowthAxis(name: "equal-fields", counts: [4000, 8000, 16_000, 30_000]) {
+            count, file throws(DatabaseError) in
+            try file.append("m,id_participant=p ")
+            for number in 0..<count { try file.append("\(number > 0 ? "," : "")f\(number)=1") }
+            try file.append(" 1700000000000000000\n")
+        },
+        GrowthAxis(name: "tags", counts: [4000, 8000, 16_000, 29_000]) {
+            count, file throws(DatabaseError) in
+            try file.append("m,id_participant=p")
+            for number in 0..<count { try file.append(",t\(number)=v\(number)") }
+            try file.append(" x=1 1700000000000000000\n")
+        },
+        GrowthAxis(name: "sparse-fields", counts: [2000, 4000, 8000, 16_000]) {
+            count, file throws(DatabaseError) in
+            for number in 0..<count {
+                try file.append("m,id_participant=p\(number) f\(number)=1 1700000000000000000\n")
+            }
+        },
+        GrowthAxis(name: "experiments", counts: [500, 1000, 2000, 4000]) {
+            count, file throws(DatabaseError) in
+            for number in 0..<count {
+                try file.append("m\(number),id_participant=p x=1 1700000000000000000\n")
+            }
+        },
+    ]
+}
 
 enum GrowthWorkload {
-    private struct Costs {
-        /// Seconds of processor of one point.
-        var time: Double
-        /// Bytes at rest of one row.
-        var size: Double
-        /// Seconds until it is open for reading.
-        var opening: Double
-        /// Seconds of each question about one participant.
-        var questions: [(name: String, seconds: Double)]
+    /// - Parameter name: of one axis; nil for all.
+    static func run(directory: String, name: String?) throws(DatabaseError) {
+        let axes = GrowthAxis.all.filter { name == nil || $0.name == name }
+        guard !axes.isEmpty else {
+            let names = GrowthAxis.all.map(\.name).joined(separator: ", ")
+            throw DatabaseError(.usage, "no such axis; expected one of \(names)")
+        }
+        for axis in axes { try measure(axis, in: directory) }
     }
 
-    /// Questions about one participant whose answers do not grow with the data.
-    private static let ofOneParticipant = ["Q2", "Q6", "Q7"]
-
-    /// - Parameter directory: where the two databases go.
-    static func run(small: String, large: String, directory: String) throws(DatabaseError) {
-        let first = try measure(small, "\(directory)/small.cozdb")
-        let second = try measure(large, "\(directory)/large.cozdb")
-        print("large to small: time of a row \(digits(second.time / first.time))")
-        print("                size of a row \(digits(second.size / first.size))")
-        print("                opening       \(digits(second.opening / first.opening))")
-        for (one, other) in zip(first.questions, second.questions) {
+    private static func measure(_ axis: GrowthAxis, in directory: String) throws(DatabaseError) {
+        // What an import of nearly nothing takes is no part of what grows.
+        let base = try cost(axis, 1, in: directory)
+        var points: [(count: Int, seconds: Double, bytes: Double)] = []
+        for count in axis.counts {
+            let run = try cost(axis, count, in: directory)
+            let seconds = max(1e-4, run.processorSeconds - base.processorSeconds)
+            let bytes = max(1e4, Double(run.peakSizeBytes - base.peakSizeBytes))
+            points.append((count, seconds, bytes))
             print(
-                "                \(one.name.padded(to: 14))\(digits(other.seconds / one.seconds))")
+                "\(axis.name.padded(to: 16))\("\(count)".padded(to: 8))"
+                    + "\(digits(run.processorSeconds)) s of processor, "
+                    + "\(run.peakSizeBytes / 1_000_000) MB")
         }
+        print(
+            "\(axis.name.padded(to: 16))exponent of time "
+                + "\(digits(exponent(points.map { (Double($0.count), $0.seconds) }))), of memory "
+                + "\(digits(exponent(points.map { (Double($0.count), $0.bytes) })))")
     }
 
-    private static func measure(
-        _ path: String, _ directory: String
-    ) throws(DatabaseError) -> Costs {
-        let run = try ImportRun(path, into: directory)
-        let points = Double(max(1, run.report.points))
-        let rows = Double(max(1, run.rows))
-        let time = run.processorSeconds / points
-        let size = Double(run.info.diskBytes) / rows
-        print(
-            "\(path): \(run.report.points) points, \(digits(time * 1e6)) us of processor each, "
-                + "\(run.rows) rows, \(digits(size)) bytes each, peak "
-                + "\(ProcessCosts.peakSizeBytes() / 1_000_000) MB so far")
-        var openings = Durations()
-        for _ in 0..<50 {
-            let start = Clock.now()
-            _ = try Database.open(directory, access: .readOnly)
-            openings.append(Clock.now() - start)
-        }
-        let database = try Database.open(directory, access: .readOnly)
-        var questions: [(name: String, seconds: Double)] = []
-        for question in QueriesWorkload.table(try QueryConstants(database))
-        where ofOneParticipant.contains(question.name) {
-            let (times, rows) = try QueriesWorkload.ask(question, of: database, repeats: 50)
-            questions.append((question.name, times.least))
-            print("  \(question.name): \(digits(times.least * 1e3)) ms, \(rows) rows")
-        }
-        return Costs(time: time, size: size, opening: openings.least, questions: questions)
+    private static func cost(
+        _ axis: GrowthAxis, _ count: Int, in directory: String
+    ) throws(DatabaseError) -> CommandRun {
+        let path = "\(directory)/\(axis.name)-\(count)"
+        let file = try OutputFile(path + ".lp")
+        try axis.write(count, file)
+        try file.flush()
+        return try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+    }
+
+    /// The slope of a straight line through the logarithms.
+    private static func exponent(_ points: [(Double, Double)]) -> Double {
+        let logs = points.map { (x: log($0.0), y: log($0.1)) }
+        let count = Double(logs.count)
+        let meanX = logs.reduce(0) { $0 + $1.x } / count
+        let meanY = logs.reduce(0) { $0 + $1.y } / count
+        let over = logs.reduce(0) { $0 + ($1.x - meanX) * ($1.y - meanY) }
+        return over / logs.reduce(0) { $0 + ($1.x - meanX) * ($1.x - meanX) }
     }
 }

@@ -13,7 +13,7 @@ enum SessionsWorkload {
             let batch = try delivery(session, rows: rows, &random)
             let start = Clock.now()
             let database = try Database.open(directory)
-            try database.write(batch)
+            _ = try database.write(batch)
             try database.close()
             times.append(Clock.now() - start)
             let info = try Database.open(directory, access: .readOnly).info()

@@ -20,3 +20,6 @@ void coz_gate_wait(uint32_t *_Nonnull gate);
 
 // Opens the gate and wakes all that wait at it.
 void coz_gate_open(uint32_t *_Nonnull gate);
+
+// How many bytes of the calling thread's stack are left; 0 where the system does not say.
+size_t coz_stack_left(void);

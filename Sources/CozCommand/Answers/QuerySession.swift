@@ -12,6 +12,10 @@ struct QuerySession {
     var options: QueryOptions
     /// Whether answers come with the questions registered for their fields.
     var showsQuestions = false
+    /// For statements that change data.
+    var wait = LockWait()
+    /// Of `--format csv`.
+    var csvStyle = CSVStyle.plain
     var timing = false
     var repetitions: Int?
     /// The file that the statements come from, for errors.
@@ -49,7 +53,7 @@ struct QuerySession {
             return try runRepeatedly(text, database, repetitions)
         }
         if Database.changesData(text, options: options) {
-            return try Database.withWriter(path, creates: false, body)
+            return try Database.withWriter(path, creates: false, wait, body)
         }
         return try Database.withReader(path, body)
     }
@@ -66,7 +70,7 @@ struct QuerySession {
     private func makePlainFormat(_ output: OutputWriter) -> any ResultFormat {
         switch format {
         case .table: TableFormat(output, time, widthMax: Terminal.columns(STDOUT_FILENO))
-        case .csv: CSVFormat(output, time)
+        case .csv: CSVFormat(output, time, csvStyle)
         case .json: JSONFormat(output, time, isArray: true)
         case .ndjson: JSONFormat(output, time, isArray: false)
         case .influxJSON: InfluxJSONFormat(output, time)

@@ -82,7 +82,7 @@ struct RestoreCommand: ParsableCommand {
         var options = RestoreOptions()
         options.fileAccess = fileAccess.access
         options.forgotten = try forgotten.map { name throws(DatabaseError) in
-            try ForgottenList(text: try InputReader.text(of: name))
+            try ForgottenList(text: try InputReader.text(of: name, .forgotten))
         }
         options.isCancelled = { Signals.isInterrupted }
         let report = try Database.restore(backup, to: database.path, options: options)

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CozDB
 internal import CozStudy
+internal import Glibc
 
 struct DatabaseOption: ParsableArguments {
     @Option(
@@ -28,6 +29,42 @@ struct FileAccessOption: ParsableArguments {
     var access: DatabaseOptions.FileAccess { groupReadable ? .groupReadable : .ownerOnly }
 }
 
+/// How long a command waits for its turn to write.
+struct WaitOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Wait so long for another process that writes to the database, instead of ending with "
+                + "exit status 4 at once: 0 to 86400.",
+            valueName: "seconds"))
+    var wait = 0
+
+    func validate() throws {
+        guard (0...86_400).contains(wait) else {
+            throw ValidationError("--wait: found \(wait), expected 0 to 86400")
+        }
+    }
+
+    var lock: LockWait { LockWait(seconds: wait) }
+}
+
+/// What CSV for spreadsheets needs.
+struct SafeCellsOption: ParsableArguments {
+    @Flag(
+        help: """
+            csv for spreadsheets: an apostrophe before texts that begin with =, +, -, @, a tab or \
+            a line break, which would be taken for formulas. Numbers stay as they are.
+            """)
+    var safeCells = false
+
+    /// - Throws: `ValidationError` where nothing would come of it.
+    func check(isCSV: Bool) throws {
+        if safeCells, !isCSV { throw ValidationError("--safe-cells belongs to --format csv") }
+    }
+
+    /// Whether CSV is marked.
+    var style: CSVStyle { safeCells ? .marksFormulas : .plain }
+}
+
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     case table, json
 }
@@ -38,13 +75,28 @@ extension Database {
     /// - Parameters:
     ///   - creates: whether an absent or empty directory becomes a database.
     ///   - access: who may read a database that is made.
+    ///   - wait: for another writer's end.
     static func withWriter<Result>(
         _ path: String, creates: Bool, access: DatabaseOptions.FileAccess = .ownerOnly,
-        _ body: (Database) throws(DatabaseError) -> Result
+        _ wait: LockWait, _ body: (Database) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
+        let (result, failure) = try withClosedWriter(
+            path, creates: creates, access: access, wait, body)
+        if let failure { throw failure }
+        return result
+    }
+
+    /// The same where there is something left to say of what was done: the failure is that of
+    /// closing.
+    static func withClosedWriter<Result>(
+        _ path: String, creates: Bool, access: DatabaseOptions.FileAccess, _ wait: LockWait,
+        _ body: (Database) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> (result: Result, failure: DatabaseError?) {
         var options = options(creates: creates)
         options.fileAccess = access
-        let database = try open(path, access: .readWrite, options: options)
+        let database = try wait.untilFree { () throws(DatabaseError) in
+            try open(path, access: .readWrite, options: options)
+        }
         let result: Result
         do {
             result = try body(database)
@@ -53,8 +105,12 @@ extension Database {
             try? database.close()
             throw error
         }
-        try database.close()
-        return result
+        do throws(DatabaseError) {
+            try database.close()
+        } catch {
+            return (result, error)
+        }
+        return (result, nil)
     }
 
     static func withReader<Result>(

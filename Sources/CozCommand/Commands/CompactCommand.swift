@@ -16,10 +16,12 @@ struct CompactCommand: ParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var wait: WaitOption
 
     func run() throws {
         var before = DatabaseInfo()
-        try Database.withWriter(database.path, creates: false) { database throws(DatabaseError) in
+        try Database.withWriter(database.path, creates: false, wait.lock) {
+            database throws(DatabaseError) in
             before = try database.info()
             try database.compact()
             try DatabaseError.checkInterrupt()

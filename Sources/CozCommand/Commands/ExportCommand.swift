@@ -76,6 +76,8 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Mask the values of id_password and api_*_key, in whatever column they are.")
     var redact = false
 
+    @OptionGroup var cells: SafeCellsOption
+
     @Option(help: ArgumentHelp("What --days counts back from, instead of now.", valueName: "time"))
     var now: ClockTime?
 
@@ -87,6 +89,7 @@ struct ExportCommand: ParsableCommand {
     var output: String?
 
     func validate() throws {
+        try cells.check(isCSV: format == .csv || format == .cozieCSV)
         if let days, !(0...106_751).contains(days) {
             throw ValidationError("--days: found \(days), expected 0 to 106751")
         }
@@ -162,7 +165,7 @@ struct ExportCommand: ParsableCommand {
             switch format {
             case .ndjson: JSONExport(output)
             case .lp: LineProtocolExport(output)
-            case .csv, .cozieCSV: CSVExport(output)
+            case .csv, .cozieCSV: CSVExport(output, cells.style)
             }
         for (request, schema) in parts {
             let export = ExperimentExport(snapshot: snapshot, request: request, schema: schema)
@@ -213,6 +216,7 @@ struct ExportCommand: ParsableCommand {
         request.zone = tz
         request.redactsSecrets = redact
         request.keepsEmptyColumns = emptyColumns
+        request.marksFormulas = cells.safeCells
         return request
     }
 }

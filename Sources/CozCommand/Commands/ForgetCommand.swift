@@ -26,6 +26,7 @@ struct ForgetCommand: ParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var wait: WaitOption
 
     @Option(
         help: ArgumentHelp("A participant, byte by byte; can be repeated.", valueName: "id"))
@@ -80,7 +81,7 @@ struct ForgetCommand: ParsableCommand {
         if list { return try printList() }
         if readmit { return try takeBack() }
         let others = try forgotten.map { name throws(DatabaseError) in
-            try ForgottenList(text: try InputReader.text(of: name))
+            try ForgottenList(text: try InputReader.text(of: name, .forgotten))
         }
         let work = { (database: Database) throws(DatabaseError) -> ForgetReport in
             try database.forget(
@@ -90,7 +91,7 @@ struct ForgetCommand: ParsableCommand {
         let report =
             dryRun
             ? try Database.withReader(database.path, work)
-            : try Database.withWriter(database.path, creates: false, work)
+            : try Database.withWriter(database.path, creates: false, wait.lock, work)
         let output = OutputWriter()
         output.append(format == .json ? json(report).text() + "\n" : text(report))
         try output.flush()
@@ -106,7 +107,7 @@ struct ForgetCommand: ParsableCommand {
     }
 
     private func takeBack() throws {
-        let known = try Database.withWriter(database.path, creates: false) {
+        let known = try Database.withWriter(database.path, creates: false, wait.lock) {
             database throws(DatabaseError) in try database.readmit(participant)
         }
         let output = OutputWriter()

@@ -43,6 +43,7 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
     @OptionGroup var fileAccess: FileAccessOption
+    @OptionGroup var wait: WaitOption
 
     @Option(
         help: """
@@ -106,13 +107,16 @@ struct ImportCommand: ParsableCommand {
         summary.asksForRenames = !renaming.words.isEmpty
         let display = SharedProgress(progress)
         defer { display.end() }
+        // Opened first: nobody else is kept out while a pipe has nothing to give.
+        let options = importOptions(display)
+        let inputs = try ImportInputs(files, options: options)
         var start = ContinuousClock.now
-        let written = try Database.withWriter(
-            database.path, creates: true, access: fileAccess.access
+        let (written, failure) = try Database.withClosedWriter(
+            database.path, creates: true, access: fileAccess.access, wait.lock
         ) { database throws(DatabaseError) in
             summary.begin(database)
             start = ContinuousClock.now
-            summary.report = try importFiles(files, into: database, options: importOptions(display))
+            summary.report = try importFiles(inputs, into: database, options: options)
             display.merging()
             return (database, try database.schemas())
         }
@@ -123,6 +127,8 @@ struct ImportCommand: ParsableCommand {
         let output = OutputWriter()
         output.append(summary.text)
         try output.flush()
+        // The summary is true all the same: all of it is durable.
+        if let failure { throw failure }
         if summary.report.hasRefusals { throw ExitStatus.partlyRefused.exitCode }
     }
 

@@ -45,6 +45,9 @@ struct QueryCommand: ParsableCommand {
             """)
     var questions = false
 
+    @OptionGroup var cells: SafeCellsOption
+    @OptionGroup var wait: WaitOption
+
     @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
     var params: String?
 
@@ -85,6 +88,7 @@ struct QueryCommand: ParsableCommand {
     var statements: String?
 
     func validate() throws {
+        try cells.check(isCSV: format == .csv)
         if file != nil, statements != nil {
             throw ValidationError("found statements and --file, expected one of them")
         }
@@ -109,6 +113,8 @@ struct QueryCommand: ParsableCommand {
         session.use(format)
         session.epoch = epoch
         session.showsQuestions = questions
+        session.csvStyle = cells.style
+        session.wait = wait.lock
         session.timing = timing
         session.repetitions = repetitions
         session.file = file
@@ -124,9 +130,10 @@ struct QueryCommand: ParsableCommand {
     }
 
     private func text() throws -> String {
-        if let file { return try InputReader.text(of: file) }
+        let limit = InputLimit.statements(limits.limits)
+        if let file { return try InputReader.text(of: file, limit) }
         if let statements, statements != "-" { return statements }
-        let text = try InputReader.text(of: "-")
+        let text = try InputReader.text(of: "-", limit)
         if statements == nil, text.trimmed.isEmpty {
             throw ValidationError(
                 "found no statement; give one, --file, or - to read standard input")

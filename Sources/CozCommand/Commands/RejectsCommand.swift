@@ -6,7 +6,7 @@ internal import Glibc
 
 struct RejectsCommand: ParsableCommand {
     enum Action: String, CaseIterable, ExpressibleByArgument {
-        case list, export, replay
+        case list, export, replay, clear
     }
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -15,7 +15,7 @@ struct RejectsCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "rejects",
-        abstract: "List, export or replay what was refused.",
+        abstract: "List, export, replay or clear what was refused.",
         discussion: """
             Nothing that was sent is lost: lines that could not be read and values that do not fit \
             the type of their field are kept in the rejects journal.
@@ -24,15 +24,18 @@ struct RejectsCommand: ParsableCommand {
               export   the same as line protocol
               replay   write values again, after the type of a field was changed;
                        cells that have a value by now are left alone
+              clear    take the entries out of the journal, for good: export them first
 
             Examples:
               cozdb rejects --db study.cozdb list
               cozdb rejects --db study.cozdb export --format ndjson > rejects.ndjson
               cozdb query --db study.cozdb "ALTER EXPERIMENT dev FIELD ts_HRV TYPE float"
               cozdb rejects --db study.cozdb replay
+              cozdb rejects --db study.cozdb clear --experiment dev
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var wait: WaitOption
 
     @Option(help: "table, ndjson or lp. Default: table for list, lp for export.")
     var format: Format?
@@ -50,14 +53,23 @@ struct RejectsCommand: ParsableCommand {
     @Flag(help: "With replay: write also into cells that have a value.")
     var overwrite = false
 
-    @Argument(help: "list, export or replay.")
+    @Option(
+        help: ArgumentHelp(
+            "With clear: only values of this experiment, and lines that name it.",
+            valueName: "name"))
+    var experiment: String?
+
+    @Argument(help: "list, export, replay or clear.")
     var action: Action
 
     func validate() throws {
         if overwrite, action != .replay {
             throw ValidationError("--overwrite is for replay only")
         }
-        if action == .replay, all || redact || format != nil {
+        if experiment != nil, action != .clear {
+            throw ValidationError("--experiment is for clear only")
+        }
+        if action == .replay || action == .clear, all || redact || format != nil {
             throw ValidationError("--all, --redact and --format are for list and export")
         }
     }
@@ -67,7 +79,19 @@ struct RejectsCommand: ParsableCommand {
         case .list: try show(format ?? .table)
         case .export: try show(format ?? .lp)
         case .replay: try replay()
+        case .clear: try clear()
         }
+    }
+
+    private func clear() throws(DatabaseError) {
+        let count = try Database.withWriter(
+            database.path, creates: false, wait.lock
+        ) { database throws(DatabaseError) in
+            try database.clearRejects(of: experiment)
+        }
+        let output = OutputWriter()
+        output.append("cleared  \(PlainText.counted(count, "entry", "entries"))\n")
+        try output.flush()
     }
 
     private func show(_ format: Format) throws(DatabaseError) {
@@ -87,7 +111,7 @@ struct RejectsCommand: ParsableCommand {
 
     private func replay() throws {
         let report = try Database.withWriter(
-            database.path, creates: false
+            database.path, creates: false, wait.lock
         ) { database throws(DatabaseError) in
             try database.replayRejects(overwrite: overwrite)
         }

@@ -19,7 +19,7 @@ struct RenameOptions: ParsableArguments {
     var words: [String] = []
 
     func validate() throws {
-        var known: [String] = []
+        var known: Set<[UInt8]> = []
         for word in words where word != RenameOptions.table {
             guard let (old, new) = RenameOptions.pair(word) else {
                 throw ValidationError(
@@ -29,10 +29,9 @@ struct RenameOptions: ParsableArguments {
                 throw ValidationError(
                     "--rename: found the new name time, which is the time of a row and no field")
             }
-            guard !known.contains(where: { $0.utf8.elementsEqual(old.utf8) }) else {
+            guard known.insert(Array(old.utf8)).inserted else {
                 throw ValidationError("--rename: found two new names for \(old), expected one")
             }
-            known.append(old)
         }
     }
 

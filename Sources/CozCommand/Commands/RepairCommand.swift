@@ -21,6 +21,7 @@ struct RepairCommand: ParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var wait: WaitOption
 
     @Option(help: "A table for people or JSON for programs.")
     var format = ReportFormat.table
@@ -29,7 +30,9 @@ struct RepairCommand: ParsableCommand {
     var dryRun = false
 
     func run() throws {
-        let report = try Database.repair(database.path, isDryRun: dryRun)
+        let report = try wait.lock.untilFree { () throws(DatabaseError) in
+            try Database.repair(database.path, isDryRun: dryRun)
+        }
         let output = OutputWriter()
         switch format {
         case .json: output.append(json(report).text() + "\n")

@@ -108,6 +108,8 @@ struct StudyCommand: ParsableCommand {
     @Option(help: "A report for people; csv or json for programs.")
     var format = Format.table
 
+    @OptionGroup var cells: SafeCellsOption
+
     @Option(
         help: ArgumentHelp(
             "Columns of the report, instead of the terminal's (100 without one).",
@@ -121,6 +123,7 @@ struct StudyCommand: ParsableCommand {
     var showStatements = false
 
     func validate() throws {
+        try cells.check(isCSV: format == .csv)
         if days != nil, from != nil {
             throw ValidationError("found --days and --from, expected one of them")
         }
@@ -232,7 +235,7 @@ struct StudyCommand: ParsableCommand {
         switch format {
         case .csv:
             for section in sections {
-                section.appendCSV(to: output)
+                section.appendCSV(cells.style, to: output)
                 if let note = section.note {
                     StandardError.writeLine("cozdb: \(PlainText.escaped(note))")
                 }

@@ -28,6 +28,8 @@ struct SurveyCommand: ParsableCommand {
               cozdb survey --db study.cozdb --experiment dev
             """)
 
+    @OptionGroup var wait: WaitOption
+
     @Option(
         name: .customLong("db"), help: ArgumentHelp("Directory of the database.", valueName: "dir"),
         completion: .directory)
@@ -74,7 +76,9 @@ struct SurveyCommand: ParsableCommand {
 
     private func checks() throws(DatabaseError) -> [(file: String, check: SurveyCheck)] {
         var checks: [(file: String, check: SurveyCheck)] = []
-        for file in files { checks.append((file, SurveyCheck(try InputReader.text(of: file)))) }
+        for file in files {
+            checks.append((file, SurveyCheck(try InputReader.text(of: file, .survey))))
+        }
         return checks
     }
 
@@ -124,7 +128,7 @@ struct SurveyCommand: ParsableCommand {
         let adds = keepOptions
         let experiment = try registerExperiment(path)
         let surveys = checks.compactMap(\.check.survey)
-        let done = try Database.withWriter(path, creates: true) {
+        let done = try Database.withWriter(path, creates: true, wait.lock) {
             database throws(DatabaseError) in
             var done: [SurveyRegistration] = []
             for survey in surveys {

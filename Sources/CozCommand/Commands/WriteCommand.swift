@@ -20,7 +20,9 @@ struct WriteCommand: ParsableCommand {
               refused 7:12 REASON      the point on line 7 is wrong at byte 12
 
             What is refused is kept in the rejects journal. Blank lines and comments get no \
-            answer. For a lot of data at once, import is much faster.
+            answer. A point without a time gets the clock's, to the nanosecond and later than \
+            that of the one before; --now gives all of them one time. For a lot of data at once, \
+            import is much faster.
 
             Example:
               echo 'dev,id_participant=p1 ts_heart_rate=61i' | cozdb write --db study.cozdb
@@ -28,6 +30,7 @@ struct WriteCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
     @OptionGroup var fileAccess: FileAccessOption
+    @OptionGroup var wait: WaitOption
     @OptionGroup var options: WriteOptions
 
     @Option(help: "lp: line protocol.")
@@ -36,7 +39,7 @@ struct WriteCommand: ParsableCommand {
     func run() throws {
         try InputReader.checkStandardInput()
         let wasRefused = try Database.withWriter(
-            database.path, creates: true, access: fileAccess.access
+            database.path, creates: true, access: fileAccess.access, wait.lock
         ) { database throws(DatabaseError) in
             var session = WriteSession(database, options)
             try session.run()
@@ -51,6 +54,8 @@ private struct WriteSession: ~Copyable {
     private let database: Database
     private var parser: LineProtocolParser
     private var batch = WriteBatch()
+    /// Whether points without a time get the clock's, each its own.
+    private let hasClock: Bool
     private let output = OutputWriter()
     private(set) var wasRefused = false
 
@@ -59,6 +64,8 @@ private struct WriteSession: ~Copyable {
         var parserOptions = LineProtocolParser.Options()
         parserOptions.precision = options.precision.unit
         parserOptions.now = options.clock
+        parserOptions.cutsNow = options.now != nil
+        hasClock = options.now == nil
         parserOptions.participant = options.participant
         parserOptions.participantTag =
             options.participantTag ?? WriteOptions.standardParticipantTag
@@ -71,6 +78,8 @@ private struct WriteSession: ~Copyable {
     mutating func run() throws(DatabaseError) {
         var input = InputReader.standardInput
         while true {
+            // The clock may stand still, or be put back.
+            if hasClock { parser.now = max(ClockTime.current, parser.now.next) }
             switch try parser.parse(into: &batch, points: 1) {
             case .batchFull: try commit()
             case .finished:
@@ -104,4 +113,9 @@ private struct WriteSession: ~Copyable {
         try output.flush()
         batch.removeAll()
     }
+}
+
+extension Timestamp {
+    /// A nanosecond later.
+    fileprivate var next: Timestamp { Timestamp(nanoseconds: nanoseconds + 1) }
 }

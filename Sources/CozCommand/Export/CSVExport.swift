@@ -1,18 +1,21 @@
 // `cozdb export --format csv`: tables that begin with a line of types (docs/import-formats.md).
 
 internal import CozDB
+internal import CozStudy
 
 final class CSVExport: ExportFormat {
     private(set) var losses = FormatLosses()
     private var buffer: ExportBuffer
+    private let style: CSVStyle
     private let time = TimeText(style: .full)
     private var table = ExportTable(experiment: "", tags: [], fields: [])
     private var prefix: [UInt8] = []
     private var tables = 0
     private var hasHeader = false
 
-    init(_ output: OutputWriter) {
+    init(_ output: OutputWriter, _ style: CSVStyle) {
         buffer = ExportBuffer(output)
+        self.style = style
     }
 
     func begin(_ table: ExportTable) {
@@ -23,7 +26,7 @@ final class CSVExport: ExportFormat {
             // In quotes it is no annotation.
             CSVText.append(quoted: table.experiment.utf8, to: &prefix)
         } else {
-            CSVFormat.append(table.experiment, to: &prefix)
+            CSVFormat.append(table.experiment, style, to: &prefix)
         }
     }
 
@@ -40,7 +43,7 @@ final class CSVExport: ExportFormat {
         let labels = ["measurement"] + table.tags + ["time"] + table.fields.map(\.name)
         for (index, label) in labels.enumerated() {
             if index > 0 { buffer.bytes.append(UInt8(ascii: ",")) }
-            CSVFormat.append(label, to: &buffer.bytes)
+            CSVFormat.append(label, style, to: &buffer.bytes)
         }
         buffer.bytes.append(UInt8(ascii: "\n"))
     }
@@ -79,7 +82,7 @@ final class CSVExport: ExportFormat {
     private func append(_ vector: ResultVector, _ row: Int, to bytes: inout [UInt8]) {
         if vector.isNull(row) { return }
         switch vector.type {
-        case .string: vector.withText(row) { CSVText.append($0, to: &bytes) }
+        case .string: vector.withText(row) { CSVText.append($0, style, to: &bytes) }
         case .integer: NumberText.append(Int64(bitPattern: vector.bits(row)), to: &bytes)
         case .boolean: bytes.append(contentsOf: (vector.bits(row) != 0 ? "true" : "false").utf8)
         case .float where vector.isUnspeakable(row):
@@ -96,7 +99,15 @@ enum CSVText {
     private static let quote = UInt8(ascii: "\"")
 
     /// As `CSVFormat.append` does.
-    static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
+    static func append(_ text: Span<UInt8>, _ style: CSVStyle, to bytes: inout [UInt8]) {
+        if style == .marksFormulas, let marked = FormulaText.marked(text) {
+            append(marked.span, to: &bytes)
+        } else {
+            append(text, to: &bytes)
+        }
+    }
+
+    private static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
         let start = bytes.count
         var needsQuotes = text.count == 0
         for index in text.indices {

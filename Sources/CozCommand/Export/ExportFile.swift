@@ -42,17 +42,26 @@ struct ExportFile {
         var status = stat()
         // Sound: fills in a local value; the path ends with a zero byte during the call.
         let isThere = unsafe stat(path, &status) == 0
-        // A device or a pipe is written to; it cannot be replaced.
-        let isReplaced = !isThere || status.st_mode & S_IFMT == S_IFREG
-        let target = isReplaced ? "\(path).partial" : path
-        // A link in place of the new file would lead the export to a file that nobody named.
-        let descriptor = try FileOpening.open(
-            target, O_WRONLY | O_CREAT | O_TRUNC | (isReplaced ? O_NOFOLLOW : 0))
+        // A device or a pipe is written to; it cannot be replaced. What the system names for its
+        // own open files looks like one of them.
+        let isSystems = ["/dev/", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
+        let isReplaced = !isSystems && (!isThere || status.st_mode & S_IFMT == S_IFREG)
+        let (descriptor, target) =
+            isReplaced
+            ? FileOpening.make(beside: path)
+            : (try FileOpening.open(path, O_WRONLY | O_APPEND | O_NOCTTY), path)
         guard descriptor >= 0 else {
             let code = errno
             throw DatabaseError(
                 code == ENOENT || code == ENOTDIR ? .notFound : .io,
                 "cannot be made: \(SystemMessage.text(code))", file: target)
+        }
+        // Sound: as above. A file that came there meanwhile is not what was looked at.
+        let isFile =
+            unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        if !isReplaced, !isSystems, isFile {
+            close(descriptor)
+            throw DatabaseError(.io, "was replaced by a file; run the command again", file: path)
         }
         self.path = path
         temporary = isReplaced ? target : nil

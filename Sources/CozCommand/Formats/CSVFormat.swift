@@ -1,19 +1,29 @@
 // `--format csv`: RFC 4180 with line feeds; null is an empty cell, the empty string is "".
 
 internal import CozDB
+internal import CozStudy
+
+/// What becomes of texts that a spreadsheet would compute.
+enum CSVStyle {
+    case plain
+    /// They get an apostrophe in front.
+    case marksFormulas
+}
 
 final class CSVFormat: ResultFormat {
     private let output: OutputWriter
     private let time: TimeText
+    private let style: CSVStyle
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
     private var prefix: [UInt8] = []
     /// The titles printed for this statement: series with the same ones share a header.
     private var titles: [String]?
 
-    init(_ output: OutputWriter, _ time: TimeText) {
+    init(_ output: OutputWriter, _ time: TimeText, _ style: CSVStyle = .plain) {
         self.output = output
         self.time = time
+        self.style = style
     }
 
     func beginStatement(_ index: Int) {
@@ -32,14 +42,14 @@ final class CSVFormat: ResultFormat {
             self.titles = titles
             for (index, title) in titles.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                CSVFormat.append(title, to: &bytes)
+                CSVFormat.append(title, style, to: &bytes)
             }
             bytes.append(UInt8(ascii: "\n"))
             output.append(bytes)
         }
         prefix = []
         for value in (header.showsName ? [header.name] : []) + tags.map(\.value) {
-            CSVFormat.append(value, to: &prefix)
+            CSVFormat.append(value, style, to: &prefix)
             prefix.append(UInt8(ascii: ","))
         }
     }
@@ -53,7 +63,7 @@ final class CSVFormat: ResultFormat {
             case .null: break
             case .time(let nanoseconds):
                 time.append(nanoseconds, offset: header.zoneOffset?(nanoseconds) ?? 0, to: &bytes)
-            case .value(.string(let text)): CSVFormat.append(text, to: &bytes)
+            case .value(.string(let text)): CSVFormat.append(text, style, to: &bytes)
             case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
             case .value(.float(let number)):
                 bytes.append(contentsOf: NumberText.text(number).utf8)
@@ -70,8 +80,8 @@ final class CSVFormat: ResultFormat {
     func end() {}
 
     /// Quoted where a reader would split or trim it, or take it for null.
-    static func append(_ text: String, to bytes: inout [UInt8]) {
-        let utf8 = text.utf8
+    static func append(_ text: String, _ style: CSVStyle = .plain, to bytes: inout [UInt8]) {
+        let utf8 = (style == .plain ? text : FormulaText.marked(text)).utf8
         let needsQuotes =
             utf8.isEmpty || utf8.first == UInt8(ascii: " ") || utf8.last == UInt8(ascii: " ")
             || utf8.contains { byte in

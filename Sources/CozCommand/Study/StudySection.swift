@@ -57,7 +57,7 @@ struct StudySection {
     // MARK: For programs
 
     /// Comma-separated, as `cozdb query` writes it.
-    func appendCSV(to output: OutputWriter) {
+    func appendCSV(_ style: CSVStyle, to output: OutputWriter) {
         output.append(columns.joined(separator: ",") + "\n")
         var bytes: [UInt8] = []
         for record in records {
@@ -66,7 +66,7 @@ struct StudySection {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 switch cell {
                 case .null: break
-                case .string(let text): CSVFormat.append(text, to: &bytes)
+                case .string(let text): CSVFormat.append(text, style, to: &bytes)
                 default: bytes.append(contentsOf: cell.line.utf8)
                 }
             }

@@ -14,6 +14,8 @@ struct SummaryAnswer {
         var namesParticipants = false
         /// Tables and csv have a row for each slot.
         var showsSlots = false
+        /// Of csv.
+        var cells = CSVStyle.plain
     }
 
     /// What the app has and nobody can compute; of no use to people.
@@ -55,7 +57,7 @@ struct SummaryAnswer {
         switch format {
         case .json: printJSON(shape, to: output)
         case .table: printTable(rows(shape.showsSlots), to: output)
-        case .csv: printCSV(rows(shape.showsSlots), to: output)
+        case .csv: printCSV(rows(shape.showsSlots), shape.cells, to: output)
         }
         try output.flush()
     }
@@ -154,10 +156,17 @@ struct SummaryAnswer {
                 widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format csv"))
     }
 
-    private func printCSV(_ rows: [Row], to output: OutputWriter) {
+    private func printCSV(_ rows: [Row], _ style: CSVStyle, to output: OutputWriter) {
+        let name = { (text: String) in
+            style == .marksFormulas ? FormulaText.marked(text) : text
+        }
         for (index, row) in rows.enumerated() {
             if index == 0 { appendLine([SummaryAnswer.who] + row.members.map(\.key), to: output) }
-            appendLine([row.participant] + row.members.map { text($0.value) }, to: output)
+            let cells = row.members.map { member in
+                if case .string(let text) = member.value { return name(text) }
+                return text(member.value)
+            }
+            appendLine([name(row.participant)] + cells, to: output)
         }
     }
 

@@ -65,6 +65,8 @@ struct SummaryCommand: ParsableCommand {
     @Option(help: "JSON with all there is; a table for people; csv.")
     var format = Format.json
 
+    @OptionGroup var cells: SafeCellsOption
+
     @Flag(help: "Print the slots in tables and csv, instead of days or sessions.")
     var slots = false
 
@@ -74,6 +76,7 @@ struct SummaryCommand: ParsableCommand {
     var now: ClockTime?
 
     func validate() throws {
+        try cells.check(isCSV: format == .csv)
         guard participant.isEmpty == allParticipants else {
             throw ValidationError("expected --participant, or --all-participants")
         }
@@ -100,7 +103,7 @@ struct SummaryCommand: ParsableCommand {
             format,
             .init(
                 isList: kind == .sleep || days != nil || to != nil || ofMany,
-                namesParticipants: ofMany, showsSlots: slots))
+                namesParticipants: ofMany, showsSlots: slots, cells: cells.style))
     }
 
     private var kind: SummaryKind { choice.value }

@@ -3,7 +3,8 @@
 internal import CozDB
 internal import Glibc
 
-/// Writes files by their paths inside a folder; makes folders as needed.
+/// Writes new files by their paths inside a folder; makes folders as needed. Only their owner reads
+/// them.
 struct FolderOutput {
     private let root: String
     private var made: Set<String> = []
@@ -12,7 +13,7 @@ struct FolderOutput {
     init(_ path: String) throws(DatabaseError) {
         root = path
         // The path ends with a zero byte during the call.
-        guard unsafe path.withCString({ unsafe mkdir($0, 0o777) }) == 0 else {
+        guard unsafe path.withCString({ unsafe mkdir($0, 0o700) }) == 0 else {
             throw DatabaseError(
                 .io, "cannot be made as a new folder: \(SystemMessage.text(errno))", file: path)
         }
@@ -25,23 +26,17 @@ struct FolderOutput {
             folder += "/" + name
             // It may be there; opening the file fails where it is not.
             if made.insert(folder).inserted {
-                _ = unsafe folder.withCString { unsafe mkdir($0, 0o777) }
+                _ = unsafe folder.withCString { unsafe mkdir($0, 0o700) }
             }
         }
         let target = root + "/" + path
-        let descriptor = try FileOpening.open(target, O_WRONLY | O_CREAT | O_TRUNC)
+        let descriptor = FileOpening.make(target)
         guard descriptor >= 0 else { throw failure(target) }
         defer { close(descriptor) }
-        var written = 0
-        while written < bytes.count {
-            // Sound: the rest of the array, alive during the call.
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw failure(target) }
-            written += count
+        let code = OutputWriter.write(bytes, to: descriptor)
+        if code != 0 {
+            errno = code
+            throw failure(target)
         }
     }
 

@@ -15,6 +15,8 @@ final class OutputWriter {
     /// Takes the place of the descriptor when there is more than a terminal has room for.
     private var pager: Pager?
     private var buffer: [UInt8] = []
+    /// Where somebody looks at a terminal; nil: the bytes go as they are.
+    private var terminal: TerminalText?
     /// Whether the reader went away; nothing more needs to be produced.
     private(set) var isClosed = false
     private var failure: DatabaseError?
@@ -30,6 +32,7 @@ final class OutputWriter {
         self.descriptor = descriptor
         self.name = name
         pager = nil
+        terminal = TerminalText(behind: descriptor)
         buffer.reserveCapacity(OutputWriter.bufferSizeBytes + 4_096)
     }
 
@@ -38,6 +41,7 @@ final class OutputWriter {
     init(pager: Pager?) {
         descriptor = STDOUT_FILENO
         name = "standard output"
+        terminal = TerminalText(behind: STDOUT_FILENO)
         self.pager = pager
     }
 
@@ -73,7 +77,8 @@ final class OutputWriter {
         if !isClosed, failure == nil {
             let start = ContinuousClock.now
             defer { writing += ContinuousClock.now - start }
-            let status = OutputWriter.write(buffer, to: descriptor)
+            let bytes = terminal?.escaped(buffer, isLast: isLast) ?? buffer
+            let status = OutputWriter.write(bytes, to: descriptor)
             if status == EPIPE {
                 isClosed = true
             } else if status != 0 {
@@ -114,11 +119,18 @@ final class OutputWriter {
 /// Lines for people and scripts on standard error, unbuffered; failures to write them are ignored.
 enum StandardError {
     static func write(_ text: String) {
-        _ = OutputWriter.write(Array(text.utf8), to: STDERR_FILENO)
+        var terminal = TerminalText(behind: STDERR_FILENO)
+        let bytes = Array(text.utf8)
+        _ = OutputWriter.write(terminal?.escaped(bytes) ?? bytes, to: STDERR_FILENO)
     }
 
     static func writeLine(_ text: String) {
         write(text + "\n")
+    }
+
+    /// Text of our own that steers the terminal.
+    static func draw(_ text: String) {
+        _ = OutputWriter.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 

@@ -1,33 +1,10 @@
 // Text as a terminal can show it: control characters escaped, width counted, numbers grouped.
 
+internal import CozDB
+
 enum PlainText {
     /// Escapes characters that would move the cursor or start a terminal's control sequence.
-    static func escaped(_ text: String) -> String {
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if isControl(scalar) {
-                    result += "\\u{" + String(scalar.value, radix: 16) + "}"
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return result
-    }
-
-    /// C0, DEL, C1, and the marks that reorder text.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    static func escaped(_ text: String) -> String { ControlText.escaped(text) }
 
     /// Columns that a terminal needs for the text: two for most East Asian characters and emoji.
     static func width(_ text: String) -> Int {

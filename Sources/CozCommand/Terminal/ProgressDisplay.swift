@@ -45,12 +45,12 @@ struct ProgressDisplay {
         guard mode == .bar else { return }
         lastDrawn = ContinuousClock.now
         let seconds = ProgressDisplay.clock((ContinuousClock.now - start) / .seconds(1))
-        StandardError.write("\rall points are durable after \(seconds); merging segments\u{1B}[K")
+        StandardError.draw("\rall points are durable after \(seconds); merging segments\u{1B}[K")
     }
 
     /// Removes the bar, so that what follows starts on a clean line.
     mutating func end() {
-        if lastDrawn != nil { StandardError.write("\r\u{1B}[K") }
+        if lastDrawn != nil { StandardError.draw("\r\u{1B}[K") }
         lastDrawn = nil
     }
 
@@ -74,7 +74,7 @@ struct ProgressDisplay {
             }
             bar += PlainText.padded("\(Int(share * 100)) %", to: 5, right: true) + "  "
         }
-        StandardError.write("\r\(bar)\(text)\u{1B}[K")
+        StandardError.draw("\r\(bar)\(text)\u{1B}[K")
     }
 
     /// `1:02:03` or `2:03`.

@@ -23,7 +23,7 @@ struct InputReader {
             .io, "is closed, expected input. Nothing was done", file: standardName)
     }
 
-    private init(descriptor: Int32, name: String) {
+    init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
     }
@@ -46,18 +46,28 @@ struct InputReader {
     }
 
     /// All of it as text.
-    mutating func text() throws(DatabaseError) -> String {
+    ///
+    /// - Throws: `limitExceeded` as soon as there is more than that, `usage` for what is no text;
+    ///   as `next`.
+    mutating func text(_ limit: InputLimit) throws(DatabaseError) -> String {
         var bytes: [UInt8] = []
         while true {
             let piece = try next()
             if piece.isEmpty { break }
+            if bytes.isEmpty, piece.starts(with: [0x1F, 0x8B]) {
+                throw DatabaseError(
+                    .usage,
+                    "found gzip data, expected text; unpack it first: zcat FILE.gz | cozdb ... -",
+                    file: name)
+            }
             bytes.append(contentsOf: piece)
-        }
-        if bytes.starts(with: [0x1F, 0x8B]) {
-            throw DatabaseError(
-                .usage,
-                "found gzip data, expected text; unpack it first: zcat FILE.gz | cozdb ... -",
-                file: name)
+            if bytes.count > limit.sizeBytes {
+                throw DatabaseError(
+                    .limitExceeded,
+                    "found more than \(limit.sizeBytes) bytes of text, expected at most so many"
+                        + limit.advice,
+                    file: name)
+            }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DatabaseError(
@@ -68,12 +78,12 @@ struct InputReader {
 
     /// The text of a file; `-` is standard input.
     ///
-    /// - Throws: `notFound` when the file cannot be opened; as `next`.
-    static func text(of path: String) throws(DatabaseError) -> String {
+    /// - Throws: `notFound` when the file cannot be opened; as `text`.
+    static func text(of path: String, _ limit: InputLimit) throws(DatabaseError) -> String {
         if path == "-" {
             try checkStandardInput()
             var input = InputReader.standardInput
-            return try input.text()
+            return try input.text(limit)
         }
         let descriptor = try FileOpening.open(path, O_RDONLY)
         guard descriptor >= 0 else {
@@ -81,6 +91,25 @@ struct InputReader {
         }
         defer { close(descriptor) }
         var file = InputReader(descriptor: descriptor, name: path)
-        return try file.text()
+        return try file.text(limit)
+    }
+}
+
+/// How much text a command takes from one input: all of it is in memory at once.
+struct InputLimit {
+    let sizeBytes: Int
+    /// What to do about it; begins with a semicolon.
+    var advice = ""
+
+    /// The description of a survey; the app's own are of a few kilobytes.
+    static let survey = InputLimit(sizeBytes: 16 << 20)
+    /// A list of forgotten participants, of some 70 bytes each.
+    static let forgotten = InputLimit(sizeBytes: 64 << 20)
+
+    /// Statements.
+    static func statements(_ limits: QueryLimits) -> InputLimit {
+        InputLimit(
+            sizeBytes: limits.textSizeBytesMax,
+            advice: "; run fewer statements at a time, or raise the limit with --max-text")
     }
 }

@@ -25,6 +25,8 @@
     private var slots: [UInt32] = []
 
     private static let blockSizeBytes = 256 << 10
+    /// The first block; each next one is as large as all before it.
+    private static let firstBlockSizeBytes = 1 << 10
 
     init() {}
 
@@ -87,7 +89,9 @@
     private func store(_ bytes: Span<UInt8>) -> UnsafeMutableRawPointer {
         let count = bytes.count
         if unsafe count > freeCount || free == nil {
-            let size = max(count, ByteArena.blockSizeBytes)
+            let usual = max(
+                ByteArena.firstBlockSizeBytes, min(blockBytes, ByteArena.blockSizeBytes))
+            let size = max(count, usual)
             let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
             unsafe blocks.append(block)
             blockBytes += size

@@ -1,14 +1,18 @@
 // A fast hash of byte strings for in-memory tables, and comparison of spans.
-// Not for disk (see Checksum.swift) and not keyed: tables built from it are bounded by options.
+// Not for disk (see Checksum.swift): it is another one in each process.
 
 internal import Glibc
+
+/// Without it, input could be made whose strings all hash to one slot, so that each costs a look at
+/// all others.
+package let hashSeed = UInt64.random(in: .min ... .max)
 
 /// 32 bits of a multiply-and-fold hash, eight bytes a step.
 func hashBytes(_ bytes: Span<UInt8>) -> UInt32 {
     // Sound: every load below lies inside the buffer, whose count was read here.
     unsafe bytes.withUnsafeBytes { buffer in
         let count = buffer.count
-        var hash = UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15
+        var hash = hashSeed ^ UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15
         var offset = 0
         while offset + 8 <= count {
             let word = unsafe buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

@@ -62,6 +62,14 @@ struct BytePool: Sendable {
         Array(heap[range(number)])
     }
 
+    /// A hash of a string's bytes: the same in all pools of the process.
+    func hash(_ number: Int) -> UInt32 { hashes[number] }
+
+    /// Whether there is a string of this number, with this hash.
+    func has(_ number: Int, hash: UInt32) -> Bool {
+        number < hashes.count && hashes[number] == hash
+    }
+
     func text(_ number: Int) -> String {
         String(decoding: heap[range(number)], as: UTF8.self)
     }

@@ -6,26 +6,32 @@
     // Unchecked: the owner appends under its lock, and takes views under the same lock; a view
     // reads only elements that were complete when it was taken.
     private var chunks: [UnsafeMutablePointer<Element>] = unsafe []
+    /// First chunks that were too small; views may read them as long as the array lives.
+    private var outgrown: [UnsafeMutablePointer<Element>] = unsafe []
     private(set) var count = 0
+    /// Elements that there is room for.
+    private var capacity = 0
 
     /// A chunk of words is large enough for the allocator to give it back when it is freed.
     private static var shift: Int { 14 }
     private static var chunkCount: Int { 1 << shift }
+    /// The first chunk begins with so many, and doubles: thousands of arrays with a few elements
+    /// take no more than they need.
+    private static var firstCount: Int { 16 }
 
     init() {}
 
     deinit {
         unsafe chunks.forEach { unsafe $0.deallocate() }
+        unsafe outgrown.forEach { unsafe $0.deallocate() }
     }
 
     /// Bytes of the elements; what the last chunk has beyond them was never touched.
     var sizeBytes: Int { count * MemoryLayout<Element>.stride }
 
     func append(_ element: Element) {
+        if count == capacity { grow() }
         let offset = count & (Self.chunkCount - 1)
-        if offset == 0 {
-            unsafe chunks.append(.allocate(capacity: Self.chunkCount))
-        }
         // Sound: the last chunk exists and has room for `offset`.
         unsafe (chunks[count >> Self.shift] + offset).initialize(to: element)
         count += 1
@@ -35,11 +41,9 @@
     func append(contentsOf elements: Span<Element>) {
         var taken = 0
         while taken < elements.count {
+            if count == capacity { grow() }
             let offset = count & (Self.chunkCount - 1)
-            if offset == 0 {
-                unsafe chunks.append(.allocate(capacity: Self.chunkCount))
-            }
-            let size = Swift.min(elements.count - taken, Self.chunkCount - offset)
+            let size = Swift.min(elements.count - taken, capacity - count)
             // Sound: the last chunk exists and has room for `size` elements from `offset` on.
             let target = unsafe chunks[count >> Self.shift] + offset
             for index in 0..<size {
@@ -48,6 +52,22 @@
             taken += size
             count += size
         }
+    }
+
+    /// Makes room for at least one more element.
+    private func grow() {
+        guard capacity > 0, capacity < Self.chunkCount else {
+            let size = capacity == 0 ? Self.firstCount : Self.chunkCount
+            unsafe chunks.append(.allocate(capacity: size))
+            capacity += size
+            return
+        }
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: 2 * capacity)
+        // Sound: the first chunk is full, and the new one has twice its room.
+        unsafe larger.initialize(from: chunks[0], count: capacity)
+        unsafe outgrown.append(chunks[0])
+        unsafe chunks[0] = larger
+        capacity *= 2
     }
 
     subscript(index: Int) -> Element {

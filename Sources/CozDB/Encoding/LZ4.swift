@@ -3,7 +3,8 @@
 internal import CLZ4
 
 enum LZ4 {
-    /// Appends the compressed bytes if they take at most `sizeMax`.
+    /// Appends the compressed bytes if they take at most `sizeMax`, and are as many as a reader
+    /// wants to see for so many original ones.
     ///
     /// - Returns: whether they did; if not, nothing is appended.
     static func compress(
@@ -21,7 +22,7 @@ enum LZ4 {
                         UnsafeMutableRawPointer(buffer.baseAddress!).assumingMemoryBound(
                             to: CChar.self),
                         CInt(input.count), CInt(min(sizeMax, sourceSizeBytesMax)))
-                    size = Int(written)
+                    size = isPlausible(source.count, compressed: Int(written)) ? Int(written) : 0
                     initializedCount = size
                 }
             }
@@ -40,7 +41,8 @@ enum LZ4 {
                 .invalid, "\(size) bytes before compression, expected at most \(limit)", at: 0)
         }
         // No input grows by more than 255 times, so a small one cannot ask for much memory.
-        guard !source.isEmpty, source.count <= sourceSizeBytesMax, size / 255 <= source.count
+        guard !source.isEmpty, source.count <= sourceSizeBytesMax, size / 255 <= source.count,
+            isPlausible(size, compressed: source.count)
         else {
             throw FormatError(
                 .invalid, "\(source.count) compressed bytes for \(size) original ones", at: 0)
@@ -60,6 +62,17 @@ enum LZ4 {
             throw FormatError(.invalid, "damaged LZ4 data, expected \(size) bytes", at: 0)
         }
     }
+
+    /// Whether many original bytes have not too few compressed ones: files of a few megabytes ask
+    /// for no gigabyte. Nothing is stored compressed that is not.
+    private static func isPlausible(_ original: Int, compressed: Int) -> Bool {
+        original <= plausibleSizeBytes || original / plausibleRatio <= compressed
+    }
+
+    /// So many original bytes are always plausible.
+    static let plausibleSizeBytes = 64 << 20
+    /// How many for each compressed byte, where they are more.
+    static let plausibleRatio = 32
 
     /// Largest size liblz4 works on, in either direction.
     private static let sourceSizeBytesMax = 0x7E00_0000

@@ -37,6 +37,10 @@ enum FileName: Hashable {
         }
     }
 
+    var isLog: Bool {
+        if case .log = self { true } else { false }
+    }
+
     /// Numbers are smaller: nobody makes so many files.
     private static let numberLimit: UInt64 = 1 << 62
 

@@ -1,6 +1,7 @@
 // The real file system: Glibc calls, directories by descriptor, no symbolic links, modes of ours.
 
 internal import Glibc
+internal import Synchronization
 
 /// The operating system's files.
 package struct PosixFileSystem: FileSystem {
@@ -301,6 +302,8 @@ private final class PosixFile: File {
     private let descriptor: Descriptor
     /// As it was when it was opened; nil for one that was made.
     fileprivate let identity: FileIdentity?
+    /// The process that holds the lock by this file; 0 where none does.
+    private let lockHolder = Atomic<pid_t>(0)
 
     init(_ descriptor: Descriptor, _ identity: FileIdentity? = nil) {
         self.descriptor = descriptor
@@ -372,8 +375,17 @@ private final class PosixFile: File {
         return result == 0 && own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
+    deinit {
+        // Closing does not free it while a child by fork has the file open, too; and it is not the
+        // child's to free.
+        if lockHolder.load(ordering: .relaxed) == getpid() { flock(descriptor.number, LOCK_UN) }
+    }
+
     func lock() throws(FileError) -> Bool {
-        if uninterrupted({ flock(descriptor.number, LOCK_EX | LOCK_NB) }) == 0 { return true }
+        if uninterrupted({ flock(descriptor.number, LOCK_EX | LOCK_NB) }) == 0 {
+            lockHolder.store(getpid(), ordering: .relaxed)
+            return true
+        }
         guard errno == EWOULDBLOCK else {
             throw FileError(code: errno, call: "flock", path: path)
         }

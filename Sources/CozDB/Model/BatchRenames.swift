@@ -38,6 +38,21 @@ struct BatchRenames: Sendable {
     /// By number of a tag set of the batch: indices in `applied`.
     private var tagSets: [UInt32: [(applied: Int, isKept: Bool)]] = [:]
     private var applied: [AppliedRename] = []
+    /// Places in `applied`, of fields and of tags.
+    private var appliedFields: [Name: Int] = [:]
+    private var appliedTags: [Name: Int] = [:]
+    /// Of the row being settled: what takes each target's name.
+    private var takers: [Int: Taker] = [:]
+
+    /// Which cells of a row want the name of one target.
+    private struct Taker {
+        /// Whether a field came under that name.
+        var isOwn = false
+        /// The first of the others, by index in `applied`.
+        var first = -1
+        /// The first cell that is neither.
+        var nextCell = Int.max
+    }
 
     init() {}
 
@@ -58,6 +73,8 @@ struct BatchRenames: Sendable {
         roles.removeAll(keepingCapacity: true)
         tagSets.removeAll()
         applied.removeAll()
+        appliedFields.removeAll()
+        appliedTags.removeAll()
     }
 
     // MARK: Fields
@@ -79,9 +96,8 @@ struct BatchRenames: Sendable {
     }
 
     private mutating func indexOfApplied(_ name: Name, _ target: Int, isTag: Bool) -> Int {
-        if let index = applied.firstIndex(where: { $0.isTag == isTag && Name($0.from) == name }) {
-            return index
-        }
+        if let index = isTag ? appliedTags[name] : appliedFields[name] { return index }
+        if isTag { appliedTags[name] = applied.count } else { appliedFields[name] = applied.count }
         applied.append(AppliedRename(isTag: isTag, from: name.text, to: targets[target]))
         return applied.count - 1
     }
@@ -92,20 +108,28 @@ struct BatchRenames: Sendable {
     /// - Parameter cells: of one row.
     /// - Returns: for each such cell its index, and the field under its old name.
     mutating func settle(
-        _ cells: ArraySlice<WriteBatch.Cell>
+        _ cells: ArraySlice<BatchCell>
     ) -> [(cell: Int, experiment: Int, name: String, kind: UInt8)] {
         var result: [(cell: Int, experiment: Int, name: String, kind: UInt8)] = []
+        takers.removeAll(keepingCapacity: true)
         for index in cells.indices {
-            guard let role = role(cells[index]), let rename = role.applied else { continue }
-            let isTaken = cells.indices.contains { other in
-                guard let rival = self.role(cells[other]), rival.target == role.target else {
-                    return false
-                }
-                // A field of that name goes first, then whichever stands first. Of two values
-                // with one old name the later one wins, as of all fields.
-                return rival.applied == nil || (rival.applied != rename && other < index)
+            guard let role = role(cells[index]) else { continue }
+            var taker = takers[role.target] ?? Taker()
+            if let rename = role.applied {
+                if taker.first < 0 { taker.first = rename }
+                if taker.first != rename { taker.nextCell = min(taker.nextCell, index) }
+            } else {
+                taker.isOwn = true
             }
-            if isTaken {
+            takers[role.target] = taker
+        }
+        for index in cells.indices {
+            guard let role = role(cells[index]), let rename = role.applied,
+                let taker = takers[role.target]
+            else { continue }
+            // A field of that name goes first, then whichever stands first. Of two values with
+            // one old name the later one wins, as of all fields.
+            if taker.isOwn || taker.first != rename || taker.nextCell < index {
                 applied[rename].kept += 1
                 result.append((index, role.experiment, applied[rename].from, role.kind))
             } else {
@@ -115,7 +139,7 @@ struct BatchRenames: Sendable {
         return result
     }
 
-    private func role(_ cell: WriteBatch.Cell) -> Role? {
+    private func role(_ cell: BatchCell) -> Role? {
         let index = Int(cell.column)
         return index < roles.count ? roles[index] : nil
     }
@@ -150,7 +174,7 @@ struct BatchRenames: Sendable {
     // MARK: The report
 
     /// What was renamed in these rows, fields first.
-    func report(_ rows: [WriteBatch.Row]) -> [AppliedRename] {
+    func report(_ rows: [BatchRow]) -> [AppliedRename] {
         var result = applied
         if !tagSets.isEmpty {
             for row in rows {

@@ -37,7 +37,8 @@ public struct DatabaseOptions: Sendable {
     /// Whether segments are merged in the background; `compact()` works in any case.
     public var compactsInBackground = true
 
-    /// Seconds that files which the newest manifest no longer names stay for slow readers.
+    /// Seconds that segments which the newest manifest no longer names stay for slow readers. Logs
+    /// stay until the next flush, at most so long. 0 to 86,400.
     public var retireSeconds = 60
 
     /// Longest name of an experiment, tag or field, and longest tag value, in bytes of UTF-8.
@@ -46,11 +47,50 @@ public struct DatabaseOptions: Sendable {
     /// Longest string value, in bytes of UTF-8. At most 16 MiB.
     public var stringSizeBytesMax = 1 << 20
 
-    /// Columns (fields and attributes) that one experiment can have. At most 1,000,000.
-    public var columnCountMax = 100_000
+    /// Columns (fields and attributes) that one experiment can have: a hundred times those of a
+    /// study. What would be one more is refused, values of a new field alone, points with a new
+    /// attribute as a whole. A row has no more values and attributes than that, and a flush or
+    /// merge takes some six kilobytes of memory for each. 1 to 1,000,000.
+    public var columnCountMax = 30_000
 
-    /// Largest batch of one commit, in bytes of its encoded form. At most 1 GiB.
+    /// Experiments that a database can have; points of one more are refused. Each is a segment of
+    /// its own in every flush. 1 to 100,000.
+    public var experimentCountMax = 5000
+
+    /// Longest series key: the names and values of the tags that identify a row, four bytes more
+    /// for each tag. Points with a longer one are refused.
+    public static let seriesKeySizeBytesMax = 256 << 10
+
+    /// Names, units, notes and declarations of all experiments together, in bytes. The manifest
+    /// has them, which is written with every flush.
+    public static let schemasSizeBytesMax = 16 << 20
+
+    /// Largest batch of one commit, in bytes of its encoded form; in memory each is up to twelve.
+    /// At most 1 GiB.
     public var batchSizeBytesMax = 256 << 20
+
+    /// Threads that run `async` calls which change the database: writing, flushing, closing. More
+    /// calls wait for one. Writers that wait together share a sync. 1 to 10,000.
+    public var changeThreadCountMax = 64
+
+    /// Threads that run `async` queries; more wait. 1 to 10,000.
+    public var queryThreadCountMax = 32
+
+    /// `async` calls of either kind that may wait for a thread; one more throws `limitExceeded` at
+    /// once. Each holds what it was given, such as a batch. 0: none waits; `Int.max`: all do.
+    public var waitingCallCountMax = 10_000
+
+    /// What becomes of a commit of which a point or value cannot be stored.
+    public enum RefusalPolicy: Hashable, Sendable {
+        /// The rest is stored; what is refused goes to the rejects journal, and the report counts
+        /// it.
+        case report
+        /// Nothing of the batch is stored, and `write` throws `usage` with an example.
+        case `throw`
+    }
+
+    /// What becomes of a commit of which a part is refused; `report` unless told otherwise.
+    public var refusalPolicy = RefusalPolicy.report
 
     /// What a statement may take, where `QueryOptions.limits` does not say.
     public var queryLimits = QueryLimits()

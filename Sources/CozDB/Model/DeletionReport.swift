@@ -35,21 +35,25 @@ public struct DeletionReport: Hashable, Sendable {
     /// Nothing deleted.
     public init() {}
 
-    /// Counts an entry of the journal, also of an experiment that has no data.
-    mutating func add(_ refusal: Refusal) {
-        let name = refusal.experiment
-        if let index = experiments.firstIndex(where: { Name($0.name) == Name(name) }) {
-            experiments[index].refusals += 1
-        } else {
-            experiments.append(Experiment(name: name))
-            experiments[experiments.count - 1].refusals = 1
+    /// Counts entries of the journal, also of experiments that have no data.
+    ///
+    /// - Parameter refusals: how many, by the experiment that they are about.
+    mutating func add(refusals: [Name: Int]) {
+        var left = refusals
+        for index in experiments.indices {
+            let count = left.removeValue(forKey: Name(experiments[index].name))
+            experiments[index].refusals += count ?? 0
+        }
+        for (name, count) in left.sorted(by: { $0.key < $1.key }) {
+            experiments.append(Experiment(name: name.text))
+            experiments[experiments.count - 1].refusals = count
         }
     }
 }
 
 extension Refusal {
     /// The experiment it is about, as far as that can be told; else empty.
-    fileprivate var experiment: String {
+    var experiment: String {
         switch subject {
         case .value(let experiment, _, _, _, _, _): experiment
         case .line(let bytes): LineSeries(bytes)?.experiment ?? ""

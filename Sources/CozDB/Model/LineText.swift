@@ -4,7 +4,7 @@
 package enum LineText {
     /// One point of a batch, as it could be imported again.
     static func point(
-        _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch
+        _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch
     ) -> String {
         let tagSet = batch.receivedTagSet(Int(row.tagSet))
         var text = escaped(batch.experiments.text(tagSet.experiment), ", ")
@@ -45,7 +45,7 @@ package enum LineText {
 
 extension WriteBatch {
     /// One cell as a value.
-    func value(_ cell: Cell, _ type: FieldType) -> FieldValue {
+    func value(_ cell: BatchCell, _ type: FieldType) -> FieldValue {
         switch type {
         case .float: .float(Double(bitPattern: cell.bits))
         case .integer: .integer(Int64(bitPattern: cell.bits))

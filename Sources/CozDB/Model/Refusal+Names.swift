@@ -28,6 +28,28 @@ extension Refusal {
     }
 }
 
+extension Refusal {
+    /// The same as it is kept where lines without a participant were read as those of one: a line
+    /// that names nobody has him in its source, in quotes, so that whoever forgets him finds it.
+    ///
+    /// - Parameter tags: those that name participants.
+    func assuming(_ participant: String?, tags: Set<Name>) -> Refusal {
+        guard let participant, !participant.isEmpty, case .line(let bytes) = subject else {
+            return self
+        }
+        let names = LineSeries(bytes)?.tags.map { Name($0.name) } ?? []
+        if names.contains(where: tags.contains) { return self }
+        var refusal = self
+        var quoted = ""
+        for scalar in participant.unicodeScalars {
+            if scalar == "\"" { quoted += "\"" }
+            quoted.unicodeScalars.append(scalar)
+        }
+        refusal.source += ",\"\(quoted)\""
+        return refusal
+    }
+}
+
 /// Whom an entry of the rejects journal may be about.
 struct RefusalMentions {
     /// Names as they are.

@@ -25,6 +25,29 @@ extension Refusal {
     }
 }
 
+extension Refusal {
+    /// The same with no more of the line and of the reason than is kept.
+    var cut: Refusal {
+        var refusal = self
+        // Numbers are stored as counts.
+        refusal.line = max(0, line)
+        refusal.column = max(0, column)
+        if case .line(let bytes) = subject, bytes.count > Refusal.lineSizeBytesMax {
+            refusal.subject = .line(Array(bytes.prefix(Refusal.lineSizeBytesMax)))
+        }
+        let text = reason.utf8
+        if text.count > Refusal.reasonSizeBytesMax {
+            var end = text.index(text.startIndex, offsetBy: Refusal.reasonSizeBytesMax - 3)
+            // Not inside of a character.
+            while end.samePosition(in: reason.unicodeScalars) == nil {
+                end = text.index(before: end)
+            }
+            refusal.reason = reason[..<end] + "..."
+        }
+        return refusal
+    }
+}
+
 extension FieldValue {
     /// The value as people read it: integers without the letter of line protocol.
     package var readableText: String {

@@ -142,6 +142,11 @@ public struct ExperimentSchema: Sendable {
     /// The fields that `Database.declare` declared, written or not, in that order.
     public var declarations: [SchemaPreset.Field] { ownDeclarations }
 
+    /// What `Database.declare` declared of a field.
+    func ownDeclaration(of name: String) -> SchemaPreset.Field? {
+        declarationIndex[Name(name)].map { ownDeclarations[$0] }
+    }
+
     /// Fields in byte order of their names.
     public var fields: [Column] { sorted(.field) }
 

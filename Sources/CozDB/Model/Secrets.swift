@@ -24,6 +24,26 @@ extension ExperimentSchema {
 }
 
 extension SeriesKey {
+    /// The series in words, for messages: the participant where there is no other tag, else all
+    /// tags. Secrets are masked for everybody: a message ends in logs and mails, and those who
+    /// may see a secret do not need it there.
+    package var text: String {
+        let tags = redacted.tags
+        if tags.count == 1 { return tags[0].value }
+        return namedText
+    }
+
+    /// The same with the name of the tag, also where there is one alone.
+    package var namedText: String {
+        redacted.tags.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+    }
+
+    /// A value of a tag in words, in quotes; of a secret one only that it is one.
+    package static func text(ofTag name: String, _ value: String?) -> String {
+        guard let value else { return "(missing)" }
+        return Secrets.contains(name) ? Secrets.mask : "\"\(value)\""
+    }
+
     /// The key with the values of secret tags masked; two keys may become one.
     var redacted: SeriesKey {
         let tags = tags

@@ -94,4 +94,6 @@ public struct Refusal: Hashable, Sendable {
 
     /// Most bytes of a refused line that are kept.
     public static let lineSizeBytesMax = 1 << 20
+    /// Most bytes of a reason that are kept; a reason may quote what it is about.
+    public static let reasonSizeBytesMax = 1 << 10
 }

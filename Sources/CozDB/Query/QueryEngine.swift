@@ -40,6 +40,14 @@ struct QueryEngine {
     func run(
         _ text: String, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
+        try StatementStack.run(text, options) { () throws(DatabaseError) in
+            try runHere(text, into: &sink)
+        }
+    }
+
+    private func runHere(
+        _ text: String, into sink: inout some QueryResultSink
+    ) throws(DatabaseError) -> QueryCounters {
         let clock = ContinuousClock()
         let start = clock.now
         let prepared = try StatementCache.of(snapshot).prepared(text, options)
@@ -71,15 +79,16 @@ struct QueryEngine {
 
     /// The statements of a text that would change data, so that callers know how to open.
     static func changesData(_ text: String, options: QueryOptions) -> Bool {
-        guard !options.isDryRun, !options.redactsSecrets,
-            let statements = try? Parser.parse(text, options: options)
-        else { return false }
-        return statements.contains {
-            switch $0 {
-            case .select, .show, .explain, .administration: false
-            case .delete, .dropSeries, .dropMeasurement, .alter: true
+        guard !options.isDryRun, !options.redactsSecrets else { return false }
+        let changes = try? StatementStack.run(text, options) { () throws(DatabaseError) in
+            try Parser.parse(text, options: options).contains {
+                switch $0 {
+                case .select, .show, .explain, .administration: false
+                case .delete, .dropSeries, .dropMeasurement, .alter: true
+                }
             }
         }
+        return changes ?? false
     }
 }
 

@@ -61,7 +61,8 @@ package struct CSVBlock {
     /// Cells of all rows, and behind them some that mean nothing.
     package internal(set) var cells: [CSVCell] = []
     var faults: [CSVFault] = []
-    /// Cells whose doubled quotes were made single: their content stands behind the rows.
+    /// Cells whose doubled quotes were made single, in order: their content stands behind the
+    /// rows.
     var unescaped: [(cell: Int, place: Int)] = []
     /// Keeps the bytes where they are while a block is held.
     let owner: CSVStorage
@@ -93,8 +94,13 @@ package struct CSVBlock {
     /// The column of a cell for error messages: byte in the line where the row begins, from 1.
     /// Behind a line break inside a quoted cell it goes on counting.
     package func column(of cell: Int, in row: CSVRow) -> Int {
-        let moved = unescaped.first { $0.cell == cell }
-        let place = moved?.place ?? Int(cells[cell].first)
+        var (first, end) = (0, unescaped.count)
+        while first < end {
+            let middle = (first + end) / 2
+            if unescaped[middle].cell < cell { first = middle + 1 } else { end = middle }
+        }
+        let isMoved = first < unescaped.count && unescaped[first].cell == cell
+        let place = isMoved ? unescaped[first].place : Int(cells[cell].first)
         return place - row.text.lowerBound + 1
     }
 

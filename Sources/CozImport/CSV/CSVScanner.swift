@@ -1,6 +1,8 @@
 // Where rows and cells end: the inner loop of the tokenizer. It looks at eight bytes a step and
 // decides nothing but that.
 
+internal import CozDB
+
 /// Splits bytes into rows and cells.
 struct CSVScanner {
     /// How the scan of one row ended.
@@ -13,6 +15,12 @@ struct CSVScanner {
         case textBehindQuote(place: Int)
     }
 
+    /// Most cells of a row: more than the columns that an experiment can have by default. Cells
+    /// take more memory than the text of the row does.
+    static let cellCountMax = 1 << 17
+    /// A block ends behind the row that reaches so many.
+    private static let blockCellCountMax = 1 << 18
+
     let dialect: CSVDialect
     let rowSizeBytesMax: Int
     var rows: [CSVRow] = []
@@ -22,6 +30,8 @@ struct CSVScanner {
     var faults: [CSVFault] = []
     /// Cells with doubled quotes, in order.
     var escaped: [Int] = []
+    /// Whether the last scan ended before the text did, because there were many cells.
+    private(set) var hasMore = false
     /// The line that the next row begins in, from 1.
     var line = 1
     /// Whether the rest of an overlong line is to be passed over.
@@ -53,11 +63,17 @@ struct CSVScanner {
     /// - Returns: where the first row begins that is not whole.
     mutating func scan(_ text: PaddedBytes, from start: Int, isEnd: Bool) -> Int {
         var start = passOverlongLine(text, from: start)
+        hasMore = false
         while start < text.count {
+            if cellCount >= CSVScanner.blockCellCountMax {
+                hasMore = true
+                return start
+            }
             let firstCell = cellCount
             innerLines = 0
             let rowEnd = scanRow(text, start, isEnd: isEnd)
-            if case .whole(let end, let next) = rowEnd, end - start <= rowSizeBytesMax {
+            let isWide = cellCount - firstCell > CSVScanner.cellCountMax
+            if case .whole(let end, let next) = rowEnd, end - start <= rowSizeBytesMax, !isWide {
                 rows.append(
                     CSVRow(
                         cells: firstCell..<cellCount, text: start..<end, line: line,
@@ -68,6 +84,11 @@ struct CSVScanner {
             }
             cellCount = firstCell
             while let last = escaped.last, last >= firstCell { escaped.removeLast() }
+            if isWide {
+                guard let next = refuseWide(text, start, isEnd: isEnd) else { return start }
+                start = next
+                continue
+            }
             if case .open = rowEnd, !isEnd, text.count - start <= rowSizeBytesMax { return start }
             guard let next = refuse(text, start, rowEnd, isEnd: isEnd) else { return start }
             start = next
@@ -82,11 +103,16 @@ struct CSVScanner {
         _ text: PaddedBytes, _ rowStart: Int, isEnd: Bool
     ) -> RowEnd {
         let delimiter = dialect.delimiter
+        let firstCell = cellCount
         var start = rowStart
         var index = rowStart
         while true {
             // A word has eight ends of cells at most.
-            if cellCount + 8 > cells.count { makeRoom() }
+            if cellCount + 8 > cells.count {
+                // The answer does not matter then: the row is refused.
+                if cellCount - firstCell > CSVScanner.cellCountMax { return .open }
+                makeRoom()
+            }
             let word = text.word(index)
             if dialect.hasQuotes && PaddedBytes.places(of: quote, in: word) != 0 {
                 // A cell at a time: what a quote means depends on whether a cell begins with it.
@@ -256,6 +282,20 @@ struct CSVScanner {
         add(fault(text, start, rowEnd), start..<end)
         line += 1
         return next
+    }
+
+    /// Refuses the first line of a row with too many cells; its beginning is kept.
+    ///
+    /// - Returns: as `refuse`.
+    private mutating func refuseWide(_ text: PaddedBytes, _ start: Int, isEnd: Bool) -> Int? {
+        let place = text.firstIndex(of: newline, in: start..<text.count)
+        let kept = Refusal.lineSizeBytesMax
+        if place == nil, !isEnd, text.count - start <= kept { return nil }
+        let end = Swift.min(place ?? text.count, start + kept)
+        let reason = "a row of more than \(CSVScanner.cellCountMax) cells"
+        add(CSVFault(column: 0, reason: reason), start..<end)
+        isInsideOverlongLine = true
+        return passOverlongLine(text, from: end)
     }
 
     private mutating func add(_ fault: CSVFault, _ range: Range<Int>) {

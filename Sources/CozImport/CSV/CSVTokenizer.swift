@@ -19,8 +19,9 @@ package import CozDB
 /// - A cell that begins with a quote ends with one; inside, a quote is written twice and newlines
 ///   are content. A quote elsewhere is a byte as any other, and so are blanks.
 /// - An empty line is a row of one empty cell (`CSVBlock.isBlank`).
-/// - A row that breaks these rules, or is too long, has a fault in place of cells. It ends at the
-///   first newline, and reading resumes behind that: a missing quote costs one line.
+/// - A row that breaks these rules, is too long or has too many cells, has a fault in place of
+///   cells. It ends at the first newline, and reading resumes behind that: a missing quote costs
+///   one line.
 ///
 /// No memory is allocated for a row or a cell. Not for use by several threads at once.
 package final class CSVTokenizer {
@@ -85,7 +86,7 @@ package final class CSVTokenizer {
             readEnd -= rowsEnd
             rowsEnd = 0
             // As much again as there is: a long row is not looked at too often.
-            try fill(Swift.max(chunkSizeBytes, readEnd), from: file)
+            if !scanner.hasMore { try fill(Swift.max(chunkSizeBytes, readEnd), from: file) }
             guard !isFileStart || skipByteOrderMark() else { continue }
             rowsEnd = scanner.scan(storage.buffer.bytes, from: rowsEnd, isEnd: isEnd)
         }

@@ -18,10 +18,10 @@ package struct TimedColumn {
 
     package var kind: Kind
     package var name: String
-    fileprivate var float: UInt32 = 0
-    fileprivate var integer: UInt32 = 0
-    fileprivate var text: UInt32 = 0
-    /// The last text and its number in the batch; of use while bytes and batch are the same.
+    fileprivate var float = WriteBatch.ColumnHandle.none
+    fileprivate var integer = WriteBatch.ColumnHandle.none
+    fileprivate var text = WriteBatch.ColumnHandle.none
+    /// The last text and the bits of its handle; of use while bytes and batch are the same.
     fileprivate var lastText: Range<Int>?
     fileprivate var lastBits: UInt64 = 0
 
@@ -57,8 +57,8 @@ package struct TimedRows {
     /// A text that all rows have beside their cells; nil: none.
     let constant: (name: String, value: String)?
     var second = SecondText()
-    private var tagSet: UInt32 = 0
-    private var constantColumn: UInt32 = 0
+    private var tagSet = WriteBatch.TagSetHandle.none
+    private var constantColumn = WriteBatch.ColumnHandle.none
     private var constantBits: UInt64 = 0
 
     /// - Parameters:
@@ -79,7 +79,10 @@ package struct TimedRows {
         * (Timestamp.max.nanoseconds / 1_000_000_000 - 1)
 
     /// Gets numbers from a batch that was emptied, or is another one.
-    package mutating func bind(to batch: inout WriteBatch, experiment: Int, tagSet: UInt32) {
+    package mutating func bind(
+        to batch: inout WriteBatch, experiment: WriteBatch.ExperimentHandle,
+        tagSet: WriteBatch.TagSetHandle
+    ) {
         self.tagSet = tagSet
         for index in columns.indices {
             let name = columns[index].name.utf8.span
@@ -92,7 +95,7 @@ package struct TimedRows {
         guard let constant else { return }
         constantColumn = batch.column(
             experiment: experiment, name: constant.name.utf8.span, type: .string)
-        constantBits = batch.string(constant.value.utf8.span)
+        constantBits = batch.string(constant.value.utf8.span).bits
     }
 
     /// A block begins: its bytes are others than those of the one before.
@@ -207,7 +210,7 @@ package struct TimedRows {
             return true
         }
         if bytes.firstInvalidUTF8(in: cell) != nil { return false }
-        let bits = bytes.withSpan(cell) { batch.string($0) }
+        let bits = bytes.withSpan(cell) { batch.string($0).bits }
         columns[index].lastText = cell
         columns[index].lastBits = bits
         batch.append(column: columns[index].text, bits: bits)
@@ -244,7 +247,8 @@ package struct TimedRows {
             block.refuse(row, into: &batch, column: fault.column, reason: fault.reason)
         } else if row.cells.count != columns.count {
             if block.isBlank(row) { return }
-            let names = columns.map(\.name).joined(separator: ",")
+            let shown = columns.prefix(12).map { String($0.name.prefix(40)) }
+            let names = shown.joined(separator: ",") + (columns.count > 12 ? ",..." : "")
             block.refuse(
                 row, into: &batch,
                 reason: "\(row.cells.count) cells; expected the \(columns.count) of the header: "

@@ -33,7 +33,11 @@ struct ObjectColumn {
 struct ObjectColumns {
     private let options: ImportOptions
     private let lookup: SchemaLookup
-    private let header: TableHeader
+    /// The tag that names participants.
+    let participantTag: [UInt8]
+    private let ignored: Set<[UInt8]>
+    private let tags: Set<[UInt8]>
+    private var types: [[UInt8]: FieldType] = [:]
     private(set) var all: [ObjectColumn] = []
     private var byKey: [[UInt8]: Int] = [:]
     private var key: [UInt8] = []
@@ -41,10 +45,12 @@ struct ObjectColumns {
     init(_ options: ImportOptions, _ lookup: SchemaLookup) {
         self.options = options
         self.lookup = lookup
-        header = TableHeader(kind: .plain, options: options, lookup: lookup, file: "")
+        let header = TableHeader(kind: .plain, options: options, lookup: lookup, file: "")
+        participantTag = header.participantTag
+        ignored = Set(options.table.ignoredColumns.map { Array($0.utf8) })
+        tags = Set(options.table.tagColumns.map { Array($0.utf8) })
+        for (name, type) in options.table.columnTypes { types[Array(name.utf8)] = type }
     }
-
-    var participantTag: [UInt8] { header.participantTag }
 
     /// The column of a key whose text the scanner read last.
     ///
@@ -74,10 +80,10 @@ struct ObjectColumns {
     ) -> ObjectColumn {
         let table = options.table
         var column = ObjectColumn(name: name, place: place, role: .field)
-        column.type = table.columnTypes.last { $0.name.utf8.elementsEqual(name) }?.type
+        column.type = types[name]
         func isNamed(_ option: String?) -> Bool { option?.utf8.elementsEqual(name) == true }
         if place == .tags { column.role = .tag }
-        if table.ignoredColumns.contains(where: isNamed) { column.role = .ignored }
+        if ignored.contains(name) { column.role = .ignored }
         guard place == .flat, column.role != .ignored else { return column }
         let text = String(decoding: name, as: UTF8.self)
         if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {
@@ -92,7 +98,7 @@ struct ObjectColumns {
         {
             column.role = .experiment
             column.rank = rank
-        } else if table.tagColumns.contains(where: isNamed) || name == participantTag
+        } else if tags.contains(name) || name == participantTag
             || options.settings.identity?.names(name) == true
             || lookup.isTag(name, in: experiment ?? options.experiment.map { Array($0.utf8) })
         {

@@ -21,14 +21,28 @@ struct ObjectRows {
     /// What is known of an experiment in one batch.
     private struct Plan {
         var name: [UInt8]
-        var number: Int
-        /// By columns: their type, and their number in the batch for it.
-        var types: [FieldType?] = []
-        var numbers: [UInt32?] = []
-        var isResolved: [Bool] = []
-        var tagSets: [[UInt8]: UInt32] = [:]
+        var handle: WriteBatch.ExperimentHandle
+        /// What is known of the columns that it has values of. Not by the numbers of columns: many
+        /// experiments and many columns must not cost their product.
+        var fields: [Int: Field] = [:]
+        /// Of the series of this number.
+        var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
+        var series = 0
         /// Fields that were declared in the batch.
         var declared: Set<[UInt8]> = []
+    }
+
+    /// A column as a field of one experiment.
+    private struct Field {
+        var type: FieldType?
+        /// In the batch, for that type; nil until it is used.
+        var handle: WriteBatch.ColumnHandle?
+    }
+
+    /// The field that a column was last, and in which plan.
+    private struct LastField {
+        var plan = -1
+        var field = Field()
     }
 
     private let options: ImportOptions
@@ -39,10 +53,14 @@ struct ObjectRows {
     var series = Series() {
         didSet {
             current = -1
-            for index in plans.indices { plans[index].tagSets = [:] }
+            seriesNumber += 1
         }
     }
+    private var seriesNumber = 0
     private var plans: [Plan] = []
+    private var planOfName: [[UInt8]: Int] = [:]
+    /// By columns.
+    private var lastFields: [LastField] = []
     private var current = -1
     private var tagKey: [UInt8] = []
     /// Types of fields that this import made.
@@ -61,6 +79,8 @@ struct ObjectRows {
     /// The batch was emptied, or is another one.
     mutating func forgetNumbers() {
         plans.removeAll(keepingCapacity: true)
+        planOfName.removeAll(keepingCapacity: true)
+        lastFields.removeAll(keepingCapacity: true)
         current = -1
     }
 
@@ -131,11 +151,13 @@ struct ObjectRows {
                 ? "no experiment; expected a key such as measurement, or --experiment"
                 : "an experiment's name of \(name.count) bytes"
         }
-        if let known = plans.firstIndex(where: { $0.name == name }) {
+        if current >= 0, plans[current].name == name { return nil }
+        if let known = planOfName[name] {
             current = known
         } else {
             current = plans.count
-            plans.append(Plan(name: name, number: batch.experiment(name.span)))
+            planOfName[name] = current
+            plans.append(Plan(name: name, handle: batch.experiment(name.span)))
         }
         return nil
     }
@@ -157,37 +179,37 @@ struct ObjectRows {
             return "a field's name of \(column.name.count) bytes"
         }
         if column.name.elementsEqual("time".utf8) { return "a field called time" }
-        resolve(cell, column)
-        let (type, bits) = value(cell, texts, as: plans[current].types[cell.column])
-        if let locked = plans[current].types[cell.column], locked != type,
+        let field = resolve(cell, column)
+        let (type, bits) = value(cell, texts, as: field.type)
+        if let locked = field.type, locked != type,
             type == .string || locked == .integer || column.type != nil
         {
             declare(column, locked, &batch)
         }
-        let isUsual = plans[current].types[cell.column] == type
-        let number: UInt32
-        if isUsual, let known = plans[current].numbers[cell.column] {
-            number = known
+        let isUsual = field.type == type
+        let handle: WriteBatch.ColumnHandle
+        if isUsual, let known = field.handle {
+            handle = known
         } else {
-            let experiment = plans[current].number
-            number = batch.column(experiment: experiment, name: column.name.span, type: type)
-            if isUsual { plans[current].numbers[cell.column] = number }
+            let experiment = plans[current].handle
+            handle = batch.column(experiment: experiment, name: column.name.span, type: type)
+            if isUsual { keep(Field(type: type, handle: handle), of: cell.column) }
         }
         let stored =
-            type == .string ? texts.withSpan(cell.text) { batch.string($0) } : bits
-        batch.append(column: number, bits: stored)
+            type == .string ? texts.withSpan(cell.text) { batch.string($0).bits } : bits
+        batch.append(column: handle, bits: stored)
         return nil
     }
 
     /// Finds out the type of the field in this batch's experiment, once.
-    private mutating func resolve(_ cell: ObjectCell, _ column: ObjectColumn) {
-        while plans[current].types.count <= cell.column {
-            plans[current].types.append(nil)
-            plans[current].numbers.append(nil)
-            plans[current].isResolved.append(false)
+    private mutating func resolve(_ cell: ObjectCell, _ column: ObjectColumn) -> Field {
+        if cell.column < lastFields.count, lastFields[cell.column].plan == current {
+            return lastFields[cell.column].field
         }
-        if plans[current].isResolved[cell.column] { return }
-        plans[current].isResolved[cell.column] = true
+        if let known = plans[current].fields[cell.column] {
+            remember(known, of: cell.column)
+            return known
+        }
         let name = plans[current].name
         let key = name + [0] + column.name
         var type = column.type ?? lookup.type(of: column.name, in: name) ?? found[key]
@@ -200,7 +222,19 @@ struct ObjectRows {
             }
             found[key] = type
         }
-        plans[current].types[cell.column] = type
+        let field = Field(type: type)
+        keep(field, of: cell.column)
+        return field
+    }
+
+    private mutating func keep(_ field: Field, of column: Int) {
+        plans[current].fields[column] = field
+        remember(field, of: column)
+    }
+
+    private mutating func remember(_ field: Field, of column: Int) {
+        while lastFields.count <= column { lastFields.append(LastField()) }
+        lastFields[column] = LastField(plan: current, field: field)
     }
 
     /// The value for a field of a type. JSON does not tell 74 from 74.0: a whole number is an
@@ -236,14 +270,14 @@ struct ObjectRows {
         else { return }
         batch.declare(
             SchemaPreset.Field(String(decoding: column.name, as: UTF8.self), type),
-            experiment: plans[current].number)
+            experiment: plans[current].handle)
     }
 
     // MARK: Tags
 
     private mutating func tagSet(
         _ row: borrowing ObjectRow, _ batch: inout WriteBatch
-    ) -> UInt32 {
+    ) -> WriteBatch.TagSetHandle {
         tagKey.removeAll(keepingCapacity: true)
         for cell in row.cells where columns.all[cell.column].role == .tag {
             for shift in [0, 8, 16, 24] {
@@ -251,6 +285,10 @@ struct ObjectRows {
                 tagKey.append(UInt8(truncatingIfNeeded: cell.text.count >> shift))
             }
             row.texts.append(cell.text, to: &tagKey)
+        }
+        if plans[current].series != seriesNumber {
+            plans[current].series = seriesNumber
+            plans[current].tagSets = [:]
         }
         if let known = plans[current].tagSets[tagKey] { return known }
         var tags = series.tags
@@ -267,8 +305,8 @@ struct ObjectRows {
                     String(decoding: row.texts.copy(cell.text), as: UTF8.self)
                 ))
         }
-        let number = batch.tagSet(experiment: plans[current].number, tags: tags)
-        plans[current].tagSets[tagKey] = number
-        return number
+        let handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
+        plans[current].tagSets[tagKey] = handle
+        return handle
     }
 }

@@ -162,8 +162,9 @@ private struct ResultDecoder: ~Copyable {
                     + "be imported",
                 file: file.name)
         }
-        if let twin = columns.indices.first(where: { columns[..<$0].contains(columns[$0]) }) {
-            let column = String(decoding: rows.columns.all[columns[twin]].name, as: UTF8.self)
+        var seen: Set<Int> = []
+        if let twin = columns.first(where: { !seen.insert($0).inserted }) {
+            let column = String(decoding: rows.columns.all[twin].name, as: UTF8.self)
             throw DatabaseError(
                 .usage,
                 "line \(line): series \"\(title)\" has two columns \"\(column)\", expected each "

@@ -5,6 +5,8 @@ internal import CozDB
 /// The schemas at the beginning of an import.
 struct SchemaLookup {
     private var schemas: [[UInt8]: ExperimentSchema] = [:]
+    /// Names that are a tag in some experiment, and a field in none.
+    private let tagsOfAny: Set<[UInt8]>
     /// Declared of experiments that the import creates.
     private let preset: FieldDeclarations?
     /// What is stored under other names is known by these.
@@ -13,6 +15,17 @@ struct SchemaLookup {
     init(_ options: ImportOptions) {
         self.options = options
         for schema in options.schemas { schemas[Array(schema.name.utf8)] = schema }
+        var tags: Set<[UInt8]> = []
+        for schema in options.schemas {
+            for attribute in schema.attributes { tags.insert(Array(attribute.name.utf8)) }
+            for name in schema.identity.tagNames { tags.insert(Array(name.utf8)) }
+        }
+        if !tags.isEmpty {
+            for schema in options.schemas {
+                for field in schema.fields { tags.remove(Array(field.name.utf8)) }
+            }
+        }
+        tagsOfAny = tags
         let name = options.settings.preset
         preset = options.presets.first { $0.name.utf8.elementsEqual((name ?? "").utf8) }
             .map { FieldDeclarations($0) }
@@ -39,19 +52,22 @@ struct SchemaLookup {
     /// - Parameter experiment: nil: of any.
     func isTag(_ column: [UInt8], in experiment: [UInt8]?) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
-        let asked =
-            experiment.map { name in schemas[name].map { [$0] } ?? [] } ?? Array(schemas.values)
-        var isTag = false
-        for schema in asked {
-            if schema.field(name) != nil { return false }
-            isTag =
-                isTag || schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
-        }
-        return isTag
+        guard let experiment else { return tagsOfAny.contains(Array(name.utf8)) }
+        guard let schema = schemas[experiment], schema.field(name) == nil else { return false }
+        return schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
     }
 }
 
 extension Identity {
+    /// The tags that belong to the identity by name.
+    fileprivate var tagNames: [String] {
+        switch self {
+        case .participant(let name): [name]
+        case .tags(let names): names
+        case .allTags: []
+        }
+    }
+
     /// Whether a tag belongs to the identity by name.
     func names(_ tag: [UInt8]) -> Bool {
         switch self {

@@ -77,42 +77,43 @@ struct TableHeader {
 
     /// The columns that options name.
     private func markNamed(_ layout: inout TableLayout) throws(DatabaseError) {
+        guard table.namesColumns else { return }
+        let places = ColumnPlaces(layout)
         for name in table.ignoredColumns {
-            for index in try indexes(of: name, "--skip-columns", layout) {
+            for index in try indexes(of: name, "--skip-columns", layout, places) {
                 layout.columns[index].role = .ignored
             }
         }
         for name in table.tagColumns {
-            for index in try indexes(of: name, "--tag-columns", layout) {
+            for index in try indexes(of: name, "--tag-columns", layout, places) {
                 layout.columns[index].role = .tag
             }
         }
         if kind == .plain, options.hasOneFile {
             for (name, _) in table.columnTypes {
-                _ = try indexes(of: name, "--column-types", layout)
+                _ = try indexes(of: name, "--column-types", layout, places)
             }
         }
         if let name = table.experimentColumn {
-            let index = try indexes(of: name, "--experiment-column", layout)[0]
+            let index = try indexes(of: name, "--experiment-column", layout, places)[0]
             layout.columns[index].role = .experiment
         }
         if let name = table.participantColumn {
-            let index = try indexes(of: name, "--participant-column", layout)[0]
+            let index = try indexes(of: name, "--participant-column", layout, places)[0]
             layout.columns[index].role = .tag
             layout.columns[index].name = participantTag
         }
         if let name = table.timeColumn {
-            let index = try indexes(of: name, "--time-column", layout)[0]
+            // By the names as they are now: the participant's column has another one.
+            let index = try indexes(of: name, "--time-column", layout, ColumnPlaces(layout))[0]
             layout.columns[index].role = .time
         }
     }
 
     private func indexes(
-        of name: String, _ option: String, _ layout: TableLayout
+        of name: String, _ option: String, _ layout: TableLayout, _ places: ColumnPlaces
     ) throws(DatabaseError) -> [Int] {
-        let found = layout.columns.indices.filter {
-            layout.columns[$0].name.elementsEqual(name.utf8)
-        }
+        let found = places.indexes(of: name)
         if !found.isEmpty { return found }
         throw DatabaseError(
             .usage,
@@ -157,6 +158,7 @@ struct TableHeader {
 
     private func markTags(_ layout: inout TableLayout, isFlux: Bool) {
         let experiment = options.experiment.map { Array($0.utf8) }
+        let participantTag = participantTag
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && column.type == nil {
             let isTag =
@@ -188,9 +190,10 @@ struct TableHeader {
 
     /// Types that options name; they go before what the table says itself.
     func applyTypes(_ layout: inout TableLayout) {
+        if table.columnTypes.isEmpty { return }
+        let places = ColumnPlaces(layout)
         for (name, type) in table.columnTypes {
-            for index in layout.columns.indices
-            where layout.columns[index].name.elementsEqual(name.utf8) {
+            for index in places.indexes(of: name) {
                 if layout.columns[index].role == .time { continue }
                 layout.columns[index].type = type
                 if layout.columns[index].notation != .plain {
@@ -223,6 +226,9 @@ struct TableHeader {
             try fail("no column is a field; the columns are \(TableHeader.list(layout))")
         }
         if let problem = missingIdentity(all) { try fail(problem + TableHeader.list(layout)) }
+        // The columns so far by name, tags apart from fields.
+        var tags: [[UInt8]: Int] = [:]
+        var fieldNames: [[UInt8]: Int] = [:]
         for (index, column) in layout.columns.enumerated()
         where column.role == .field || column.role == .tag {
             if column.role == .field, column.name.elementsEqual("time".utf8) {
@@ -230,9 +236,10 @@ struct TableHeader {
                     "no field can be called time, which column \(index + 1) is; --time-column "
                         + "time, or --skip-columns time")
             }
-            let twin = layout.columns[..<index].firstIndex {
-                $0.role == column.role && $0.name == column.name
-            }
+            let twin =
+                column.role == .tag
+                ? tags.updateValue(index, forKey: column.name)
+                : fieldNames.updateValue(index, forKey: column.name)
             if let twin {
                 try fail(
                     "columns \(twin + 1) and \(index + 1) are both called "
@@ -285,4 +292,17 @@ struct TableHeader {
         let rest = titles.count > 12 ? " and \(titles.count - 12) more" : ""
         return shown.joined(separator: ", ") + rest
     }
+}
+
+/// Where in a header each name stands; names are compared byte by byte.
+private struct ColumnPlaces {
+    private var places: [[UInt8]: [Int]] = [:]
+
+    init(_ layout: TableLayout) {
+        for (index, column) in layout.columns.enumerated() {
+            places[column.name, default: []].append(index)
+        }
+    }
+
+    func indexes(of name: String) -> [Int] { places[Array(name.utf8)] ?? [] }
 }

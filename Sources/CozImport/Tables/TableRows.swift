@@ -17,14 +17,14 @@ struct TableRows {
     /// What is known of an experiment in one batch.
     private struct Plan {
         var name: [UInt8]
-        var number: Int
+        var handle: WriteBatch.ExperimentHandle
         /// Of each column of the layout: the type its cells are read as; nil until the first
         /// value, where nothing says it.
         var types: [FieldType?]
-        /// Of each column: its number in the batch for that type; nil until it is used.
-        var numbers: [UInt32?]
+        /// Of each column: its handle for that type; nil until it is used.
+        var handles: [WriteBatch.ColumnHandle?]
         /// Numbers of tag sets by the texts of all tag cells.
-        var tagSets: [[UInt8]: UInt32] = [:]
+        var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         /// Fields that were declared in the batch.
         var declared: Set<[UInt8]> = []
     }
@@ -51,10 +51,11 @@ struct TableRows {
 
     // What belongs to one batch.
     private var plans: [Plan] = []
+    private var planOfName: [[UInt8]: Int] = [:]
     private var current = -1
     private var tagKey: [UInt8] = []
     private var lastTagKey: [UInt8] = []
-    private var lastTagSet: UInt32 = 0
+    private var lastTagSet = WriteBatch.TagSetHandle.none
 
     init(_ options: ImportOptions, lookup: SchemaLookup, participantTag: [UInt8]) {
         self.options = options
@@ -116,6 +117,7 @@ struct TableRows {
     /// The batch was emptied, or is another one.
     mutating func forgetNumbers() {
         plans.removeAll(keepingCapacity: true)
+        planOfName.removeAll(keepingCapacity: true)
         current = -1
     }
 
@@ -153,7 +155,7 @@ struct TableRows {
         }
         guard batch.hasOpenRow else { return .empty }
         switch tagSet(cells, block, &batch) {
-        case .success(let number): batch.endRow(tagSet: number, time: nanoseconds, line: row.line)
+        case .success(let tagSet): batch.endRow(tagSet: tagSet, time: nanoseconds, line: row.line)
         case .failure(let problem):
             batch.abandonRow()
             return .refused(problem.reason, cell: problem.cell)
@@ -226,11 +228,12 @@ struct TableRows {
 
     private mutating func selectPlan(_ name: [UInt8], _ batch: inout WriteBatch) {
         lastTagKey.removeAll(keepingCapacity: true)
-        if let known = plans.firstIndex(where: { $0.name == name }) {
+        if let known = planOfName[name] {
             current = known
             return
         }
         current = plans.count
+        planOfName[name] = current
         let columns = layout.columns
         let types = columns.indices.map { index -> FieldType? in
             columns[index].role == .field
@@ -238,8 +241,8 @@ struct TableRows {
         }
         plans.append(
             Plan(
-                name: name, number: batch.experiment(name.span), types: types,
-                numbers: Array(repeating: nil, count: columns.count)))
+                name: name, handle: batch.experiment(name.span), types: types,
+                handles: Array(repeating: nil, count: columns.count)))
     }
 
     /// The type of a field, from the strongest source to the weakest.
@@ -303,23 +306,23 @@ struct TableRows {
         guard case .value(type, let bits) = value else {
             return appendOther(value, text, range, layout.columns[index].name, type, &batch)
         }
-        let number: UInt32
-        if let known = plans[current].numbers[index] {
-            number = known
+        let column: WriteBatch.ColumnHandle
+        if let known = plans[current].handles[index] {
+            column = known
         } else {
             let name = layout.columns[index].name
-            number = batch.column(
-                experiment: plans[current].number, name: name.span, type: type)
-            plans[current].numbers[index] = number
+            column = batch.column(
+                experiment: plans[current].handle, name: name.span, type: type)
+            plans[current].handles[index] = column
         }
         let stored = type == .string ? TableRows.string(text, range, &batch) : bits
-        batch.append(column: number, bits: stored)
+        batch.append(column: column, bits: stored)
     }
 
     private static func string(
         _ text: PaddedBytes, _ range: Range<Int>, _ batch: inout WriteBatch
     ) -> UInt64 {
-        text.withSpan(range) { batch.string($0) }
+        text.withSpan(range) { batch.string($0).bits }
     }
 
     /// The first value of a column of which nobody knows the type.
@@ -345,13 +348,13 @@ struct TableRows {
         case .null: return
         case .value(let other, let bits):
             if other != type { declare(name, type, &batch) }
-            let column = batch.column(experiment: plan.number, name: name.span, type: other)
+            let column = batch.column(experiment: plan.handle, name: name.span, type: other)
             batch.append(
                 column: column,
                 bits: other == .string ? TableRows.string(text, range, &batch) : bits)
         case .mismatch:
             declare(name, type, &batch)
-            let column = batch.column(experiment: plan.number, name: name.span, type: .string)
+            let column = batch.column(experiment: plan.handle, name: name.span, type: .string)
             batch.append(column: column, bits: TableRows.string(text, range, &batch))
         }
     }
@@ -365,7 +368,7 @@ struct TableRows {
         else { return }
         batch.declare(
             SchemaPreset.Field(String(decoding: name, as: UTF8.self), type),
-            experiment: plans[current].number)
+            experiment: plans[current].handle)
     }
 
     /// Appends what all rows have that have no value of their own.
@@ -429,10 +432,10 @@ struct TableRows {
         let cell: Int
     }
 
-    /// The number of the row's tag set.
+    /// The handle of the row's tag set.
     private mutating func tagSet(
         _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
-    ) -> Result<UInt32, TagProblem> {
+    ) -> Result<WriteBatch.TagSetHandle, TagProblem> {
         let text = block.bytes
         tagKey.removeAll(keepingCapacity: true)
         for index in tags {
@@ -446,18 +449,18 @@ struct TableRows {
             text.append(range, to: &tagKey)
         }
         if !lastTagKey.isEmpty && tagKey == lastTagKey { return .success(lastTagSet) }
-        let number: UInt32
+        let handle: WriteBatch.TagSetHandle
         if let known = plans[current].tagSets[tagKey] {
-            number = known
+            handle = known
         } else {
             let tags = tagList(cells, block)
             if let problem = missingTag(tags) { return .failure(problem) }
-            number = batch.tagSet(experiment: plans[current].number, tags: tags)
-            plans[current].tagSets[tagKey] = number
+            handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
+            plans[current].tagSets[tagKey] = handle
         }
         swap(&tagKey, &lastTagKey)
-        lastTagSet = number
-        return .success(number)
+        lastTagSet = handle
+        return .success(handle)
     }
 
     /// The cell that is empty though rows of the experiment need it; nil where none is.

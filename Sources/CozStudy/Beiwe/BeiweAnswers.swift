@@ -59,8 +59,7 @@ struct BeiweAnswers {
         if let fault = block.fault(of: row) { return (fault.reason, fault.column) }
         if row.cells.count != header.names.count {
             return (
-                "\(row.cells.count) cells; expected the \(header.names.count) of the header: "
-                    + header.names.joined(separator: ","), 0
+                "\(row.cells.count) cells; expected the \(header.names.count) of the header", 0
             )
         }
         if source.milliseconds == nil {
@@ -134,10 +133,11 @@ struct BeiweAnswers {
     }
 
     private func append(
-        _ text: String, _ name: String, _ experiment: Int, to batch: inout WriteBatch
+        _ text: String, _ name: String, _ experiment: WriteBatch.ExperimentHandle,
+        to batch: inout WriteBatch
     ) {
         let column = batch.column(experiment: experiment, name: name.utf8.span, type: .string)
-        batch.append(column: column, bits: batch.string(text.utf8.span))
+        batch.append(column: column, bits: batch.string(text.utf8.span).bits)
     }
 }
 
@@ -148,14 +148,22 @@ struct AnswerOrdinals {
         var milliseconds: Int64
     }
 
-    private var identities: [Key: [UInt64]] = [:]
+    private var identities: [Key: [UInt64: Int]] = [:]
 
     /// The ordinal of a survey: that of an equal one, or the next free one.
     mutating func ordinal(_ patient: String, _ milliseconds: Int64, _ identity: UInt64) -> Int {
         let key = Key(patient: patient, milliseconds: milliseconds)
-        if let known = identities[key]?.firstIndex(of: identity) { return known }
-        identities[key, default: []].append(identity)
-        return (identities[key]?.count ?? 1) - 1
+        let next = identities[key]?.count ?? 0
+        return identities[key, default: [:]].use(identity, or: next)
+    }
+}
+
+extension [UInt64: Int] {
+    /// The value of a key, which is the given one where it has none yet.
+    fileprivate mutating func use(_ key: UInt64, or new: Int) -> Int {
+        if let known = self[key] { return known }
+        self[key] = new
+        return new
     }
 }
 
@@ -167,7 +175,8 @@ struct DeclaredQuestions {
     ///
     /// - Parameter cells: of the row with its answer.
     mutating func declare(
-        _ cells: [String], _ header: BeiweHeader, _ experiment: Int, in batch: inout WriteBatch
+        _ cells: [String], _ header: BeiweHeader, _ experiment: WriteBatch.ExperimentHandle,
+        in batch: inout WriteBatch
     ) {
         let asked = Array(cells.dropLast())
         let limit = DatabaseOptions.nameSizeBytesMax

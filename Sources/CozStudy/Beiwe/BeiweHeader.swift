@@ -17,16 +17,20 @@ struct BeiweHeader: Hashable {
     /// - Parameter cells: as they came.
     init(_ cells: [String]) {
         names = []
+        var taken: Set<[UInt8]> = []
+        // The next number to try for a name: those below are taken.
+        var numbers: [[UInt8]: Int] = [:]
         for (index, cell) in cells.enumerated() {
             let trimmed = BeiweHeader.trimmed(cell)
             let name = BeiweHeader.fieldName(
                 trimmed.isEmpty ? "column_\(index + 1)" : trimmed, besides: ["time"])
             var unique = name
-            var number = 2
-            while names.contains(where: { $0.utf8.elementsEqual(unique.utf8) }) {
+            var number = numbers[Array(name.utf8)] ?? 2
+            while !taken.insert(Array(unique.utf8)).inserted {
                 unique = "\(name)_\(number)"
                 number += 1
             }
+            numbers[Array(name.utf8)] = number
             names.append(unique)
         }
     }
@@ -78,6 +82,7 @@ struct BeiweHeader: Hashable {
     var candidates: [String] {
         if isAnswers { return [BeiweStream.surveyAnswers.name] }
         let made = [BeiweStream.surveyQuestions.name, BeiweStream.surveyAnswers.name]
+        let ownNames = ownNames
         return BeiweStream.all.filter { stream in
             if made.contains(stream.name) { return false }
             let known = stream.columns.map(\.name)
@@ -98,7 +103,7 @@ struct BeiweHeader: Hashable {
         if stream == BeiweStream.surveyAnswers.name { return isAnswers }
         guard hasTime else { return false }
         guard let known = BeiweStream.named(stream)?.columns else { return true }
-        let candidates = candidates
+        let (candidates, ownNames) = (candidates, ownNames)
         return known.contains { ownNames.contains($0.name) }
             && (candidates.isEmpty || candidates.contains(stream))
     }

@@ -1,4 +1,4 @@
-// What a decoder knows of the batch that it fills: numbers of experiments, tag sets and columns by
+// What a decoder knows of the batch that it fills: handles of experiments, tag sets and columns by
 // the bytes that stand for them in payloads.
 
 internal import CozDB
@@ -8,13 +8,11 @@ internal import CozImport
 struct PayloadCaches: ~Copyable {
     /// A field as it is named in payloads, and what is known of it in the batch.
     struct Field {
-        static var unknown: UInt32 { .max }
-
-        /// Number of the column by what its values look like; `unknown` before the first.
-        var floatColumn = Field.unknown
-        var integerColumn = Field.unknown
-        var stringColumn = Field.unknown
-        var booleanColumn = Field.unknown
+        /// Handle of the column by what its values look like; `none` before the first.
+        var floatColumn = WriteBatch.ColumnHandle.none
+        var integerColumn = WriteBatch.ColumnHandle.none
+        var stringColumn = WriteBatch.ColumnHandle.none
+        var booleanColumn = WriteBatch.ColumnHandle.none
         /// The field that followed it last time; -1 where unknown.
         var next = -1
         /// Its place in the list of the fields with companions; -1: it has none.
@@ -23,7 +21,7 @@ struct PayloadCaches: ~Copyable {
         /// Why its values cannot be stored; nil: they can.
         var fault: String?
 
-        subscript(_ type: FieldType) -> UInt32 {
+        subscript(_ type: FieldType) -> WriteBatch.ColumnHandle {
             get {
                 switch type {
                 case .float: floatColumn
@@ -45,23 +43,24 @@ struct PayloadCaches: ~Copyable {
 
     /// Raw names of experiments; the owner is 0.
     var experimentKeys = KeyTable()
-    /// Number in the batch, by key.
-    var experiments: [Int] = []
+    /// By key.
+    var experiments: [WriteBatch.ExperimentHandle] = []
     /// Raw tags from brace to brace; the owner is the experiment.
     var tagKeys = KeyTable()
-    var tagSets: [UInt32] = []
+    var tagSets: [WriteBatch.TagSetHandle] = []
     /// Raw names of fields; the owner is the experiment and the part they stand in.
     var fieldKeys = KeyTable()
     var fields: [Field] = []
     /// Columns that enrichment fills, by experiment of the batch.
-    var companions: [Int: CompanionColumns] = [:]
+    var companions: [WriteBatch.ExperimentHandle: CompanionColumns] = [:]
 
     /// The columns that enrichment fills in one experiment.
     struct CompanionColumns {
-        var arrival: UInt32
-        var trigger: UInt32
+        var arrival: WriteBatch.ColumnHandle
+        var trigger: WriteBatch.ColumnHandle
         /// Of the fields with companions, as far as they came: arrival and trigger.
-        var fields: [Int: (arrival: UInt32, trigger: UInt32)] = [:]
+        var fields: [Int: (arrival: WriteBatch.ColumnHandle, trigger: WriteBatch.ColumnHandle)] =
+            [:]
     }
 
     mutating func removeAll() {

@@ -37,7 +37,7 @@ extension PayloadDecoder {
         _ batch: inout WriteBatch
     ) -> Int {
         let range = range(member.name, row.base)
-        let owner = row.experiment &* 8 &+ member.part.rawValue
+        let owner = row.experiment.index &* 8 &+ member.part.rawValue
         if previous >= 0 {
             let next = caches.fields[previous].next
             if next >= 0, caches.fieldKeys.keys[next].owner == owner,
@@ -192,9 +192,9 @@ extension PayloadDecoder {
         if member.value.hasEscapes {
             scratch.removeAll(keepingCapacity: true)
             JSONScanner.append(row.text, range, hasEscapes: true, to: &scratch)
-            bits = batch.string(scratch.span)
+            bits = batch.string(scratch.span).bits
         } else {
-            bits = row.text.withSpan(range) { batch.string($0) }
+            bits = row.text.withSpan(range) { batch.string($0).bits }
         }
         append(bits, .string, field, member, row, isTyped: isTyped, &batch)
     }
@@ -204,7 +204,7 @@ extension PayloadDecoder {
         _ row: PayloadRow, isTyped: Bool, _ batch: inout WriteBatch
     ) {
         var column = caches.fields[field][type]
-        if column == PayloadCaches.Field.unknown {
+        if column == .none {
             let name = bytes(member.name, row.text, row.base)
             column = batch.column(
                 experiment: row.experiment, name: name.span, type: type, isTyped: isTyped)
@@ -268,7 +268,7 @@ extension PayloadDecoder {
         let arrivalBits: UInt64 =
             switch arrival {
             case .float(let number): number.bitPattern
-            case .string(let text): batch.string(text.utf8.span)
+            case .string(let text): batch.string(text.utf8.span).bits
             default: 0
             }
         var columns =
@@ -288,7 +288,7 @@ extension PayloadDecoder {
                 hasTrigger = true
                 if member.token == .string {
                     let text = bytes(member.value, row.text, row.base)
-                    trigger = batch.string(text.span)
+                    trigger = batch.string(text.span).bits
                 }
             }
             if field.companions >= 0, member.token != .string || !isBlank(member, row) {
@@ -296,7 +296,7 @@ extension PayloadDecoder {
             }
         }
         if !hasTrigger {
-            let empty = batch.string("empty".utf8.span)
+            let empty = batch.string("empty".utf8.span).bits
             batch.append(column: columns.trigger, bits: empty)
             trigger = empty
         }
@@ -317,7 +317,7 @@ extension PayloadDecoder {
 
     private func column(
         _ name: String, _ type: FieldType, _ row: PayloadRow, _ batch: inout WriteBatch
-    ) -> UInt32 {
+    ) -> WriteBatch.ColumnHandle {
         batch.column(experiment: row.experiment, name: name.utf8.span, type: type)
     }
 }

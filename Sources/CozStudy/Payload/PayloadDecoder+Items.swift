@@ -9,7 +9,7 @@ extension PayloadDecoder {
         var faults = item.faults
         let time = time(text, base, &faults)
         let experiment = experiment(text, base, &batch, &faults)
-        var tagSet: UInt32?
+        var tagSet: WriteBatch.TagSetHandle?
         if let experiment { tagSet = self.tagSet(text, base, experiment, &batch, &faults) }
         if !item.hasFields { faults.append("missing fields") }
         if faults.isEmpty, let time, let experiment, let tagSet {
@@ -60,7 +60,7 @@ extension PayloadDecoder {
 
     private mutating func experiment(
         _ text: PaddedBytes, _ base: Int, _ batch: inout WriteBatch, _ faults: inout [String]
-    ) -> Int? {
+    ) -> WriteBatch.ExperimentHandle? {
         guard let member = item.measurement, member.token != .null else {
             faults.append("missing measurement")
             return nil
@@ -90,18 +90,18 @@ extension PayloadDecoder {
     // MARK: Tags
 
     private mutating func tagSet(
-        _ text: PaddedBytes, _ base: Int, _ experiment: Int, _ batch: inout WriteBatch,
-        _ faults: inout [String]
-    ) -> UInt32? {
+        _ text: PaddedBytes, _ base: Int, _ experiment: WriteBatch.ExperimentHandle,
+        _ batch: inout WriteBatch, _ faults: inout [String]
+    ) -> WriteBatch.TagSetHandle? {
         // Items mostly repeat the tags of the one before, byte for byte.
         let range = item.tags.map { ($0.lowerBound + base)..<($0.upperBound + base) } ?? 0..<0
-        if let known = caches.tagKeys.find(text, range, owner: experiment) {
+        if let known = caches.tagKeys.find(text, range, owner: experiment.index) {
             return caches.tagSets[known]
         }
         let tags = tags(text, base, &faults)
         guard faults.isEmpty else { return nil }
         let number = batch.tagSet(experiment: experiment, tags: tags)
-        _ = caches.tagKeys.add(text, range, owner: experiment)
+        _ = caches.tagKeys.add(text, range, owner: experiment.index)
         caches.tagSets.append(number)
         return number
     }
@@ -112,6 +112,7 @@ extension PayloadDecoder {
         _ text: PaddedBytes, _ base: Int, _ faults: inout [String]
     ) -> [(name: String, value: String)] {
         var tags: [(name: String, value: String)] = []
+        var places: [[UInt8]: Int] = [:]
         for member in item.members where member.part == .tags && member.token != .null {
             let (name, value) = (string(member.name, text, base), string(member.value, text, base))
             if member.isNested {
@@ -119,12 +120,15 @@ extension PayloadDecoder {
             }
             if value.isEmpty { continue }
             if let reason = PayloadDecoder.reasonAgainstTag(name, value) { faults.append(reason) }
-            tags.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
-            tags.append((name, value))
+            // Of two with one name the later one counts.
+            if let known = places.updateValue(tags.count, forKey: Array(name.utf8)) {
+                tags[known].value = value
+                places[Array(name.utf8)] = known
+            } else {
+                tags.append((name, value))
+            }
         }
-        func has(_ name: String) -> Bool {
-            tags.contains { $0.name.utf8.elementsEqual(name.utf8) }
-        }
+        func has(_ name: String) -> Bool { places[Array(name.utf8)] != nil }
         if let participant = settings.participant, !has(settings.participantTag) {
             tags.append((settings.participantTag, participant))
         }
@@ -166,8 +170,7 @@ extension PayloadDecoder {
 
 /// What the values of an item have in common.
 struct PayloadRow {
-    /// Number in the batch.
-    var experiment: Int
+    var experiment: WriteBatch.ExperimentHandle
     /// Nanoseconds since 1970 UTC.
     var time: Int64
     /// Minutes east of UTC; nil where the time has none.

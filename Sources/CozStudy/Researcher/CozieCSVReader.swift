@@ -99,9 +99,9 @@ struct CozieCSVReader: PointReader {
     mutating func read(
         _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
     ) throws(DatabaseError) -> Bool {
-        let number = batch.experiment(experiment.span)
-        fields.forgetNumbers(experiment: number)
-        tags.forgetNumbers(experiment: number)
+        let handle = batch.experiment(experiment.span)
+        fields.forgetHandles(experiment: handle)
+        tags.forgetHandles(experiment: handle)
         let source = copy ?? file
         var size = 0
         while let block {
@@ -167,9 +167,9 @@ struct CozieCSVReader: PointReader {
         guard batch.valueCount > before else {
             return Problem(reason: "the row has no value beside its time and its tags")
         }
-        let tagSet: UInt32
+        let tagSet: WriteBatch.TagSetHandle
         do throws(DatabaseError) {
-            tagSet = try tags.number(row, block, in: &batch)
+            tagSet = try tags.handle(row, block, in: &batch)
         } catch {
             return Problem(reason: error.message)
         }

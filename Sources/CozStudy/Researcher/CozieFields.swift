@@ -3,13 +3,13 @@
 internal import CozDB
 internal import CozImport
 
-/// The columns of a file as fields, with the numbers they have in the batch being filled.
+/// The columns of a file as fields, with their handles in the batch being filled.
 struct CozieFields {
     private let names: [[UInt8]]
     private let types: [FieldType?]
-    private var experiment = 0
-    /// Four for each column, one per type; -1 where the batch has not heard of it.
-    private var numbers: [Int64]
+    private var experiment = WriteBatch.ExperimentHandle.none
+    /// Four for each column, one per type; `none` where the batch has not heard of it.
+    private var handles: [WriteBatch.ColumnHandle]
 
     init() { self.init([], []) }
 
@@ -19,14 +19,14 @@ struct CozieFields {
     init(_ names: [[UInt8]], _ types: [FieldType?]) {
         self.names = names
         self.types = types
-        numbers = []
+        handles = []
     }
 
     /// Another batch begins.
-    mutating func forgetNumbers(experiment: Int) {
+    mutating func forgetHandles(experiment: WriteBatch.ExperimentHandle) {
         self.experiment = experiment
-        numbers.removeAll(keepingCapacity: true)
-        numbers.append(contentsOf: repeatElement(-1, count: 4 * names.count))
+        handles.removeAll(keepingCapacity: true)
+        handles.append(contentsOf: repeatElement(.none, count: 4 * names.count))
     }
 
     /// Appends the value of a cell that is not empty. What is no value of the field's type comes as
@@ -37,20 +37,20 @@ struct CozieFields {
         let type = types[column] ?? .string
         if type == .integer, let integer = CozieFields.integer(bytes, range) {
             let bits = UInt64(bitPattern: integer)
-            return batch.append(column: number(column, .integer, &batch), bits: bits)
+            return batch.append(column: handle(column, .integer, &batch), bits: bits)
         }
         if type != .string {
             switch (type, CozieCell(bytes, range)) {
             case (.float, .number(let bits)), (.integer, .number(let bits)):
-                return batch.append(column: number(column, .float, &batch), bits: bits)
+                return batch.append(column: handle(column, .float, &batch), bits: bits)
             case (.boolean, .boolean(let flag)):
-                return batch.append(column: number(column, .boolean, &batch), bits: flag ? 1 : 0)
+                return batch.append(column: handle(column, .boolean, &batch), bits: flag ? 1 : 0)
             case (.float, .notANumber), (.integer, .notANumber): return
             default: break
             }
         }
-        let bits = bytes.withSpan(range) { batch.string($0) }
-        batch.append(column: number(column, .string, &batch), bits: bits)
+        let bits = bytes.withSpan(range) { batch.string($0).bits }
+        batch.append(column: handle(column, .string, &batch), bits: bits)
     }
 
     /// Integers come as `74`, and as `74.0` from a column that has nulls too. Digits alone are
@@ -63,15 +63,15 @@ struct CozieFields {
         return Int64(exactly: Double(bitPattern: bits))
     }
 
-    private mutating func number(
+    private mutating func handle(
         _ column: Int, _ type: FieldType, _ batch: inout WriteBatch
-    ) -> UInt32 {
+    ) -> WriteBatch.ColumnHandle {
         let slot = 4 * column + Int(type.rawValue) - 1
-        if numbers[slot] >= 0 { return UInt32(truncatingIfNeeded: numbers[slot]) }
+        if handles[slot] != .none { return handles[slot] }
         let name = names[column]
-        let number = batch.column(experiment: experiment, name: name.span, type: type)
-        numbers[slot] = Int64(number)
-        return number
+        let handle = batch.column(experiment: experiment, name: name.span, type: type)
+        handles[slot] = handle
+        return handle
     }
 }
 
@@ -88,8 +88,8 @@ struct CozieTags {
     /// In byte order of their names.
     private var tags: [Tag] = []
     private var fallback: [UInt8] = []
-    private var experiment = 0
-    private var last: UInt32?
+    private var experiment = WriteBatch.ExperimentHandle.none
+    private var last: WriteBatch.TagSetHandle?
 
     init() {}
 
@@ -110,17 +110,17 @@ struct CozieTags {
     }
 
     /// Another batch begins.
-    mutating func forgetNumbers(experiment: Int) {
+    mutating func forgetHandles(experiment: WriteBatch.ExperimentHandle) {
         self.experiment = experiment
         last = nil
     }
 
-    /// The number of a row's tags in the batch.
+    /// The handle of a row's tags in the batch.
     ///
     /// - Throws: `usage` for a value too long.
-    mutating func number(
+    mutating func handle(
         _ row: CSVRow, _ block: CSVBlock, in batch: inout WriteBatch
-    ) throws(DatabaseError) -> UInt32 {
+    ) throws(DatabaseError) -> WriteBatch.TagSetHandle {
         var isSame = last != nil
         for index in tags.indices where tags[index].column >= 0 {
             let range = block.cells[row.cells.lowerBound + tags[index].column].range
@@ -145,9 +145,9 @@ struct CozieTags {
         for tag in tags where !tag.value.isEmpty {
             batch.addTag(name: tag.name.span, value: tag.value.span)
         }
-        let number = batch.endTagSet()
-        last = number
-        return number
+        let handle = batch.endTagSet()
+        last = handle
+        return handle
     }
 
     private static func isEqual(

@@ -9,6 +9,15 @@ internal import CozDB
 enum PandasText {
     private static let quote = UInt8(ascii: "\"")
 
+    /// The same with an apostrophe in front of what a spreadsheet would compute.
+    static func append(safeCell text: Span<UInt8>, to bytes: inout [UInt8]) {
+        if let marked = FormulaText.marked(text) {
+            append(cell: marked.span, to: &bytes)
+        } else {
+            append(cell: text, to: &bytes)
+        }
+    }
+
     /// A cell of text: in quotes where it holds a comma, a quote or a line break. Blanks and an
     /// empty text get none.
     static func append(cell text: Span<UInt8>, to bytes: inout [UInt8]) {

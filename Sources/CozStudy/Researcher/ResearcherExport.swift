@@ -52,7 +52,8 @@ public struct ResearcherExport: Sendable {
         let kept = names.indices.filter { survey.rows > 0 && isKept($0, survey) }
         return try withoutActuallyEscaping(write) { write throws(DatabaseError) in
             var table = try ResearcherTable(
-                kept.map { survey.columns[$0] }, names: kept.map { survey.names[$0] }, index, write)
+                kept.map { survey.columns[$0] }, names: kept.map { survey.names[$0] }, index,
+                marksFormulas: request.marksFormulas, write)
             if !kept.isEmpty {
                 let statement = request.statement(kept.map { names[$0] }, schema)
                 try snapshot.query(statement, options: options, into: &table)
@@ -146,16 +147,18 @@ private struct ResearcherTable: QueryResultSink {
     private static let pieceSizeBytes = 1 << 16
 
     private let areFloats: [Bool]
+    private let marksFormulas: Bool
     private var index: ResearcherIndex
     private let write: ([UInt8]) throws(DatabaseError) -> Void
     private var bytes: [UInt8] = []
     private(set) var rows = 0
 
     init(
-        _ columns: [PandasColumn], names: [String], _ index: ResearcherIndex,
+        _ columns: [PandasColumn], names: [String], _ index: ResearcherIndex, marksFormulas: Bool,
         _ write: @escaping ([UInt8]) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         areFloats = columns.map(\.isOfFloats)
+        self.marksFormulas = marksFormulas
         self.index = index
         self.write = write
         bytes.append(UInt8(ascii: ","))
@@ -168,7 +171,7 @@ private struct ResearcherTable: QueryResultSink {
         }
         for name in [hasIndex ? "level_0" : "index"] + names {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            PandasText.append(cell: name.utf8.span, to: &bytes)
+            append(name.utf8.span)
         }
         bytes.append(UInt8(ascii: "\n"))
     }
@@ -195,9 +198,17 @@ private struct ResearcherTable: QueryResultSink {
         }
     }
 
+    private mutating func append(_ text: Span<UInt8>) {
+        if marksFormulas {
+            PandasText.append(safeCell: text, to: &bytes)
+        } else {
+            PandasText.append(cell: text, to: &bytes)
+        }
+    }
+
     private mutating func append(_ vector: ResultVector, _ row: Int, isFloat: Bool) {
         switch vector.type {
-        case .string: vector.withText(row) { PandasText.append(cell: $0, to: &bytes) }
+        case .string: vector.withText(row) { append($0) }
         case .float:
             let value = Double(bitPattern: vector.bits(row))
             if value.isNaN { return }

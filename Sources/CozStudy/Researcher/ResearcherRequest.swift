@@ -27,6 +27,9 @@ public struct ResearcherRequest: Sendable {
     public var keepsEmptyColumns = false
     /// Masks the values of columns that open doors (`QueryOptions.redactsSecrets`).
     public var redactsSecrets = false
+    /// Puts an apostrophe in front of texts that a spreadsheet would take for formulas, which the
+    /// API does not. Numbers stay as they are.
+    public var marksFormulas = false
     /// What `days` counts back from.
     public var now: Timestamp
 

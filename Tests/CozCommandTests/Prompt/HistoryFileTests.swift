@@ -31,6 +31,39 @@ struct HistoryFileTests {
         }
     }
 
+    @Test func `a file that others can read is made private`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("SELECT 1\n", to: "history")
+        for isRead in [true, false] {
+            // The name ends with a zero byte during the call.
+            unsafe chmod(file, 0o644)
+            if isRead {
+                #expect(HistoryFile(path: file).read() == ["SELECT 1"])
+            } else {
+                HistoryFile(path: file).append("SELECT 2")
+            }
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `what is no file is no history, and nobody waits for it`() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path("history")
+        // The name ends with a zero byte during the call.
+        unsafe mkfifo(pipe, 0o600)
+        let history = HistoryFile(path: pipe)
+        #expect(history.read() == [])
+        history.append("a")
+        let other = try folder.write("x", to: "other")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: other)
+        HistoryFile(path: folder.path("link")).append("a")
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "x")
+        #expect(HistoryFile(path: "/dev/zero").read() == [])
+    }
+
     @Test func `lines come back in order, and the file does not grow for ever`() throws {
         let folder = try TemporaryFolder()
         let history = HistoryFile(path: folder.path("history"))

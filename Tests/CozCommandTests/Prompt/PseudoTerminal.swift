@@ -38,6 +38,9 @@ final class PseudoTerminal {
         Thread.detachNewThread { [seen, master] in seen.collect(master) }
     }
 
+    /// Every byte written so far.
+    var bytes: [UInt8] { seen.bytes }
+
     /// Everything written so far, without what only moves the cursor or colours.
     var text: String {
         // A terminal is told to return and to feed; as a character the two would be one.

@@ -51,13 +51,10 @@ extension NaiveQuery {
     private func points(_ call: NaiveCall, _ group: Group) throws -> [NaivePoint] {
         let range = extended(by: extraBuckets(call))
         let type = type(of: call.argument)
-        let accepted = group.rows.filter { row, table in
-            var first = range.first
-            if tables[table].isSubquery {
-                // A bucket of the subquery that begins before the range counts.
-                first = first.flatMap { buckets?.start($0) }
-            }
-            return row.time >= first ?? .min && row.time <= range.last ?? .max
+        // A bucket of a subquery that begins before the range counts.
+        let first = tables.allSatisfy(\.isSubquery) ? nil : range.first
+        let accepted = group.rows.filter { row, _ in
+            row.time >= first ?? .min && row.time <= range.last ?? .max
         }
         var points: [NaivePoint] = []
         for (row, table) in stablySorted(accepted) {
@@ -292,20 +289,25 @@ extension NaiveQuery {
         }
         if fill == .none { return points }
         guard let last = range.last else { throw NaiveUnsupported(what: "buckets without end") }
-        var starts: [Int64] = []
+        var grid: [Int64] = []
         let times = points.map(\.time)
-        var start = range.first.map { buckets.start($0) } ?? times.min() ?? 0
+        let earliest = times.min() ?? 0
+        let lower = range.first.map { buckets.start($0) } ?? earliest
+        var start = min(lower, earliest)
         while start <= max(last, times.max() ?? last) {
-            starts.append(start)
+            grid.append(start)
             start = buckets.next(start)
-            if starts.count > 100_000 { throw NaiveUnsupported(what: "so many buckets") }
+            if grid.count > 100_000 { throw NaiveUnsupported(what: "so many buckets") }
         }
-        if !isAscending { starts.reverse() }
+        let starts = isAscending ? grid.filter { $0 >= lower } : grid.reversed()
         let type = NaiveCall.type(of: call.aggregate, type(of: call.argument))
         var result: [NaivePoint] = []
-        for (index, start) in starts.enumerated() {
-            if let point = points.first(where: { $0.time == start }) {
+        var rest = points[...]
+        for start in starts {
+            // A point of a subquery that lies before the first bucket takes the place of one.
+            if let point = rest.first, !precedes(start, point.time) {
                 result.append(point)
+                rest = rest.dropFirst()
                 continue
             }
             var value: FieldValue?
@@ -314,13 +316,13 @@ extension NaiveQuery {
             case .previous: value = points.last { precedes($0.time, start) }?.value
             case .linear:
                 value = linear(
-                    starts, index, points.last { precedes($0.time, start) },
-                    points.first { precedes(start, $0.time) }, buckets)
+                    grid, start, points.last { precedes($0.time, start) },
+                    points.first { precedes(start, $0.time) })
             default: break
             }
             result.append(NaivePoint(time: start, value: value, source: nil))
         }
-        return result
+        return result + rest
     }
 
     private func precedes(_ left: Int64, _ right: Int64) -> Bool {
@@ -328,12 +330,11 @@ extension NaiveQuery {
     }
 
     private func linear(
-        _ starts: [Int64], _ index: Int, _ previous: NaivePoint?, _ next: NaivePoint?,
-        _ buckets: NaiveBuckets
+        _ grid: [Int64], _ start: Int64, _ previous: NaivePoint?, _ next: NaivePoint?
     ) -> FieldValue? {
         guard let previous, let next, let from = NaiveValue.number(previous.value),
-            let to = NaiveValue.number(next.value),
-            let a = starts.firstIndex(of: previous.time), let b = starts.firstIndex(of: next.time)
+            let to = NaiveValue.number(next.value), let index = grid.firstIndex(of: start),
+            let a = grid.firstIndex(of: previous.time), let b = grid.firstIndex(of: next.time)
         else { return nil }
         let value = from + (to - from) / Double(b - a) * Double(index - a)
         if case .integer? = previous.value { return .integer(NaiveValue.whole(value)) }
@@ -371,7 +372,12 @@ extension NaiveQuery {
             let width = Int(parameter ?? 1)
             for index in points.indices where index + 1 >= width {
                 let window = points[(index + 1 - width)...index]
-                let sum = window.compactMap { NaiveValue.number($0.value) }.reduce(0, +)
+                var wholes: [Int64] = []
+                for case .integer(let whole)? in window.map(\.value) { wholes.append(whole) }
+                let sum =
+                    wholes.isEmpty
+                    ? window.compactMap { NaiveValue.number($0.value) }.reduce(0, +)
+                    : Double(wholes.reduce(0, &+))
                 append(points[index], .float(sum / Double(width)))
             }
         case "difference", "non_negative_difference", "derivative", "non_negative_derivative":
@@ -401,12 +407,12 @@ extension NaiveQuery {
             if isNegative, let number = NaiveValue.number(difference), number < 0 { return nil }
             return difference
         }
-        guard let a = NaiveValue.number(previous.value), let b = NaiveValue.number(point.value)
-        else { return nil }
-        if isNegative, b - a < 0 { return nil }
+        // Integers wrap before they become a float.
+        guard let change = NaiveValue.number(difference) else { return nil }
+        if isNegative, change < 0 { return nil }
         let unit = parameter ?? buckets?.interval ?? 1_000_000_000
         let elapsed = between(previous.time, point.time)
-        return .float((b - a) / ((isAscending ? elapsed : -elapsed) / Double(unit)))
+        return .float(change / ((isAscending ? elapsed : -elapsed) / Double(unit)))
     }
 
     /// Nanoseconds, more than 64 bits hold.

@@ -239,11 +239,40 @@ extension NaiveQuery {
         return call
     }
 
-    /// What `*` means: fields and tags by name, without the tags of GROUP BY.
+    /// Whether an expression is a name that means a tag in every source that has it.
+    func isTag(_ expression: Expression) -> Bool {
+        guard case .reference(let reference) = expression.bare else { return false }
+        var isKnown = false
+        for table in tables {
+            if table.isField(reference) {
+                guard table.selectedTags.contains(reference.name) else { return false }
+                isKnown = true
+            } else if reference.kind == .any || reference.kind == .tag,
+                table.tags.contains(reference.name)
+            {
+                isKnown = true
+            }
+        }
+        return isKnown
+    }
+
+    /// What `*` means: fields and tags by name, without the tags of GROUP BY; no tags at all where
+    /// GROUP BY has `*` or a regular expression.
     private func columns() -> [(reference: Reference, type: FieldType, isTag: Bool)] {
-        let fieldNames = Set(tables.flatMap { $0.fields.keys })
-        guard !fieldNames.isEmpty else { return [] }
-        let tagNames = Set(tables.flatMap(\.tags)).subtracting(dimensions.map(\.name))
+        let fieldNames = Set(
+            tables.flatMap { table in
+                table.fields.keys.filter { !table.selectedTags.contains($0) }
+            })
+        let selected = Set(tables.flatMap(\.selectedTags)).subtracting(fieldNames)
+        guard !fieldNames.isEmpty || !selected.isEmpty else { return [] }
+        var tagNames = Set(tables.flatMap(\.tags)).subtracting(ownTags)
+        for dimension in statement.dimensions {
+            switch dimension {
+            case .wildcard, .regex: tagNames = []
+            default: break
+            }
+        }
+        tagNames.formUnion(selected)
         let names = fieldNames.union(tagNames).sorted { NaiveKey([$0]) < NaiveKey([$1]) }
         return names.flatMap { name -> [(Reference, FieldType, Bool)] in
             let isBoth = fieldNames.contains(name) && tagNames.contains(name)

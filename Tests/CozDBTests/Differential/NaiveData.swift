@@ -40,6 +40,8 @@ struct NaiveTable {
     var tags: Set<String>
     /// Names that mean a tag in GROUP BY.
     var groupTags: Set<String>
+    /// Of `fields`, those with which a subquery shows tags.
+    var selectedTags: Set<String> = []
     var isSubquery = false
     /// In series order.
     var series: [NaiveSeries] = []

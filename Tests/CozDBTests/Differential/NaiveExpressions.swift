@@ -162,7 +162,8 @@ struct NaiveCondition {
         }
     }
 
-    /// A missing field fulfils no comparison; beside a boolean it counts as false.
+    /// A missing field fulfils no comparison; a missing column of a subquery counts as false beside
+    /// a boolean.
     private func compare(
         _ symbol: Operator, _ left: Expression, _ right: Expression, _ row: NaiveRow
     ) throws -> Bool {
@@ -172,8 +173,10 @@ struct NaiveCondition {
             return NaiveRegex.matches(regex.pattern, text) == (symbol == .matches)
         }
         let b = try value(right, row)
-        if case (nil, .boolean(let flag)?) = (a, b) { return boolean(symbol, false, flag) }
-        if case (.boolean(let flag)?, nil) = (a, b) { return boolean(symbol, flag, false) }
+        if table.isSubquery {
+            if case (nil, .boolean(let flag)?) = (a, b) { return boolean(symbol, false, flag) }
+            if case (.boolean(let flag)?, nil) = (a, b) { return boolean(symbol, flag, false) }
+        }
         guard let a, let b else { return false }
         switch (a, b) {
         case (.string, .string):
@@ -216,6 +219,11 @@ struct NaiveCondition {
             if !isField, reference.kind == .any || reference.kind == .tag, missingTagIsEmpty {
                 return .string(row.tags[reference.name] ?? "")
             }
+            // To IS NULL the empty text that a missing tag is around a subquery is none.
+            let mayBeTag = reference.kind == .any || reference.kind == .tag
+            if !isField, mayBeTag, table.isSubquery, row.tags[reference.name] == nil {
+                return nil
+            }
             return table.value(reference, row, type(reference))
         case .number(let number): return .float(number)
         case .integer(let number): return .integer(number)
@@ -235,7 +243,9 @@ extension NaiveTable {
     /// In SELECT and WHERE a name is the field, else the tag.
     func value(_ reference: Reference, _ row: NaiveRow, _ type: FieldType?) -> FieldValue? {
         let field = row.values[reference.name]
-        let tag = row.tags[reference.name].map { FieldValue.string($0) }
+        // Among what a subquery groups by a missing tag is a text without letters.
+        let text = row.tags[reference.name] ?? (isSubquery ? "" : nil)
+        let tag = text.map { FieldValue.string($0) }
         switch reference.kind {
         case .any:
             if fields[reference.name] != nil {

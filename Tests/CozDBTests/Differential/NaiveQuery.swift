@@ -19,7 +19,7 @@ struct NaiveQuery {
     struct Output {
         var answers: [NaiveAnswer] = []
         /// Names before they were made unique, with types.
-        var columns: [(name: String, type: FieldType?)] = []
+        var columns: [(name: String, type: FieldType?, isTag: Bool)] = []
         var ownTags: Set<String> = []
         var allTags: Set<String> = []
     }
@@ -82,7 +82,9 @@ struct NaiveQuery {
         var output = Output()
         output.ownTags = ownTags
         output.allTags = Set(dimensions.map(\.name))
-        output.columns = fields.map { (name: $0.name, type: $0.type) }
+        output.columns = fields.map {
+            (name: $0.name, type: $0.type, isTag: isTag($0.expression))
+        }
         guard (first ?? .min) <= (last ?? .max) else { return output }
         output.answers = calls.isEmpty ? try raw() : try aggregated()
         return output
@@ -126,6 +128,11 @@ struct NaiveQuery {
         for column in output.columns.reversed() {
             // Of several columns with one name the first is meant.
             table.fields[column.name] = column.type
+            if column.isTag {
+                table.selectedTags.insert(column.name)
+            } else {
+                table.selectedTags.remove(column.name)
+            }
         }
         for answer in output.answers {
             var series = NaiveSeries(name: answer.name, rows: [])
@@ -285,8 +292,13 @@ struct NaiveQuery {
                 name: group.name, tags: tags, columns: columnNames(), rows: Array(rows)))
     }
 
-    /// SLIMIT and SOFFSET, for each experiment of its own.
+    /// SLIMIT and SOFFSET, for each experiment of its own; they count by ascending keys.
     func limitedSeries(_ answers: [NaiveAnswer]) -> [NaiveAnswer] {
+        let kept = limitedAscending(isAscending ? answers : answers.reversed())
+        return isAscending ? kept : kept.reversed()
+    }
+
+    private func limitedAscending(_ answers: [NaiveAnswer]) -> [NaiveAnswer] {
         let offset = statement.limits.seriesOffset ?? 0
         let limit = statement.limits.seriesLimit ?? 0
         var seen: [String: Int] = [:]

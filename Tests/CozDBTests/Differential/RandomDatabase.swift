@@ -80,7 +80,7 @@ struct RandomDatabase {
             batch.settings = experiment.settings
             let batchCount = Int.random(in: 1...max(1, rows / 2), using: &random)
             for _ in 0..<batchCount { try add(experiment, to: &batch, &random) }
-            try database.write(batch)
+            _ = try database.write(batch)
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1:
                 try database.flush()

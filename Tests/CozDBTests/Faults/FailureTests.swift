@@ -18,7 +18,7 @@ struct FailureTests {
     }
 
     func writeThree(_ database: Database) throws {
-        for number in 1...3 { try database.write(FaultWorkload.batch(number)) }
+        for number in 1...3 { _ = try database.write(FaultWorkload.batch(number)) }
     }
 
     @Test
@@ -64,9 +64,9 @@ struct FailureTests {
         var first = 0
         func run(_ system: FaultyFileSystem) throws -> Database {
             let database = try workload.open(system)
-            try database.write(FaultWorkload.batch(1))
+            _ = try database.write(FaultWorkload.batch(1))
             try database.flush()
-            try database.write(FaultWorkload.batch(2))
+            _ = try database.write(FaultWorkload.batch(2))
             try database.flush()
             first = system.callCount
             return database
@@ -91,7 +91,7 @@ struct FailureTests {
         let system = FaultyFileSystem()
         let database = try workload.open(system)
         for number in 1...2 {
-            try database.write(FaultWorkload.batch(number))
+            _ = try database.write(FaultWorkload.batch(number))
             try database.flush()
         }
         let before = system.files
@@ -99,7 +99,7 @@ struct FailureTests {
         system.add(.init(at: system.callCount + 1, .failure(ENOSPC)))
         #expect(throws: DatabaseError.self) { try database.compact() }
         #expect(system.files == before)
-        try database.write(FaultWorkload.batch(3))
+        _ = try database.write(FaultWorkload.batch(3))
         try database.compact()
         #expect(try Contents(database) == FaultTests.prefixes.get()[3])
         try database.close()

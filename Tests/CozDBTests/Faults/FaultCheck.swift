@@ -57,7 +57,7 @@ extension FaultWorkload {
         try batch.add(
             experiment: "dev", tags: ["id_participant": "p0"], time: Timestamp(nanoseconds: 999),
             fields: ["heart": .float(1)])
-        try database.write(batch)
+        _ = try database.write(batch)
         var expected = found
         let cell = Contents.Cell(
             experiment: "dev", series: ["id_participant", "p0"], time: 999, column: "heart")

@@ -128,7 +128,7 @@ struct FaultWorkload {
     /// Makes a change, counted from 1.
     static func make(_ number: Int, in database: Database) throws {
         switch changes[number - 1] {
-        case .batch(let batch): try database.write(FaultWorkload.batch(batch))
+        case .batch(let batch): _ = try database.write(FaultWorkload.batch(batch))
         case .statement(let text): _ = try database.query(text)
         }
     }

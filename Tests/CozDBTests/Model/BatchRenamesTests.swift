@@ -20,12 +20,10 @@ struct BatchRenamesTests {
             let column = batch.column(
                 experiment: experiment, name: name.utf8.span, type: value.type)
             switch value {
-            case .float(let number): batch.append(column: column, bits: number.bitPattern)
-            case .integer(let number):
-                batch.append(column: column, bits: UInt64(bitPattern: number))
-            case .boolean(let flag): batch.append(column: column, bits: flag ? 1 : 0)
-            case .string(let text):
-                batch.append(column: column, bits: batch.string(text.utf8.span))
+            case .float(let number): batch.append(number, to: column)
+            case .integer(let number): batch.append(number, to: column)
+            case .boolean(let flag): batch.append(flag, to: column)
+            case .string(let text): batch.append(batch.string(text.utf8.span), to: column)
             }
         }
         batch.endRow(tagSet: tagSet, time: time, line: 1)
@@ -34,7 +32,7 @@ struct BatchRenamesTests {
     /// The first row of the stored values, by title.
     private func stored(_ batch: WriteBatch) throws -> [String: FieldValue] {
         let database = try Database.open(directory.path)
-        try database.write(batch)
+        _ = try database.write(batch)
         let result = try database.query("SELECT * FROM dev")
         let series = try #require(result.statements.first?.series.first)
         var values: [String: FieldValue] = [:]

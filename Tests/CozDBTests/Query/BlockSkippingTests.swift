@@ -28,7 +28,7 @@ internal import Testing
                 experiment: "m", tags: ["id_participant": "p\(row % 2)", "device": device],
                 time: Timestamp(nanoseconds: Int64(row) * Self.second), fields: fields(row))
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     private func answer(_ text: String) throws -> QueryResult {

@@ -75,7 +75,7 @@ internal import Testing
                 }
             }
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         return expected
     }
 
@@ -128,7 +128,7 @@ internal import Testing
                 fields: second % 2 == 0
                     ? ["a": .float(value), "b": .float(1000)] : ["other": .integer(1)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         let statement =
             "SELECT \(fields) FROM (SELECT coalesce(a, b) AS v FROM m) "
             + "WHERE time >= 0 AND time < 3000s GROUP BY time(10s)"

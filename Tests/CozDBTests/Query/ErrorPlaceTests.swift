@@ -15,7 +15,7 @@ internal import Testing
         try batch.add(
             experiment: "m", tags: ["id_participant": "a"], time: Timestamp(nanoseconds: 1),
             fields: ["v": .integer(1), "f": .float(1), "s": .string("x")])
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     /// The offset of the mark, and of the error.
@@ -139,7 +139,7 @@ internal import Testing
         try batch.add(
             experiment: text, tags: ["id_participant": text], time: Timestamp(nanoseconds: 1),
             fields: [text: .integer(7)])
-        try database.write(batch)
+        _ = try database.write(batch)
         let name = QueryLanguage.nameText(text)
         let result = try database.query(
             "SELECT \(name) FROM \(name) WHERE id_participant = \(QueryLanguage.stringText(text))")

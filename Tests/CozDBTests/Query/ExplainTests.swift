@@ -19,7 +19,7 @@ internal import Testing
                 time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000),
                 fields: ["v": .integer(Int64(row)), "w": .float(Double(row) / 2)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.flush()
     }
 

@@ -23,7 +23,7 @@ internal import Testing
                     fields: ["v": .float(value), "w": .float(value)])
             }
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     /// The second column of the only series.

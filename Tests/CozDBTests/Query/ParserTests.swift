@@ -117,7 +117,7 @@ internal import Testing
         let long = String(repeating: "a = 1 OR ", count: 50_000) + "a = 1"
         #expect(message("SELECT a FROM m WHERE " + long).contains("nestingDepthMax"))
         let subqueries = String(repeating: "SELECT a FROM (", count: 10_000)
-        #expect(message(subqueries).contains("nestingDepthMax"))
+        #expect(message(subqueries).contains("more than 200 subqueries"))
         let signs = "SELECT a FROM m WHERE x = " + String(repeating: "-(", count: 10_000)
         #expect(message(signs).contains("nestingDepthMax"))
     }

@@ -30,7 +30,7 @@ internal import Testing
                         "device": "d\(Int.random(in: 0..<2, using: &random))",
                     ], time: Timestamp(nanoseconds: time), fields: fields)
             }
-            try database.write(batch)
+            _ = try database.write(batch)
             if round % 2 == 0 { try database.flush() }
         }
     }

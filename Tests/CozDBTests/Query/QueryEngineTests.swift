@@ -41,7 +41,7 @@ private struct CallLog: QueryResultSink {
                     fields: ["v": .integer(Int64(row)), "w": .float(Double(row) / 2)])
             }
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.flush()
     }
 

@@ -39,7 +39,7 @@ private final class Stop: Sendable {
                 experiment: "many", tags: ["id_participant": "q\(number)"],
                 time: Timestamp(nanoseconds: Int64(number)), fields: ["v": .integer(1)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.flush()
     }
 

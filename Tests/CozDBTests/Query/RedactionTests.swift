@@ -28,7 +28,7 @@ struct RedactionTests {
                     "heart": .integer(Int64(60 + row)),
                 ])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     private static let statements = [

@@ -61,4 +61,10 @@ internal import Testing
         #expect(try Regex("^abc$").exactText == "abc")
         #expect(try Regex("^ab.$").exactText == nil)
     }
+
+    @Test func `sets that an expression repeats are one`() throws {
+        var parser = RegexParser("(?i)(\\p{Han}|\\pL){900}[a-c]|[a-c]x")
+        let program = try RegexProgram(try parser.parse(), of: "")
+        #expect(program.sets.count == 4)
+    }
 }

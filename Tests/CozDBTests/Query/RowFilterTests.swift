@@ -27,7 +27,7 @@ internal import Testing
                 experiment: "m", tags: ["id_participant": "p\(row % 7 / 3)"],
                 time: Timestamp(nanoseconds: Int64(row) * second), fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     /// A comparison, and the same said in a way that asks the engine to look at each row.
@@ -140,7 +140,7 @@ internal import Testing
                 experiment: "m", tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: Int64(row) * Self.second), fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.compact()
         func answer(_ text: String) throws -> QueryResult { try database.query(text) }
         let counted = try answer("SELECT count(v), sum(w), last(v) FROM m WHERE v = 999")

@@ -24,7 +24,7 @@ internal import Testing
                 experiment: "m", tags: ["id_participant": participant],
                 time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000), fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     /// Of each answer the columns of all series.

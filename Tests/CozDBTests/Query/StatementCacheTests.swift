@@ -15,7 +15,7 @@ internal import Testing
                 time: Timestamp(nanoseconds: Int64(second) * 1_000_000_000),
                 fields: ["x": .integer(Int64(second))])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.close()
     }
 
@@ -52,7 +52,7 @@ internal import Testing
                 experiment: "m", tags: ["id_participant": "p0"],
                 time: Timestamp(nanoseconds: second * 1_000_000_000),
                 fields: ["x": .integer(second)])
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         try changes("a commit", rows: 11) { try add(10) }
         try changes("a flush", rows: 11) { try database.flush() }

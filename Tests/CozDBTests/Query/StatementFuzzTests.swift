@@ -44,7 +44,7 @@ internal import Testing
                     "s": .string(String(repeating: "a", count: row)),
                 ])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         let extreme = StatementFuzz.extremes[index]
         _ = check(extreme.text, database, extreme.name)
     }

@@ -118,7 +118,7 @@ private struct NaiveStudy {
                     experiment: "m", tags: ["id_participant": participant],
                     time: Timestamp(nanoseconds: second * Self.nanoseconds), fields: fields)
             }
-            try database.write(batch)
+            _ = try database.write(batch)
             if round % 2 == 0 { try database.flush() }
         }
         return naive

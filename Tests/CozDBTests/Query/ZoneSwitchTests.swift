@@ -277,7 +277,7 @@ enum SystemZones {
                 experiment: "m", tags: ["id_participant": "p"], time: time,
                 fields: ["v": .integer(1)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         let options = QueryOptions(now: Timestamp(nanoseconds: start + 1500 * Self.day))
         func total(_ name: String, _ group: String, _ lower: String) throws -> Int64 {
             let result = try database.query(

@@ -25,11 +25,11 @@ struct CloseTests {
     @Test func `after the end every call says that it is closed`() throws {
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path)
-        try database.write(Self.batch(1))
+        _ = try database.write(Self.batch(1))
         try database.close()
         try database.close()
         let calls: [() throws -> Void] = [
-            { try database.write(Self.batch(2)) }, { try database.flush() },
+            { _ = try database.write(Self.batch(2)) }, { try database.flush() },
             { try database.compact() }, { _ = try database.query("SELECT v FROM m") },
             { try database.rejects { _ in true } }, { _ = try database.forgottenList() },
             { _ = try database.forget(["p"]) }, { _ = try database.replayRejects() },
@@ -41,6 +41,36 @@ struct CloseTests {
         }
     }
 
+    @Test func `a device that fails in the last merge is told of, and every row is there`() throws {
+        let system = FaultyFileSystem()
+        func open(_ access: DatabaseAccess = .readWrite) throws -> Database {
+            try Database.open("db", access: access, options: DatabaseOptions(), on: system)
+        }
+        for time in 0..<3 as Range<Int64> {
+            let database = try open()
+            _ = try database.write(Self.batch(time))
+            if time == 2 {
+                for path in system.files where path.hasSuffix(".seg") {
+                    system.makeUnreadable(path, 0..<system[path].count)
+                }
+                let error = #expect(throws: DatabaseError.self) { try database.close() }
+                #expect(error?.kind == .io, "\(error!)")
+                #expect(error?.message.contains("every row that was acknowledged is") == true)
+            } else {
+                // No merge yet: the segments stay apart.
+                try database.flush()
+                try database.close()
+            }
+        }
+        for path in system.files { system.makeUnreadable(path, 0..<0) }
+        #expect(try Self.times(open(.readOnly)) == [0, 1, 2])
+        // The lock is free, and the merge can be made up for.
+        let next = try open()
+        try next.compact()
+        try next.close()
+        #expect(try Self.times(open(.readOnly)) == [0, 1, 2])
+    }
+
     /// What a writer does whose lock was removed while it was open.
     @Test(arguments: ["flush", "close", "compact", "delete", "write"])
     func `a writer that lost its lock leaves the files of the next one alone`(
@@ -48,7 +78,7 @@ struct CloseTests {
     ) throws {
         let directory = TemporaryDirectory()
         let stale = try Database.open(directory.path)
-        for time in 0..<100 as Range<Int64> { try stale.write(Self.batch(time)) }
+        for time in 0..<100 as Range<Int64> { _ = try stale.write(Self.batch(time)) }
         try FileManager.default.removeItem(atPath: directory.path + "/LOCK")
         let fresh = try Database.open(directory.path)
         let error = #expect(throws: DatabaseError.self) {
@@ -57,11 +87,11 @@ struct CloseTests {
             case "close": try stale.close()
             case "compact": try stale.compact()
             case "delete": _ = try stale.query("DELETE FROM m WHERE time < 50")
-            default: try stale.write(Self.batch(1000))
+            default: _ = try stale.write(Self.batch(1000))
             }
         }
         #expect(error?.kind == .locked)
-        try fresh.write(Self.batch(100))
+        _ = try fresh.write(Self.batch(100))
         try fresh.close()
         try? stale.close()
         #expect(try Database.check(directory.path) { _ in }.damaged == 0)
@@ -82,14 +112,14 @@ struct CloseTests {
             var options = DatabaseOptions()
             options.memtableSizeBytesMax = 1 << 20
             let database = try Database.open(directory.path, options: options)
-            for name in ["m", "other"] { try database.write(Self.batch(0, experiment: name)) }
+            for name in ["m", "other"] { _ = try database.write(Self.batch(0, experiment: name)) }
             let acknowledged = Mutex<Set<Int64>>([])
             let next = Atomic<Int64>(0)
             @Sendable func write() {
                 do {
                     while true {
                         let time = next.add(1, ordering: .relaxed).newValue
-                        try database.write(Self.batch(time))
+                        _ = try database.write(Self.batch(time))
                         acknowledged.withLock { _ = $0.insert(time) }
                     }
                 } catch {
@@ -105,7 +135,7 @@ struct CloseTests {
                         case .compact: try database.compact()
                         case .delete: _ = try database.query("DELETE FROM m WHERE time < 0")
                         case .alter:
-                            try database.write(Self.batch(1, experiment: "other"))
+                            _ = try database.write(Self.batch(1, experiment: "other"))
                             try database.alter(experiment: "other", field: "v", type: .string)
                             return
                         case .close: return try database.close()
@@ -127,7 +157,7 @@ struct CloseTests {
             let following = try Database.open(directory.path, options: options)
             #expect(try Self.times(following).isSuperset(of: known), "\(company), \(round)")
             while threads.contains(where: { !$0.isFinished }) { usleep(500) }
-            try following.write(Self.batch(-1))
+            _ = try following.write(Self.batch(-1))
             try following.close()
             let all = acknowledged.withLock { $0 }
             #expect(try Database.check(directory.path) { _ in }.damaged == 0)

@@ -147,7 +147,7 @@ struct DeletionReferenceTests {
                 try database.close()
                 database = try Database.open(directory.path, options: options)
             case 4, 5, 6: try delete(Self.statement(&work), &work, database, reader, seed)
-            default: try database.write(work.batch())
+            default: _ = try database.write(work.batch())
             }
         }
         try tests.compare(database, work, seed)

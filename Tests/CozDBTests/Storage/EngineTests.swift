@@ -62,11 +62,14 @@ struct EngineTests {
     @Test func `a writer whose lock is gone writes no more`() throws {
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path, options: options())
-        try database.write(point(["x": .float(1)]))
+        _ = try database.write(point(["x": .float(1)]))
         try PosixFileSystem().openDirectory(directory.path, create: false, access: .ownerOnly)
             .remove(FileName.lock.text)
         let before = directory.files
-        for change in [{ try database.flush() }, { try database.write(point(["x": .float(2)])) }] {
+        let changes: [() throws -> Void] = [
+            { try database.flush() }, { _ = try database.write(point(["x": .float(2)])) },
+        ]
+        for change in changes {
             let error = #expect(throws: DatabaseError.self) { try change() }
             #expect(error?.kind == .locked)
             #expect(error?.message.contains("removed or replaced while the database was") == true)
@@ -81,7 +84,7 @@ struct EngineTests {
         let directory = TemporaryDirectory()
         do {
             let database = try Database.open(directory.path, options: options())
-            try database.write(point(["x": .float(1)]))
+            _ = try database.write(point(["x": .float(1)]))
         }
         let database = try Database.open(directory.path)
         #expect(try Contents(database).cells.count == 1)
@@ -95,9 +98,9 @@ struct EngineTests {
         var options = options()
         options.durability = .relaxed(milliseconds: 3_600_000)
         let database = try Database.open("db", access: .readWrite, options: options, on: system)
-        try database.write(point(["x": .float(1)]))
+        _ = try database.write(point(["x": .float(1)]))
         let synced = system.calls.filter { $0.hasPrefix("fdatasync") }.count
-        try database.write(point(["x": .float(2)], time: 1))
+        _ = try database.write(point(["x": .float(2)], time: 1))
         #expect(system.calls.filter { $0.hasPrefix("fdatasync") }.count == synced)
         func left(_ loss: FaultyFileSystem.Loss) throws -> Int {
             let next = try Database.open(
@@ -115,7 +118,7 @@ struct EngineTests {
         var options = options()
         options.durability = .relaxed(milliseconds: 1)
         let database = try Database.open("db", access: .readWrite, options: options, on: system)
-        try database.write(point(["x": .float(1)]))
+        _ = try database.write(point(["x": .float(1)]))
         for _ in 0..<1000 where system.calls.last?.hasPrefix("fdatasync") != true { usleep(5000) }
         let next = try Database.open(
             "db", access: .readWrite, options: options, on: system.survivor(.everything))
@@ -182,9 +185,9 @@ struct EngineTests {
     @Test func `a snapshot stays as it is while the database changes`() throws {
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path, options: options())
-        try database.write(point(["x": .integer(1), "s": .string("a")]))
+        _ = try database.write(point(["x": .integer(1), "s": .string("a")]))
         try database.flush()
-        try database.write(point(["x": .integer(2)], time: 1))
+        _ = try database.write(point(["x": .integer(2)], time: 1))
         let snapshot = try database.takeSnapshot()
         func values() throws -> [FieldValue] {
             let view = try #require(snapshot.experiment("dev"))
@@ -201,8 +204,8 @@ struct EngineTests {
         }
         let before = try values()
         #expect(before.count == 2)
-        try database.write(point(["x": .integer(77), "new": .float(1)]))
-        try database.write(point(["x": .integer(78)], "q", time: 1))
+        _ = try database.write(point(["x": .integer(77), "new": .float(1)]))
+        _ = try database.write(point(["x": .integer(78)], "q", time: 1))
         #expect(try values() == before)
         try database.compact()
         #expect(try values() == before)
@@ -226,7 +229,7 @@ struct EngineTests {
                 if thread == 0 {
                     defer { isDone.store(true, ordering: .relaxed) }
                     for number in 0..<120 {
-                        try database.write(
+                        _ = try database.write(
                             point(["x": .integer(Int64(number))], time: Int64(number)))
                         if number % 7 == 0 { try database.flush() }
                         if number % 31 == 0 { try database.compact() }
@@ -278,7 +281,7 @@ struct EngineTests {
             let system = FaultyFileSystem()
             let database = try Database.open(
                 "db", access: .readWrite, options: options(), on: system)
-            try database.write(point(["x": first[locked]!]))
+            _ = try database.write(point(["x": first[locked]!]))
             let report = try database.write(point(["x": written, "y": .float(1)], time: 1))
             let what: Comment = "\(written) into \(locked)"
             let cells = try Contents(database).cells
@@ -295,7 +298,7 @@ struct EngineTests {
         let system = FaultyFileSystem()
         let database = try Database.open("db", access: .readWrite, options: options(), on: system)
         let strict = ExperimentSettings(typeRule: .strict)
-        try database.write(point(["x": .float(1)], settings: strict))
+        _ = try database.write(point(["x": .float(1)], settings: strict))
         let report = try database.write(point(["x": .integer(1), "y": .float(1)], time: 1))
         #expect(report.refusedPoints == 1)
         #expect(report.values == 0)
@@ -305,7 +308,7 @@ struct EngineTests {
         #expect(try database.schemas()[0].field("y") == nil, "a refused point creates nothing")
         #expect(throws: DatabaseError.self) {
             let lossless = ExperimentSettings(typeRule: .lossless)
-            try database.write(point(["x": .float(1)], settings: lossless))
+            _ = try database.write(point(["x": .float(1)], settings: lossless))
         }
         try database.close()
     }
@@ -325,9 +328,9 @@ struct EngineTests {
             batch.beginTagSet(experiment: number)
             batch.addTag(name: tag.span, value: value.span)
             let tags = batch.endTagSet()
-            batch.append(column: column, bits: batch.string(text.span))
+            batch.append(batch.string(text.span), to: column)
             batch.endRow(tagSet: tags, time: 1, line: 1)
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         let calls = system.callCount
         #expect(throws: DatabaseError.self) { try write(experiment: long) }
@@ -362,11 +365,11 @@ struct EngineTests {
         var options = options()
         options.batchSizeBytesMax = 1000
         let database = try Database.open("db", access: .readWrite, options: options, on: system)
-        try database.write(point(["x": .float(1)]))
+        _ = try database.write(point(["x": .float(1)]))
         let calls = system.callCount
         let text = FieldValue.string(String(repeating: "a", count: 1000))
         let error = #expect(throws: DatabaseError.self) {
-            try database.write(point(["text": text], time: 1))
+            _ = try database.write(point(["text": text], time: 1))
         }
         #expect(error?.kind == .limitExceeded)
         #expect(error?.message.contains("batchSizeBytesMax (1000)") == true)
@@ -382,7 +385,7 @@ struct EngineTests {
         options.columnCountMax = 2
         let database = try Database.open(
             "db", access: .readWrite, options: options, on: FaultyFileSystem())
-        try database.write(point(["a": .float(1), "b": .float(1)]))
+        _ = try database.write(point(["a": .float(1), "b": .float(1)]))
         let report = try database.write(point(["a": .float(2), "c": .float(1)], time: 1))
         #expect(report.refusedValues == 1 && report.refusedPoints == 0)
         #expect(report.conflicts.isEmpty, "no type is to blame")
@@ -397,13 +400,13 @@ struct EngineTests {
         var options = options()
         options.durability = .relaxed(milliseconds: 500)
         let database = try Database.open("db", access: .readWrite, options: options, on: system)
-        try database.write(point(["x": .float(1)]))
+        _ = try database.write(point(["x": .float(1)]))
         system.add(.init(at: system.callCount, .failure(EIO)))
         for _ in 0..<1000 where system.calls.last?.hasPrefix("fdatasync") != true { usleep(5000) }
         var error: DatabaseError?
         for time in 1..<1000 where error == nil {
             do {
-                try database.write(point(["x": .float(1)], time: Int64(time)))
+                _ = try database.write(point(["x": .float(1)], time: Int64(time)))
                 usleep(5000)
             } catch let failure as DatabaseError {
                 error = failure
@@ -416,7 +419,7 @@ struct EngineTests {
     @Test func `fields widen only where no value is lost`() throws {
         let system = FaultyFileSystem()
         let database = try Database.open("db", access: .readWrite, options: options(), on: system)
-        try database.write(
+        _ = try database.write(
             point(["large": .integer(1 << 53 + 1), "small": .integer(7), "x": .float(1)]))
         for (line, kind, words) in [
             ("ALTER EXPERIMENT other FIELD x TYPE string", .notFound, "no experiment \"other\""),
@@ -448,7 +451,7 @@ struct EngineTests {
             let number = batch.experiment(names.experiment.span)
             let column = batch.column(experiment: number, name: names.field.span, type: .float)
             let tags = batch.tagSet(experiment: number, tags: [("id_participant", "p")])
-            batch.append(column: column, bits: 0)
+            batch.append(0.0, to: column)
             batch.endRow(tagSet: tags, time: time, line: 1)
             let report = try database.write(batch)
             #expect(report.refusedPoints == 1 - count)
@@ -464,10 +467,10 @@ struct EngineTests {
         for _ in 0..<3 {
             let database = try Database.open(
                 "db", access: .readWrite, options: options(), on: system)
-            try database.write(point(["x": .float(1)]))
-            for _ in 0..<2 { try database.write(point(["x": .string("no")])) }
+            _ = try database.write(point(["x": .float(1)]))
+            for _ in 0..<2 { _ = try database.write(point(["x": .string("no")])) }
             try database.flush()
-            try database.write(point(["x": .string("no")]))
+            _ = try database.write(point(["x": .string("no")]))
             #expect(try Contents(database).refusals.count == 1)
             try database.close()
         }

@@ -72,7 +72,7 @@ struct ErasureTests {
         parser.append(Array(lines.utf8).span)
         parser.finish()
         _ = try parser.parse(into: &batch, points: .max)
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     @Test(arguments: [
@@ -120,7 +120,7 @@ struct ErasureTests {
         let system = FaultyFileSystem()
         try planted.make(on: system)
         let database = try planted.open(on: system)
-        try database.write(try planted.batch(3))
+        _ = try database.write(try planted.batch(3))
         let name = PlantedDatabase.him
         _ = try database.query("\(verb) WHERE id_participant = '\(name)'")
         let stored = try StoredBytes(PlantedDatabase.path, on: system)
@@ -244,7 +244,7 @@ struct ErasureTests {
                             time: Timestamp(nanoseconds: Int64(round * 20 + row)),
                             fields: ["v": .integer(Int64(row))])
                     }
-                    try database.write(batch)
+                    _ = try database.write(batch)
                     if round == 3 { try database.flush() }
                     if round % 4 == 3 {
                         let where_ = "id_participant = 'p\(thread)' AND v >= 10"
@@ -367,7 +367,7 @@ struct ErasureTests {
         parser.append(Array(lines.utf8).span)
         parser.finish()
         _ = try parser.parse(into: &batch, points: .max)
-        try database.write(batch)
+        _ = try database.write(batch)
         #expect(try database.info().rejects == 6)
         _ = try database.query(statement)
         #expect(try database.info().rejects == left)

@@ -109,7 +109,7 @@ struct PlantedDatabase {
     func make(on system: any FileSystem) throws {
         for round in 0..<3 {
             let database = try open(on: system)
-            try database.write(try batch(round))
+            _ = try database.write(try batch(round))
             if round == 1 { try database.compact() }
             try database.close()
         }
@@ -155,7 +155,7 @@ struct ForgetTests {
         }
         let database = try planted.open(on: system)
         // In the log, too.
-        try database.write(try planted.batch(3))
+        _ = try database.write(try planted.batch(3))
         let contents = PlantedDatabase.others(try Contents(database))
         let preview = try database.forget([PlantedDatabase.him], isDryRun: true)
         #expect(try database.forgottenList().isEmpty)
@@ -218,12 +218,12 @@ struct ForgetTests {
             return batch
         }
         for name in ["p1-2", "p1.csv", "-p1", "p1\\,7", "p9"] {
-            try database.write(refused(name, "call p1"))
+            _ = try database.write(refused(name, "call p1"))
         }
         let kept = try Contents(database).refusals.count
         #expect(kept == 10)
-        try database.write(refused("p1", "sixty"))
-        try database.write(refused("p9", "of his file", source: "p1.lp"))
+        _ = try database.write(refused("p1", "sixty"))
+        _ = try database.write(refused("p9", "of his file", source: "p1.lp"))
         try database.forget(["p1"])
         #expect(try Contents(database).refusals.count == kept)
         let again = try database.write(refused("p1-2", "once more"))
@@ -249,7 +249,7 @@ struct ForgetTests {
                 time: Timestamp(nanoseconds: 1), fields: ["hr": .integer(61)])
             return batch
         }
-        try database.write(try batch("dev", .participant(tag: "subject")))
+        _ = try database.write(try batch("dev", .participant(tag: "subject")))
         if isDropped { _ = try database.query("DROP MEASUREMENT dev") }
         try database.forget(["s9"])
         #expect(try database.schemas().isEmpty)
@@ -262,7 +262,7 @@ struct ForgetTests {
         }
         // What came in before somebody was forgotten again goes, too.
         try database.readmit(["s9"])
-        try database.write(try batch("dev", .standard))
+        _ = try database.write(try batch("dev", .standard))
         #expect(try database.forget(["s9"], isDryRun: true).deletion.rows == 1)
         #expect(try database.forget(["s9"]).deletion.rows == 1)
         try database.close()
@@ -278,7 +278,7 @@ struct ForgetTests {
             try batch.add(
                 experiment: "dev", tags: ["host": "a", "id_participant": name],
                 time: Timestamp(nanoseconds: 5), fields: ["v\(round)": .integer(1)])
-            try database.write(batch)
+            _ = try database.write(batch)
             try database.flush()
         }
         _ = try database.forget([PlantedDatabase.him])

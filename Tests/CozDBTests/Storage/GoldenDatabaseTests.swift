@@ -33,9 +33,9 @@ struct GoldenDatabaseTests {
     func write() throws -> FaultyFileSystem {
         let system = FaultyFileSystem()
         let database = try FaultWorkload().open(system)
-        for number in 1...2 { try database.write(FaultWorkload.batch(number)) }
+        for number in 1...2 { _ = try database.write(FaultWorkload.batch(number)) }
         try database.flush()
-        for number in 3...4 { try database.write(FaultWorkload.batch(number)) }
+        for number in 3...4 { _ = try database.write(FaultWorkload.batch(number)) }
         return system.survivor(.nothing)
     }
 
@@ -81,7 +81,7 @@ struct GoldenDatabaseTests {
         #expect(contents.refusals.count == 4)
         let database = try FaultWorkload().open(system)
         #expect(try Contents(database) == contents)
-        try database.write(FaultWorkload.batch(5))
+        _ = try database.write(FaultWorkload.batch(5))
         try database.compact()
         try database.close()
         let next = try FaultWorkload().open(system)

@@ -65,7 +65,7 @@ struct ReferenceTests {
         options.compactsInBackground = Bool.random(using: &work.random)
         var database = try Database.open(directory.path, options: options)
         for _ in 0..<40 {
-            try database.write(work.batch())
+            _ = try database.write(work.batch())
             switch Int.random(in: 0..<12, using: &work.random) {
             case 0: try database.flush()
             case 1: try database.compact()

@@ -112,7 +112,7 @@ struct SegmentFilterTests {
                     fields: Dictionary(
                         uniqueKeysWithValues: fields(row).map { ($0.name, $0.value) }))
             }
-            try database.write(batch)
+            _ = try database.write(batch)
             if row == 0 { try database.flush() }
             row += size
         }

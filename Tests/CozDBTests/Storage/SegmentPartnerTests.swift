@@ -166,7 +166,9 @@ struct SegmentPartnerTests {
                 slab.add(
                     Column(id: column, name: "\(column)", kind: .field, type: .integer),
                     rows: [0, 1, 3], bits: [word, word, word], .none)
-                partners.search(column, in: slab.columns)
+            }
+            partners.search(slab)
+            for column in slab.filled {
                 all[column].formUnion(partners.partners(of: column))
             }
         }

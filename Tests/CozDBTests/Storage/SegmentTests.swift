@@ -358,7 +358,7 @@ struct SegmentTests {
     }
 
     @Test func `a series is named by its participant, or by all its tags`() {
-        #expect(SeriesKey(tags: [("id_participant", "p1")]).shortText == "p1")
-        #expect(SeriesKey(tags: [("a", "1"), ("b", "2")]).shortText == "a=1,b=2")
+        #expect(SeriesKey(tags: [("id_participant", "p1")]).text == "p1")
+        #expect(SeriesKey(tags: [("a", "1"), ("b", "2")]).text == "a=1,b=2")
     }
 }

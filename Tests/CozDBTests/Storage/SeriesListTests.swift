@@ -19,7 +19,7 @@ internal import Testing
                     experiment: "m", tags: ["id_participant": "p\(number)"],
                     time: Timestamp(nanoseconds: Int64(number)), fields: ["v": .integer(1)])
             }
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         try write(0..<Self.count)
         try database.flush()

@@ -2,6 +2,7 @@
 
 import CozTestSupport
 import Glibc
+import Synchronization
 import Testing
 
 @testable import CozDB
@@ -43,12 +44,12 @@ struct SpaceTests {
         let database = try open(system)
         var firstCall = 0
         for number in 1...batchCount {
-            try database.write(batch(number))
+            _ = try database.write(batch(number))
             if number % 2 == 0 { try database.flush() }
             if number == 2 { firstCall = system.callCount }
         }
         try database.compact()
-        try database.write(batch(batchCount + 1))
+        _ = try database.write(batch(batchCount + 1))
         let endCall = system.callCount
         _ = try database.query("DELETE FROM dev WHERE time = 1")
         try database.close()
@@ -99,7 +100,7 @@ struct SpaceTests {
                 database = try Self.open(system)
             }
             guard let database else { continue }
-            try database.write(Self.batch(50))
+            _ = try database.write(Self.batch(50))
             try database.close()
         }
     }
@@ -111,12 +112,12 @@ struct SpaceTests {
         let system = FaultyFileSystem()
         let database = try Self.open(system)
         for number in 1...4 {
-            try database.write(Self.batch(number))
+            _ = try database.write(Self.batch(number))
             try database.flush()
         }
         let lock = system["db/LOCK"]
         try database.compact()
-        try database.write(Self.batch(5))
+        _ = try database.write(Self.batch(5))
         let dead = try Self.files(system)
         // As a power loss may leave it; and after it a file that no manifest ever named.
         if witnessIsOlder { system["db/LOCK"] = lock }
@@ -139,17 +140,128 @@ struct SpaceTests {
         let system = FaultyFileSystem()
         let database = try Self.open(system)
         for number in 1...4 {
-            try database.write(Self.batch(number))
+            _ = try database.write(Self.batch(number))
             try database.flush()
         }
         try database.compact()
         let before = try Self.files(system).count
         system.add(.init(at: system.callCount, .noSpace))
         #expect(throws: DatabaseError.self) {
-            try database.write(Self.batch(5))
+            _ = try database.write(Self.batch(5))
             try database.flush()
         }
         #expect(try Self.files(system).count < before)
         #expect(try Self.rows(Self.open(system, .readOnly)) == 4)
+    }
+
+    // MARK: Retired files
+
+    /// A directory whose removals wait until they may go on.
+    private final class SlowRemovals: FileSystem, Directory {
+        let path = "db"
+        let isRemoving = Gate()
+        let mayRemove = Gate()
+        private let directory: any Directory
+        private let isSlow = Mutex(false)
+
+        init(_ directory: any Directory) { self.directory = directory }
+
+        func begin() { isSlow.withLock { $0 = true } }
+
+        func openDirectory(_ path: String, create: Bool, access: DatabaseOptions.FileAccess)
+            -> any Directory
+        { self }
+
+        func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory {
+            try directory.openDirectory(name, create: create)
+        }
+
+        func open(_ name: String, writable: Bool) throws(FileError) -> any File {
+            try directory.open(name, writable: writable)
+        }
+
+        func remove(_ name: String) throws(FileError) {
+            if isSlow.withLock({ $0 }) {
+                isRemoving.open()
+                mayRemove.wait()
+            }
+            try directory.remove(name)
+        }
+
+        func list() throws(FileError) -> [String] { try directory.list() }
+        func create(_ name: String) throws(FileError) -> any File { try directory.create(name) }
+        func rename(_ source: String, to target: String) throws(FileError) {
+            try directory.rename(source, to: target)
+        }
+        func removeDirectory(_ name: String) throws(FileError) {
+            try directory.removeDirectory(name)
+        }
+        func sync() throws(FileError) { try directory.sync() }
+        func lock(_ name: String) throws(FileError) -> (any File)? { try directory.lock(name) }
+    }
+
+    @Test func `who finds no space waits for what another thread is removing`() throws {
+        let system = FaultyFileSystem()
+        let slow = SlowRemovals(
+            try system.openDirectory("db", create: true, access: .ownerOnly))
+        let database = try Database.open(
+            "db", access: .readWrite, options: Self.options, on: slow)
+        for number in 1...2 {
+            _ = try database.write(Self.batch(number))
+            try database.flush()
+        }
+        try database.compact()
+        guard case .writer(let engine) = database.store else { return }
+        slow.begin()
+        let attempts = Mutex(0)
+        onThreads(3) { number in
+            switch number {
+            case 0: engine.removeRetired(all: true)
+            case 1:
+                slow.isRemoving.wait()
+                #expect(throws: Never.self) {
+                    try engine.makingRoom { () throws(DatabaseError) in
+                        if attempts.withLock({
+                            $0 += 1; return $0
+                        }) > 1 {
+                            return
+                        }
+                        let failure = FileError(code: ENOSPC, call: "pwrite", path: "db/x")
+                        throw DatabaseError(failure, while: "writing")
+                    }
+                }
+            default:
+                slow.isRemoving.wait()
+                usleep(50_000)
+                slow.mayRemove.open()
+            }
+        }
+        #expect(attempts.withLock { $0 } == 2)
+        try database.close()
+    }
+
+    @Test func `an import keeps no more than four logs`() throws {
+        let system = FaultyFileSystem()
+        var options = Self.options
+        options.memtableSizeBytesMax = 1 << 20
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: system)
+        var most = 0
+        for round in 0..<60 {
+            var batch = WriteBatch()
+            let experiment = batch.experiment("dev".utf8.span)
+            let column = batch.column(experiment: experiment, name: "x".utf8.span, type: .integer)
+            let tagSet = batch.tagSet(experiment: experiment, tags: [("id_participant", "p")])
+            for row in 0..<8000 {
+                batch.append(column: column, bits: UInt64(row))
+                batch.endRow(tagSet: tagSet, time: Int64(round * 8000 + row), line: 0)
+            }
+            _ = try database.write(batch)
+            most = max(most, system.files.count { $0.hasSuffix(".wal") })
+        }
+        #expect(try database.info().segments > 3)
+        // Open, being flushed, retired, and one that a flush has just retired.
+        #expect((2...4).contains(most), "\(most) logs")
+        try database.close()
     }
 }

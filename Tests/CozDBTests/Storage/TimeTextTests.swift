@@ -27,7 +27,7 @@ struct TimeTextTests {
                     time: Timestamp(nanoseconds: Int64(turn * 100 + index)),
                     fields: ["lambda": .string(text), "other": .string("\(turn)")])
             }
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         let written = try Contents(database)
         let texts = Set(written.cells.values)
@@ -49,7 +49,7 @@ struct TimeTextTests {
             try batch.add(
                 experiment: "dev", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
                 fields: ["lambda": .string(Self.texts[0])])
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         try database.flush()
         #expect(try database.counters().identicalValues == 1)
@@ -97,8 +97,8 @@ struct TimeTextTests {
         let forms = (0..<2).map { CommitTableWriter.CellForm(column: $0, type: .string) }
         let empty = writer.sizeBytes
         let word = try #require(ISOTime.word(of: Self.texts[0]))
-        func cells(_ first: UInt64, _ second: UInt64) -> [WriteBatch.Cell] {
-            [WriteBatch.Cell(bits: first, column: 0), WriteBatch.Cell(bits: second, column: 1)]
+        func cells(_ first: UInt64, _ second: UInt64) -> [BatchCell] {
+            [BatchCell(bits: first, column: 0), BatchCell(bits: second, column: 1)]
         }
         for number in 0..<100 {
             // A transmission of its own for each row, an hour later; the rows' times differ too.

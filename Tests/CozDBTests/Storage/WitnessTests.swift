@@ -22,7 +22,7 @@ import Testing
             try batch.add(
                 experiment: "m", tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: Int64(row)), fields: ["v": .integer(Int64(row))])
-            try database.write(batch)
+            _ = try database.write(batch)
         }
     }
 
@@ -430,7 +430,7 @@ import Testing
                     experiment: name, tags: ["id_participant": "p"],
                     time: Timestamp(nanoseconds: Int64(row)), fields: ["v": .integer(Int64(row))])
             }
-            try database.write(batch)
+            _ = try database.write(batch)
             try database.flush()
         }
         try database.close()

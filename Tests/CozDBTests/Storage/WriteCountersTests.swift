@@ -14,7 +14,7 @@ struct WriteCountersTests {
                 experiment: "dev", tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: time), fields: ["s": .string(value), "x": .float(1)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.flush()
     }
 

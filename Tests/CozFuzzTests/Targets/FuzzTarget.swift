@@ -23,6 +23,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case rejects
     /// Blocks of values, strings and presence.
     case block
+    /// Calls that write: batches, commits, openings.
+    case batch
 
     /// Runs the target on one input.
     ///
@@ -40,6 +42,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .manifest: try ManifestFuzzing.run(bytes, choice)
         case .rejects: try RejectsFuzzing.run(bytes, choice)
         case .block: try BlockFuzzing.run(bytes, choice)
+        case .batch: try BatchFuzzing.run(bytes, choice)
         }
     }
 }

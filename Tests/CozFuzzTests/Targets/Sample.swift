@@ -53,9 +53,9 @@ enum Sample {
             "db/MANIFEST": Manifest(databaseID: databaseID).encoded()
         ])
         let database = try open(system, .readWrite)
-        try database.write(batch(rows: 0..<60))
+        _ = try database.write(batch(rows: 0..<60))
         try database.flush()
-        try database.write(batch(rows: 40..<64))
+        _ = try database.write(batch(rows: 40..<64))
         let files = system.files
         try database.close()
         return files
@@ -120,7 +120,7 @@ enum Sample {
     static func change(_ files: MemoryFiles) throws(FuzzFailure) {
         try attempt(allowing: [.usage, .io]) { () throws(DatabaseError) in
             let database = try open(files, .readWrite)
-            try database.write(batch(rows: 50..<70))
+            _ = try database.write(batch(rows: 50..<70))
             try database.compact()
             _ = try database.query("DELETE FROM /.*/ WHERE id_participant = 'p1'", options: nil)
             _ = try database.forget(["p2"])

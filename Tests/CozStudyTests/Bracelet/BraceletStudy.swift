@@ -35,7 +35,7 @@ struct BraceletStudy {
 
     /// Writes what was added; half of the tests' questions go to segments, half to memory.
     mutating func write(flushes: Bool = false) throws {
-        if !batch.isEmpty { try database.write(batch) }
+        if !batch.isEmpty { _ = try database.write(batch) }
         batch.removeAll()
         if flushes { try database.flush() }
     }

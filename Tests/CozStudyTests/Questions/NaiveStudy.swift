@@ -100,7 +100,7 @@ struct NaiveStudy {
                     time: Timestamp(nanoseconds: row.time), fields: row.fields)
             }
             rest = rest.dropFirst(count)
-            try database.write(batch)
+            _ = try database.write(batch)
             if Bool.random(using: &random) { try database.flush() }
         }
     }

@@ -22,7 +22,7 @@ struct StudyTests {
         try batch.add(
             experiment: experiment, tags: ["id_participant": participant],
             time: Timestamp(nanoseconds: seconds * 1_000_000_000), fields: fields)
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     private func study(
@@ -220,7 +220,7 @@ struct StudyTests {
                 experiment: "dev", tags: ["user": user, "device": device],
                 time: Timestamp(nanoseconds: 0), fields: ["ws_survey_count": .integer(1)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         #expect(try study().participants.map(\.participant) == ["u1", "u2"])
         let devices = try study { $0.participantTag = "device" }
         #expect(try devices.responses().rows.map(\.responses) == [2, 1])

@@ -30,7 +30,7 @@ final class ResearcherStudy {
         batch.settings = settings
         try batch.add(
             experiment: "dev", tags: tags, time: Timestamp(nanoseconds: time), fields: fields)
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     /// Rows a millisecond apart; a row without a value gets another field one.

@@ -100,11 +100,12 @@ internal import Foundation
         }
     }
 
-    /// From now on the device does not give these bytes of a file; writing them cures that.
+    /// From now on the device does not give these bytes of a file; writing them cures that,
+    /// and so does an empty range.
     package func makeUnreadable(_ path: String, _ range: Range<Int>) {
         locked { () -> Void in
             guard let number = tree.file(path) else { return }
-            tree.files[number]?.unreadable = range
+            tree.files[number]?.unreadable = range.isEmpty ? nil : range
         }
     }
 

@@ -57,7 +57,9 @@ extension Executor {
             aggregate != .integral, plan.fill != .none, let first = points.times.first
         {
             let range = self.range(of: call, plan)
-            let lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
+            var lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
+            // A subquery's first bucket can begin before the range.
+            if !plan.isAscending { lower = min(lower, first) }
             let share = MemoryShare(counters.memory)
             var starts = try buckets.starts(
                 first: lower, last: max(range.upper - 1, first),
@@ -213,9 +215,7 @@ struct GroupAggregation {
         let areSubqueries = plan.sources.allSatisfy { source in
             if case .subquery = source.origin { true } else { false }
         }
-        if areSubqueries {
-            range.lower = plan.buckets?.bounds(range.lower).start ?? TimeRange.all.lower
-        }
+        if areSubqueries { range.lower = TimeRange.all.lower }
         return range
     }
 
@@ -292,8 +292,7 @@ struct GroupAggregation {
             switch binding {
             case .output(let index): vector = series.columns[index]
             case .tag(let name):
-                let value = input.tag(name)
-                vector = .constant(value.isEmpty ? nil : .string(value), count: count)
+                vector = .constant(plan.value(ofTag: input.tag(name), source), count: count)
             case .column, .computed, .missing: vector = .constant(nil, count: count)
             }
             block.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)

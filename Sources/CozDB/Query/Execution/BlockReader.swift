@@ -159,6 +159,14 @@ struct Block {
 }
 
 struct BlockReader {
+    /// Cells of a block: about two and a half megabytes, however many columns there are.
+    private static let cellCountMax = 1 << 18
+
+    /// Rows of a block of all the columns of a plan.
+    static func rowCountMax(_ plan: SelectPlan) -> Int {
+        max(1, min(4096, cellCountMax / max(1, plan.references.count)))
+    }
+
     private let plan: SelectPlan
     private let input: InputSeries
     private let counters: CounterBox
@@ -194,12 +202,13 @@ struct BlockReader {
     ///   - only: references whose values are of use, and no dimension; nil is all.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
-        in range: TimeRange, descending: Bool, blockRows: Int = 4096, counters: CounterBox
+        in range: TimeRange, descending: Bool, blockRows: Int? = nil, counters: CounterBox
     ) {
         self.plan = plan
         self.input = input
         self.counters = counters
         self.descending = descending
+        let blockRows = blockRows ?? BlockReader.rowCountMax(plan)
         self.blockRows = blockRows
         let source = plan.sources[input.source]
         counts = counters.reads(source.number)
@@ -217,7 +226,7 @@ struct BlockReader {
                 let value = input.tag(name)
                 // Another source has a field of that name, and of another type.
                 if let type, type != .string { return .constant(nil) }
-                return .constant(value.isEmpty ? nil : .string(value))
+                return .constant(plan.value(ofTag: value, source))
             case .missing, .computed: return .constant(nil)
             }
         }
@@ -282,8 +291,7 @@ struct BlockReader {
                     return false
                 }
                 // A cast can leave nothing of a value.
-                let type = plan.references[index].type
-                return type == nil || type == view.schema.columns[column].type
+                return plan.references[index].type == view.schema.columns[column].type
             }
         }
     }
@@ -379,10 +387,16 @@ struct BlockReader {
         }
     }
 
+    /// Whether its rows are those of an experiment.
+    private var isStored: Bool {
+        if case .stored = input.origin { true } else { false }
+    }
+
     private func filter(_ block: inout Block) {
         var mask: [Bool]?
         if let condition = input.condition {
-            let evaluator = Evaluator(integersDivideToFloat: false)
+            let evaluator = Evaluator(
+                integersDivideToFloat: false, missing: isStored ? .isNothing : .isFalse)
             mask = evaluator.mask(condition, block.references, count: block.count)
         }
         if !driving.isEmpty {

@@ -152,7 +152,7 @@ struct DeletePlanner {
         _ plan: SelectPlan, _ input: InputSeries, _ series: Series, _ condition: Evaluation
     ) throws(DatabaseError) -> [Int64] {
         guard case .stored(let view, _) = input.origin else { return [] }
-        let evaluator = Evaluator(integersDivideToFloat: false)
+        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
         var reader = BlockReader(
             plan, input, driving: nil, in: plan.range, descending: false, counters: counters)
         var block = Block()

@@ -72,9 +72,8 @@ extension ValueTest {
         case (.float, .float(let number)): self.init(symbol, number) { .floats($0, inside: $1) }
         case (.float, .integer(let number)):
             self.init(symbol, Double(number)) { .floats($0, inside: $1) }
-        case (.boolean, .boolean(true)) where symbol == .equal: self = .flag(true)
-        // A missing boolean counts as false.
-        case (.boolean, .boolean(false)) where symbol == .notEqual: self = .flag(true)
+        case (.boolean, .boolean(let flag)) where symbol == .equal: self = .flag(flag)
+        case (.boolean, .boolean(let flag)) where symbol == .notEqual: self = .flag(!flag)
         default: return nil
         }
     }

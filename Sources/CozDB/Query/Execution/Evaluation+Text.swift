@@ -24,7 +24,7 @@ extension Evaluation {
         case .stringTest(let inner, let test, _): return inner.text(plan) + " " + test.text
         case .contains(let inner, let values, let negated):
             return inner.text(plan) + (negated ? " NOT IN (" : " IN (")
-                + Evaluation.list(values.map { Evaluation.literal($0) }) + ")"
+                + Evaluation.list(values.values.map { Evaluation.literal($0) }) + ")"
         case .delay(let inner, let unit):
             return "delay(\(inner.text(plan)), \(DurationText.text(unit)))"
         }
@@ -37,7 +37,7 @@ extension Evaluation {
         return "(\(text(plan)))"
     }
 
-    private static func literal(_ value: FieldValue?) -> String {
+    fileprivate static func literal(_ value: FieldValue?) -> String {
         switch value {
         case .string(let text)?: Expression.quoted(text, with: "'")
         case let value?: value.plainText
@@ -58,9 +58,9 @@ extension StringTest {
         case .equals(let text, let negated):
             (negated ? "!= " : "= ") + Expression.quoted(text, with: "'")
         case .matches(let regex, let negated): (negated ? "!~ " : "=~ ") + regex.literal
-        case .isAmong(let names, let negated):
+        case .isAmong(let values, let negated):
             (negated ? "NOT IN (" : "IN (")
-                + Evaluation.list(names.map { Expression.quoted($0.text, with: "'") }) + ")"
+                + Evaluation.list(values.values.map { Evaluation.literal($0) }) + ")"
         }
     }
 }

@@ -147,7 +147,7 @@ final class Executor {
     private func derived(_ inner: SelectPlan) throws(DatabaseError) -> [DerivedSeries] {
         guard !inner.range.isEmpty else { return [] }
         var all: [DerivedSeries] = []
-        for group in try grouped(inner, try inputs(inner)) {
+        for group in limited(try grouped(inner, try inputs(inner)), inner, \.key.name) {
             let tags = tags(inner, group.key)
             for input in group.inputs {
                 all.append(DerivedSeries(plan: inner, input: input, tags: tags))
@@ -233,7 +233,6 @@ final class Executor {
             groups.append(InputGroup(key: key, inputs: [input]))
         }
         if !isSorted { groups.sort { $0.key < $1.key } }
-        if !plan.isAscending { groups.reverse() }
         return groups
     }
 
@@ -251,19 +250,26 @@ final class Executor {
         return GroupKey(name: Name(input.name), values: values)
     }
 
-    /// SLIMIT and SOFFSET, which count for each experiment of its own.
+    /// The groups in the order of the answer, without those that SLIMIT and SOFFSET leave out:
+    /// these count by ascending keys whatever the order is, for each experiment of its own.
+    ///
+    /// - Parameter groups: by ascending keys.
     func limited<Group>(
         _ groups: [Group], _ plan: SelectPlan, _ name: (Group) -> Name
     ) -> [Group] {
+        var groups = groups
         let offset = plan.limits.seriesOffset ?? 0
         let limit = plan.limits.seriesLimit ?? 0
-        guard offset > 0 || limit > 0 else { return groups }
-        var counts: [Name: Int] = [:]
-        return groups.filter { group in
-            let index = counts[name(group), default: 0]
-            counts[name(group)] = index + 1
-            return index >= offset && (limit == 0 || index - offset < limit)
+        if offset > 0 || limit > 0 {
+            var counts: [Name: Int] = [:]
+            groups.removeAll { group in
+                let index = counts[name(group), default: 0]
+                counts[name(group)] = index + 1
+                return index < offset || (limit > 0 && index - offset >= limit)
+            }
         }
+        if !plan.isAscending { groups.reverse() }
+        return groups
     }
 
     func tags(_ plan: SelectPlan, _ key: GroupKey) -> [(name: String, value: String)] {

@@ -174,7 +174,7 @@ extension GroupAggregation {
             let type = plan.references[reference].type
         else { return }
         let counters = executor.counters
-        let evaluator = Evaluator(integersDivideToFloat: false)
+        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
         var vectors = plan.references.map { _ in ResultVector(type: nil) }
         var fields = fields
         self.fields = []

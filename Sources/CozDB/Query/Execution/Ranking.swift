@@ -26,6 +26,11 @@ final class Ranking {
 
     /// - Parameter rows: of numbers, none of them null; at least one.
     convenience init(_ vector: ResultVector, _ rows: Range<Int>) {
+        self.init(Ranking.keys(vector, rows))
+    }
+
+    /// The values as integers that are ordered as they are.
+    static func keys(_ vector: ResultVector, _ rows: Range<Int>) -> [Int64] {
         let isFloat = vector.type == .float
         let bits = vector.bits.span.extracting(rows)
         var keys: [Int64] = []
@@ -35,7 +40,7 @@ final class Ranking {
                     isFloat ? Ranking.key(bits[index]) : Int64(bitPattern: bits[index]))
             }
         }
-        self.init(keys)
+        return keys
     }
 
     private init(_ keys: [Int64]) {

@@ -32,7 +32,7 @@ extension Executor {
             }
             for key in seen { groups[key]?.endSeries() }
         }
-        for key in limited(sorted(groups.keys, plan), plan, \.name) {
+        for key in limited(groups.keys.sorted(), plan, \.name) {
             guard let aggregation = groups[key] else { continue }
             try write(plan, key, try lists(plan, aggregation), into: output)
         }
@@ -67,7 +67,7 @@ extension Executor {
                 try share.grow((groups[key]?.sizeBytes ?? 0) - before)
             }
         }
-        for key in limited(sorted(groups.keys, plan), plan, \.name) {
+        for key in limited(groups.keys.sorted(), plan, \.name) {
             guard let group = groups[key] else { continue }
             let times = group.times
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
@@ -77,10 +77,6 @@ extension Executor {
                 group.builders.map { $0.finished().filtered(order) })
             try writer.finish()
         }
-    }
-
-    private func sorted(_ keys: some Sequence<GroupKey>, _ plan: SelectPlan) -> [GroupKey] {
-        keys.sorted { plan.isAscending ? $0 < $1 : $1 < $0 }
     }
 
     /// Reads a series and hands over, for each block, the rows of each group.

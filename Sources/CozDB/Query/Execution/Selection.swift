@@ -77,10 +77,13 @@ struct Selection {
 
     private func median(_ points: PointList, _ rows: Range<Int>) -> Double {
         let ranking = rankings.ranking(points.values, rows)
-        let first = rows.lowerBound
-        let upper = number(points, first + ranking.place(ofRank: rows.count / 2))
-        if rows.count % 2 == 1 { return upper }
-        let lower = number(points, first + ranking.place(ofRank: rows.count / 2 - 1))
+        return median(points, count: rows.count) { rows.lowerBound + ranking.place(ofRank: $0) }
+    }
+
+    func median(_ points: PointList, count: Int, _ row: (_ rank: Int) -> Int) -> Double {
+        let upper = number(points, row(count / 2))
+        if count % 2 == 1 { return upper }
+        let lower = number(points, row(count / 2 - 1))
         return lower + (upper - lower) / 2
     }
 
@@ -113,15 +116,20 @@ struct Selection {
                     ? precedes(points, $0, $1) : points.times[$0] < points.times[$1]
             }
         case .percentile:
-            let rank = (Double(rows.count) * parameter / 100 + 0.5).rounded(.down) - 1
-            guard rank >= 0, rank < Double(rows.count) else { return [] }
+            guard let rank = percentileRank(rows.count) else { return [] }
             let ranking = rankings.ranking(points.values, rows)
-            return [rows.lowerBound + ranking.place(ofRank: Int(rank))]
+            return [rows.lowerBound + ranking.place(ofRank: rank)]
         case .mode: return [mode(points, rows)]
         case .sample: return sample(rows)
         case .top, .bottom: return extremes(points, rows)
         default: return [best(points, rows)]
         }
+    }
+
+    /// Nil where so few values have none.
+    func percentileRank(_ count: Int) -> Int? {
+        let rank = (Double(count) * parameter / 100 + 0.5).rounded(.down) - 1
+        return rank >= 0 && rank < Double(count) ? Int(rank) : nil
     }
 
     private func sortedByValue(_ points: PointList, _ rows: [Int]) -> [Int] {
@@ -134,7 +142,7 @@ struct Selection {
 
     /// Sorted rows. Once the query shall stop nothing is compared any more, so that the sort ends
     /// soon, in whatever order: nobody will see it.
-    private func sorted(_ rows: [Int], _ isBefore: (Int, Int) -> Bool) -> [Int] {
+    func sorted(_ rows: [Int], _ isBefore: (Int, Int) -> Bool) -> [Int] {
         var comparisons = 0
         var isStopping = false
         return rows.sorted {
@@ -144,7 +152,7 @@ struct Selection {
         }
     }
 
-    private func precedes(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
+    func precedes(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
         let (a, b) = (points.values.bits[left], points.values.bits[right])
         switch points.values.type {
         case .float?:
@@ -154,7 +162,7 @@ struct Selection {
         }
     }
 
-    private func exceeds(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
+    func exceeds(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
         guard points.values.type == .float else { return precedes(points, right, left) }
         return Double(bitPattern: points.values.bits[left])
             .exceeds(Double(bitPattern: points.values.bits[right]))

@@ -363,7 +363,7 @@ struct TagScan {
         if condition.isAlways { return true }
         // Rows without any of the columns are not read.
         let nothing = plan.references.map { _ in ResultVector.constant(nil, count: 1) }
-        let evaluator = Evaluator(integersDivideToFloat: false)
+        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
         if evaluator.mask(condition, nothing, count: 1)[0] { return true }
         input.condition = condition
         var reader = BlockReader(

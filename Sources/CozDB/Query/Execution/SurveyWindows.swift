@@ -1,7 +1,22 @@
 // Aggregates of the values in windows around anchors. Anchors and values go by time, so both ends
-// of the window only ever move on; a value is looked at once for each window that it lies in.
+// of the window only ever move on. Where windows overlap much, a structure that they share makes
+// each cost the logarithm of its values; see WindowTree and SlidingWindows.
 
 struct WindowValues {
+    /// Values of a window that are added one by one.
+    static let directCountMax = 1024
+    /// How often each value may be looked at before windows share a structure.
+    private static let directFactor = 4
+
+    private enum Answer {
+        case null
+        /// A value that was stored.
+        case row(Int)
+        case computed(UInt64)
+    }
+
+    private typealias Way = (_ rows: Range<Int>) throws(DatabaseError) -> Answer
+
     let window: SurveyWindow
     /// By ascending time, none of them null.
     let points: PointList
@@ -10,34 +25,72 @@ struct WindowValues {
     func values(
         _ anchors: [Int64], _ counters: CounterBox
     ) throws(DatabaseError) -> ResultVector {
-        let type = points.values.type
         var builder = VectorBuilder(type: resultType)
         builder.reserve(anchors.count)
-        let selection = Selection(
-            aggregate: aggregate ?? .first, parameter: window.parameter, buckets: nil, time: nil,
-            distinguishing: [])
+        let share = MemoryShare(counters.memory)
+        try share.resize(to: anchors.count * 16)
+        let windows = windows(anchors)
+        let way = try way(windows, counters)
+        var workSinceAsked = 0
+        for (number, rows) in windows.enumerated() {
+            workSinceAsked += 16 + rows.count
+            if workSinceAsked > 4096 {
+                workSinceAsked = 0
+                try counters.checkCancelled()
+            }
+            let answer: Answer
+            if case .aggregate(.count) = window.function {
+                answer = .computed(UInt64(rows.count))
+            } else if rows.isEmpty {
+                answer = .null
+            } else if aggregate == nil {
+                answer = .row(nearest(rows, anchors[number]))
+            } else {
+                answer = try way(rows)
+            }
+            switch answer {
+            case .null: builder.appendNull()
+            case .row(let row): builder.append(points.values, row: row)
+            case .computed(let bits): builder.append(resultType ?? .float, bits)
+            }
+        }
+        return builder.finished()
+    }
+
+    /// The rows in the window of each anchor.
+    private func windows(_ anchors: [Int64]) -> [Range<Int>] {
         let times = points.times
         var (lower, upper) = (0, 0)
-        for (number, anchor) in anchors.enumerated() {
-            if number % 256 == 0 { try counters.checkCancelled() }
+        return anchors.map { anchor in
             let start = anchor.addingSaturating(-window.before)
             let end = anchor.addingSaturating(window.after)
             while lower < times.count, times[lower] <= start { lower += 1 }
             while upper < times.count, times[upper] <= end { upper += 1 }
-            let rows = min(lower, upper)..<upper
-            if case .aggregate(.count) = window.function {
-                builder.append(.integer, UInt64(rows.count))
-            } else if rows.isEmpty {
-                builder.appendNull()
-            } else if let row = selected(rows, anchor, selection) {
-                builder.append(points.values, row: row)
-            } else if let type, let bits = computed(rows, type, selection) {
-                builder.append(resultType ?? type, bits)
-            } else {
-                builder.appendNull()
-            }
+            return min(lower, upper)..<upper
         }
-        return builder.finished()
+    }
+
+    /// How to answer windows that are not empty, in their order.
+    private func way(
+        _ windows: [Range<Int>], _ counters: CounterBox
+    ) throws(DatabaseError) -> Way {
+        let selection = Selection(
+            aggregate: aggregate ?? .first, parameter: window.parameter, buckets: nil, time: nil,
+            distinguishing: [], counters: counters)
+        let total = windows.reduce(0) { $0 + $1.count }
+        let isShared = total > points.count * WindowValues.directFactor
+        switch aggregate {
+        case .first?: return { rows in .row(rows.lowerBound) }
+        case .last?: return { rows in .row(rows.upperBound - 1) }
+        case .mode?, .median?, .percentile?:
+            if isShared { return try slidingWay(selection, counters) }
+            return { rows in selected(rows, selection, counters) }
+        case .min?, .max?, .spread?:
+            return try extremesWay(selection, isShared, counters)
+        case .sum?, .mean?, .stddev?:
+            return try sumsWay(isShared, counters)
+        default: return { _ in .null }
+        }
     }
 
     private var aggregate: Aggregate? {
@@ -50,13 +103,37 @@ struct WindowValues {
 
     // MARK: Values that were stored
 
-    private func selected(_ rows: Range<Int>, _ anchor: Int64, _ selection: Selection) -> Int? {
-        switch aggregate {
-        case nil: return nearest(rows, anchor)
-        case .first?: return rows.lowerBound
-        case .last?: return rows.upperBound - 1
-        case .mode?, .percentile?, .min?, .max?: return selection.select(points, rows).first
-        default: return nil
+    private func selected(
+        _ rows: Range<Int>, _ selection: Selection, _ counters: CounterBox
+    ) -> Answer {
+        counters.windowSteps += rows.count
+        if case .float(let value)? = selection.compute(points, rows) {
+            return .computed(value.bitPattern)
+        }
+        return selection.select(points, rows).first.map { .row($0) } ?? .null
+    }
+
+    private func slidingWay(
+        _ selection: Selection, _ counters: CounterBox
+    ) throws(DatabaseError) -> Way {
+        if aggregate == .mode {
+            var counts = try SlidingCounts(points, selection, counters)
+            return { rows throws(DatabaseError) in
+                try counts.slide(to: rows)
+                return .row(try counts.mode())
+            }
+        }
+        var ranks = try SlidingRanks(points, selection, counters)
+        return { rows throws(DatabaseError) in
+            try ranks.slide(to: rows)
+            if aggregate == .median {
+                let median = selection.median(points, count: rows.count) {
+                    ranks.row(ofRank: $0)
+                }
+                return .computed(median.bitPattern)
+            }
+            return selection.percentileRank(rows.count).map { .row(ranks.row(ofRank: $0)) }
+                ?? .null
         }
     }
 
@@ -74,25 +151,66 @@ struct WindowValues {
 
     // MARK: Values that are computed
 
-    /// The values of a window are added in their order, whatever windows came before: what is
-    /// carried along would make sums of floats depend on it.
-    private func computed(
-        _ rows: Range<Int>, _ type: FieldType, _ selection: Selection
-    ) -> UInt64? {
-        let values = points.values.bits.span.extracting(rows)
-        switch aggregate {
-        case .sum?: return type == .float ? sum(values).bitPattern : wrappingSum(values)
-        case .mean?:
+    private func extremesWay(
+        _ selection: Selection, _ isShared: Bool, _ counters: CounterBox
+    ) throws(DatabaseError) -> Way {
+        let type = points.values.type ?? .float
+        guard isShared else {
+            return { rows in
+                guard aggregate == .spread else { return selected(rows, selection, counters) }
+                counters.windowSteps += rows.count
+                return .computed(spread(points.values.bits.span.extracting(rows), type))
+            }
+        }
+        let tree = try WindowTree(
+            WindowExtremes(points: points, selection: selection), points.times, keepsNodes: true,
+            counters)
+        return { rows in
+            let (least, most) = tree.summary(of: rows)
+            switch aggregate {
+            case .min?: return .row(least)
+            case .max?: return .row(most)
+            default:
+                let ends = [points.values.bits[least], points.values.bits[most]]
+                return .computed(spread(ends.span, type))
+            }
+        }
+    }
+
+    /// Few values are added in their order, many as the tree has them: either way the sum of floats
+    /// does not depend on other windows.
+    private func sumsWay(
+        _ isShared: Bool, _ counters: CounterBox
+    ) throws(DatabaseError) -> Way {
+        let type = points.values.type ?? .float
+        if aggregate == .stddev {
+            let tree = try WindowTree(
+                WindowMoments(values: points.values), points.times, keepsNodes: isShared, counters)
+            return { rows in
+                guard rows.count > WindowValues.directCountMax else {
+                    counters.windowSteps += rows.count
+                    let values = points.values.bits.span.extracting(rows)
+                    return deviation(values, type).map { .computed($0.bitPattern) } ?? .null
+                }
+                let moments = tree.summary(of: rows)
+                return .computed((moments.squares / (moments.count - 1)).squareRoot().bitPattern)
+            }
+        }
+        let tree = try WindowTree(
+            WindowSums(values: points.values), points.times, keepsNodes: isShared, counters)
+        return { rows in
+            let sum: UInt64
+            if rows.count > WindowValues.directCountMax {
+                sum = tree.summary(of: rows)
+            } else {
+                counters.windowSteps += rows.count
+                let values = points.values.bits.span.extracting(rows)
+                sum = type == .float ? self.sum(values).bitPattern : wrappingSum(values)
+            }
+            guard aggregate == .mean else { return .computed(sum) }
             let total =
-                type == .float
-                ? sum(values) : Double(Int64(bitPattern: wrappingSum(values)))
-            return (total / Double(rows.count)).bitPattern
-        case .median?:
-            guard case .float(let median)? = selection.compute(points, rows) else { return nil }
-            return median.bitPattern
-        case .spread?: return spread(values, type)
-        case .stddev?: return deviation(values, type)?.bitPattern
-        default: return nil
+                type == .float ? Double(bitPattern: sum) : Double(Int64(bitPattern: sum))
+            return .computed((total / Double(rows.count)).bitPattern)
         }
     }
 

@@ -15,7 +15,7 @@ indirect enum Evaluation: Sendable {
     case isNull(Evaluation, negated: Bool)
     /// A test of a string; `missing` is what it says of a value that is not there.
     case stringTest(Evaluation, StringTest, missing: Bool)
-    case contains(Evaluation, [FieldValue], negated: Bool)
+    case contains(Evaluation, ValueSet, negated: Bool)
     /// `delay()`: it depends on the time of the row too.
     case delay(Evaluation, unit: Int64)
 }
@@ -25,7 +25,7 @@ final class StringTest: TextTest {
     enum Rule: Sendable {
         case equals(String, negated: Bool)
         case matches(Regex, negated: Bool)
-        case isAmong([Name], negated: Bool)
+        case isAmong(ValueSet, negated: Bool)
     }
 
     let rule: Rule
@@ -38,7 +38,7 @@ final class StringTest: TextTest {
         switch rule {
         case .equals(let other, let negated): Name(text) == Name(other) ? !negated : negated
         case .matches(let regex, let negated): regex.matches(text) != negated
-        case .isAmong(let names, let negated): names.contains(Name(text)) != negated
+        case .isAmong(let values, let negated): values.contains(.string(text)) != negated
         }
     }
 }
@@ -47,6 +47,9 @@ final class StringTest: TextTest {
 struct Evaluator {
     /// Integer divided by integer is a float in SELECT, an integer in WHERE, as in InfluxDB.
     var integersDivideToFloat = true
+    /// What a boolean comes to where the row has none: false, but in WHERE over stored rows, where
+    /// no comparison with it holds, as in InfluxDB.
+    var missing = MissingBoolean.isFalse
     /// How many references stand before the calls.
     var referenceCount = 0
     /// Times of the rows, where the evaluation asks for them.
@@ -59,10 +62,12 @@ struct Evaluator {
         case .seriesTag: return .constant(nil, count: count)
         case .constant(let value): return .constant(value, count: count)
         case .binary(let symbol, let left, let right):
+            let missing = left.isColumn || right.isColumn ? missing : .isFalse
             let left = evaluate(left, columns, count: count)
             let right = evaluate(right, columns, count: count)
             return VectorArithmetic.binary(
-                symbol, left, right, integersDivideToFloat: integersDivideToFloat)
+                symbol, left, right, integersDivideToFloat: integersDivideToFloat,
+                missing: missing)
         case .math(let function, let arguments):
             let vectors = arguments.map { evaluate($0, columns, count: count) }
             return VectorArithmetic.math(function, vectors, count: count)
@@ -77,7 +82,7 @@ struct Evaluator {
             return .mask(
                 (0..<count).map { row in
                     guard let value = vector.value(row) else { return false }
-                    return values.contains { Evaluator.areEqual($0, value) } != negated
+                    return values.contains(value) != negated
                 })
         case .delay(let inner, let unit):
             let vector = evaluate(inner, columns, count: count)
@@ -116,14 +121,6 @@ struct Evaluator {
         }
         return .mask(mask)
     }
-
-    static func areEqual(_ left: FieldValue, _ right: FieldValue) -> Bool {
-        switch (left, right) {
-        case (.integer(let a), .float(let b)), (.float(let b), .integer(let a)): Double(a) == b
-        case (.float(let a), .float(let b)): a == b
-        default: left == right
-        }
-    }
 }
 
 extension Evaluation {
@@ -155,6 +152,11 @@ extension Evaluation {
             return Evaluation.contains(part, values, negated: negated).folded([part])
         case .delay(let inner, let unit): return .delay(inner.specialized(tag), unit: unit)
         }
+    }
+
+    /// Whether it is a column as it is, with nothing computed of it.
+    fileprivate var isColumn: Bool {
+        if case .column = self { true } else { false }
     }
 
     /// The references that it reads.

@@ -4,8 +4,6 @@
 // Source: R. J. Hyndman, G. Athanasopoulos, "Forecasting: principles and practice"; first guesses
 // and the order of computing are those of InfluxDB 1.8, so that the predictions are the same.
 
-internal import Glibc
-
 struct HoltWinters: Sendable {
     /// Buckets to predict; at least 1.
     let count: Int64
@@ -203,10 +201,40 @@ struct HoltWinters: Sendable {
             let newFactor = gamma * (value / expected) + (1 - gamma) * factor
             value = (newLevel + dampings * newTrend) * nextFactor
             (level, trend) = (newLevel, newTrend)
-            dampings += pow(damping, Double(step))
+            dampings += HoltWinters.power(damping, step)
             if seasonCount > 0 { parameters[Place.factors + slot] = newFactor }
             result.append(value)
         }
         return result
+    }
+
+    /// A number from 0 to 1, or a NaN, to the power of a whole number above 0, rounded as Go does,
+    /// InfluxDB's language: by repeated squaring of the fraction, with the exponent of two apart.
+    /// The last bit counts: the search for the constants takes another way after it, and can end
+    /// elsewhere.
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        guard exponent > 1, base > 0, base < 1 else { return base }
+        // At least a half, below one.
+        var square = base.significand / 2
+        var squareExponent = Int(base.exponent) + 1
+        var product = 1.0
+        var productExponent = 0
+        var rest = exponent
+        while rest > 0 {
+            // Too small for a Double.
+            if squareExponent < -4096 { return 0 }
+            if rest & 1 == 1 {
+                product *= square
+                productExponent += squareExponent
+            }
+            square *= square
+            squareExponent *= 2
+            if square < 0.5 {
+                square *= 2
+                squareExponent -= 1
+            }
+            rest >>= 1
+        }
+        return Double(sign: .plus, exponent: productExponent, significand: product)
     }
 }

@@ -17,7 +17,7 @@ extension Transformation {
         switch self {
         case .derivative(let unit, let nonNegative):
             Transformation.pairs(points) { previous, row in
-                let difference = points.number(row) - points.number(previous)
+                let difference = points.change(previous, row)
                 if nonNegative, difference < 0 { return }
                 let elapsed = points.times[row].nanoseconds(since: points.times[previous])
                 let duration = (isAscending ? elapsed : -elapsed) / Double(unit)
@@ -43,18 +43,8 @@ extension Transformation {
                 builder.append(.integer, UInt64(bitPattern: units))
             }
         case .movingAverage(let count):
-            var sum = 0.0
-            for row in points.times.indices {
-                sum += points.number(row)
-                if row >= count { sum -= points.number(row - count) }
-                guard row >= count - 1 else { continue }
-                // What is infinite would stay in the sum for ever.
-                if !sum.isFinite {
-                    sum = ((row - count + 1)...row).reduce(0) { $0 + points.number($1) }
-                }
-                list.times.append(points.times[row])
-                builder.append(.float, (sum / Double(count)).bitPattern)
-            }
+            if points.count >= count { list.times = Array(points.times[(count - 1)...]) }
+            points.addAverages(over: count, to: &builder)
         case .cumulativeSum:
             list.times = points.times
             points.addSums(to: &builder)
@@ -106,6 +96,53 @@ extension PointList {
         }
     }
 
+    /// From one value to the next; of integers computed as such, where it wraps.
+    fileprivate func change(_ previous: Int, _ row: Int) -> Double {
+        guard values.type == .integer else { return number(row) - number(previous) }
+        return Double(
+            Int64(bitPattern: values.bits[row]) &- Int64(bitPattern: values.bits[previous]))
+    }
+
+    /// The means of each so many values one after the other. Sums of integers wrap; those of floats
+    /// are made of additions alone, since what is subtracted again leaves its rounding behind: from
+    /// the row to the end of its stretch of `count` rows, and from the begin of the next.
+    fileprivate func addAverages(over count: Int, to builder: inout VectorBuilder) {
+        guard values.type == .float else {
+            var sum: Int64 = 0
+            for row in times.indices {
+                sum &+= Int64(bitPattern: values.bits[row])
+                if row >= count { sum &-= Int64(bitPattern: values.bits[row - count]) }
+                guard row >= count - 1 else { continue }
+                builder.append(.float, (Double(sum) / Double(count)).bitPattern)
+            }
+            return
+        }
+        var sum = 0.0
+        var sumsToEnd: [Double] = []
+        for row in times.indices {
+            let place = row % count
+            if place == 0 {
+                sum = 0
+                if row > 0 { sumsToEnd = self.sumsToEnd(of: (row - count)..<row) }
+            }
+            sum += number(row)
+            guard row >= count - 1 else { continue }
+            let earlier = place == count - 1 ? 0 : sumsToEnd[place + 1]
+            builder.append(.float, ((earlier + sum) / Double(count)).bitPattern)
+        }
+    }
+
+    /// For each of some rows the sum of the values from there to the last of them.
+    private func sumsToEnd(of rows: Range<Int>) -> [Double] {
+        var sums = Array(repeating: 0.0, count: rows.count)
+        var sum = 0.0
+        for row in rows.reversed() {
+            sum += number(row)
+            sums[row - rows.lowerBound] = sum
+        }
+        return sums
+    }
+
     fileprivate var numbers: [Double] { times.indices.map { number($0) } }
 
     fileprivate func difference(_ row: Int, _ previous: Int, nonNegative: Bool) -> UInt64? {
@@ -131,31 +168,38 @@ struct BucketFiller {
         to points: PointList, checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> PointList {
         guard points.count > 0, let type = points.values.type else { return points }
-        var list = PointList(times: starts)
+        var list = PointList()
+        list.times.reserveCapacity(starts.count)
         var values = VectorBuilder(type: type)
         var others = points.auxiliary.map { VectorBuilder(type: $0.type) }
         let isAscending = starts.count < 2 || starts[0] < starts[1]
-        var row = 0
-        var previous: Int?
-        for (place, start) in starts.enumerated() {
+        var (row, place) = (0, 0)
+        while place < starts.count || row < points.count {
             if place % 8192 == 8191 { try checkCancelled() }
-            // Buckets before the range, which transformations ask for, are among the starts.
-            while row < points.count,
-                isAscending ? points.times[row] < start : points.times[row] > start
-            {
-                row += 1
-            }
-            if row < points.count, points.times[row] == start {
-                values.append(points.values, row: row)
-                for index in others.indices {
+            let isPoint =
+                row < points.count
+                && (place == starts.count
+                    || (isAscending
+                        ? points.times[row] <= starts[place]
+                        : points.times[row] >= starts[place]))
+            // One that begins before the first, as a subquery's can, takes the place of a bucket,
+            // as in InfluxDB.
+            list.times.append(isPoint ? points.times[row] : starts[place])
+            place = min(place + 1, starts.count)
+            for index in others.indices {
+                if isPoint {
                     others[index].append(points.auxiliary[index], row: row)
+                } else {
+                    others[index].appendNull()
                 }
-                previous = row
-                row += 1
-                continue
             }
-            for index in others.indices { others[index].appendNull() }
-            append(start, points, previous, row, to: &values)
+            if isPoint {
+                values.append(points.values, row: row)
+                row += 1
+            } else {
+                let previous = row > 0 ? row - 1 : nil
+                append(list.times[list.times.count - 1], points, previous, row, to: &values)
+            }
         }
         list.values = values.finished()
         list.auxiliary = others.map { $0.finished() }

@@ -1,17 +1,26 @@
 // Operators and functions over whole columns, with InfluxDB's rules: integers stay integers except
 // under division, dividing by zero gives zero, types that do not fit compare as false and compute
-// to null, a missing value beside a boolean counts as false.
+// to null, a missing value beside a boolean counts as false or fulfils nothing.
 
 internal import Glibc
+
+/// What a value that is not there means beside a boolean.
+enum MissingBoolean: Sendable {
+    case isFalse
+    /// No comparison holds, and nothing is computed of it.
+    case isNothing
+}
 
 enum VectorArithmetic {
     static func binary(
         _ symbol: Operator, _ left: ResultVector, _ right: ResultVector,
-        integersDivideToFloat: Bool
+        integersDivideToFloat: Bool, missing: MissingBoolean = .isFalse
     ) -> ResultVector {
         switch (left.type, right.type) {
         case (.boolean?, .boolean?), (.boolean?, nil), (nil, .boolean?):
-            return booleans(symbol, left, right)
+            let result = booleans(symbol, left, right)
+            return missing == .isFalse || symbol == .and || symbol == .or
+                ? result : nothing(result, where: left, right)
         case (.integer?, .integer?):
             return integers(symbol, left, right, integersDivideToFloat: integersDivideToFloat)
         case (.float?, .float?), (.float?, .integer?), (.integer?, .float?):
@@ -19,6 +28,9 @@ enum VectorArithmetic {
         case (.string?, .string?): return strings(symbol, left, right)
         default:
             // Types that cannot be compared are never equal, and compute to nothing.
+            if symbol.isCondition, left.type == .boolean || right.type == .boolean {
+                return mixed(symbol, left, right, missing: missing)
+            }
             if symbol.isCondition {
                 return .mask(Array(repeating: false, count: left.count))
             }
@@ -51,6 +63,35 @@ enum VectorArithmetic {
             result.bits[row] = 0
             result.isPresent[row] = symbol.precedence <= 3
         }
+        return result
+    }
+
+    /// The result of an operator on booleans without the rows in which one is missing.
+    private static func nothing(
+        _ result: ResultVector, where left: ResultVector, _ right: ResultVector
+    ) -> ResultVector {
+        var result = result
+        for row in result.bits.indices where !left.isPresent[row] || !right.isPresent[row] {
+            (result.bits[row], result.isPresent[row]) = (0, false)
+        }
+        return result
+    }
+
+    /// A boolean beside a value of another type: nothing holds of the two, but where there is none
+    /// the boolean is alone.
+    private static func mixed(
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector, missing: MissingBoolean
+    ) -> ResultVector {
+        let isLeft = left.type == .boolean
+        let other = isLeft ? right : left
+        guard other.isPresent.contains(false) else {
+            return .mask(Array(repeating: false, count: left.count))
+        }
+        let none = ResultVector.constant(nil, count: left.count)
+        var result = binary(
+            symbol, isLeft ? left : none, isLeft ? none : right, integersDivideToFloat: true,
+            missing: missing)
+        for row in result.bits.indices where other.isPresent[row] { result.bits[row] = 0 }
         return result
     }
 

@@ -8,6 +8,8 @@ final class CounterBox {
     let memory: QueryMemory
     /// Columns that the thread has open.
     lazy var columns = ColumnPool()
+    /// Values and nodes of trees that windows looked at: what their cost grows with.
+    var windowSteps = 0
     private var counts: [ReadCounts] = []
     private let isCancelled: (@Sendable () -> Bool)?
 

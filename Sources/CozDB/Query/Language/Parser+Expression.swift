@@ -14,6 +14,8 @@ extension Parser {
         while true {
             if precedence <= 3, let condition = try conditionSuffix(left) {
                 left = condition
+                chain += 1
+                try checkDepth(chain)
                 continue
             }
             guard let symbol = operatorAhead(), symbol.precedence >= precedence else { return left }

@@ -7,6 +7,7 @@ extension Parser {
     ) throws(DatabaseError) -> SelectStatement {
         try enter()
         defer { leave() }
+        if isSubquery { try countSubquery() }
         var statement = SelectStatement(offset: offset)
         statement.fields = try selectFields()
         if !isSubquery, take(.into) { statement.targetOffset = try target() }

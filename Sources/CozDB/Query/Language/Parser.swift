@@ -9,6 +9,12 @@ struct Parser {
     private(set) var offset = 0
     private var ahead: Lexeme?
     private var depth = 0
+    /// Of the statement that is being read.
+    private var subqueryCount = 0
+
+    /// Most subqueries of a statement: each is planned and answered by itself, also where several
+    /// stand side by side at each of several levels.
+    static let subqueryCountMax = 200
 
     /// - Throws: `limitExceeded` where the text is longer than the options allow, `usage` where it
     ///   does not parse.
@@ -29,8 +35,13 @@ struct Parser {
         }
         var parser = Parser(
             lexer: Lexer(text, parameters: options.parameters),
-            nestingDepthMax: min(options.nestingDepthMax, 500))
+            nestingDepthMax: nestingDepthMax(options))
         return try parser.statements()
+    }
+
+    /// The most levels of a statement.
+    static func nestingDepthMax(_ options: QueryOptions) -> Int {
+        min(options.nestingDepthMax, 500)
     }
 
     private init(lexer: Lexer, nestingDepthMax: Int) {
@@ -56,6 +67,7 @@ struct Parser {
 
     private mutating func statement() throws(DatabaseError) -> Statement {
         let first = peek()
+        subqueryCount = 0
         guard case .keyword(let keyword) = first.token else {
             throw unexpected(Parser.statementWords)
         }
@@ -270,6 +282,17 @@ struct Parser {
     }
 
     mutating func leave() { depth -= 1 }
+
+    /// Entered by each subquery.
+    mutating func countSubquery() throws(DatabaseError) {
+        subqueryCount += 1
+        guard subqueryCount <= Parser.subqueryCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "statement has more than \(Parser.subqueryCountMax) subqueries; make several "
+                    + "statements of it, or name several experiments in one FROM", offset: offset)
+        }
+    }
 
     /// Long chains of operators are as deep as nested parentheses.
     func checkDepth(_ more: Int) throws(DatabaseError) {

@@ -85,6 +85,14 @@ indirect enum Expression: Sendable {
         }
     }
 
+    /// Whether it stands for names that match: `*` or a regular expression.
+    var isPattern: Bool {
+        switch self {
+        case .wildcard, .regex: true
+        default: false
+        }
+    }
+
     /// The expression without the parentheses around it.
     var bare: Expression {
         if case .parenthesis(let inner) = self { return inner.bare }

@@ -134,6 +134,9 @@ enum Operator: String, Sendable {
     /// Whether the result is true or false, so that it belongs into WHERE only.
     var isCondition: Bool { precedence <= 3 }
 
+    /// Whether it compares two values.
+    var isComparison: Bool { precedence == 3 }
+
     var isRegex: Bool { self == .matches || self == .matchesNot }
 
     /// The operator that says the same with its sides exchanged.

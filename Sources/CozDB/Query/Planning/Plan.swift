@@ -83,6 +83,8 @@ struct PlannedColumn {
     /// Its name before it was made unique: what a statement around this one calls it.
     var baseName: String
     var type: FieldType?
+    /// Whether it shows a tag: to wildcards of a statement around this one it is no field.
+    var isTag = false
     /// Columns are the references, then the calls.
     var evaluation: Evaluation
 }
@@ -143,6 +145,30 @@ final class SelectPlan: @unchecked Sendable {
             }
         }
         return all
+    }
+
+    /// What a tag that a series lacks is in SELECT: null among stored rows, the empty text where a
+    /// subquery groups by it.
+    func value(ofTag text: String, _ source: PlannedSource) -> FieldValue? {
+        if case .experiment = source.origin, text.isEmpty { return nil }
+        return .string(text)
+    }
+
+    /// Whether a reference means a tag in all sources that know it, also one that a subquery
+    /// selects.
+    func isTagEverywhere(_ reference: Int) -> Bool {
+        if references[reference].computation != nil { return false }
+        var isKnown = false
+        for source in sources {
+            switch (source.bindings[reference], source.origin) {
+            case (.column(_, let isTag), _) where !isTag: return false
+            case (.output(let column), .subquery(let inner)) where !inner.columns[column].isTag:
+                return false
+            case (.missing, _): continue
+            default: isKnown = true
+            }
+        }
+        return isKnown
     }
 
     /// Whether a reference can have values of its own in a source: tags alone make no rows.

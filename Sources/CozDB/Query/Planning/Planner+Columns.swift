@@ -25,7 +25,7 @@ extension Planner {
                 PlannedColumn(
                     name: field.alias ?? "",
                     baseName: field.alias ?? field.expression.columnName, type: type,
-                    evaluation: evaluation))
+                    isTag: plan.isTag(evaluation), evaluation: evaluation))
             try addDistinguishing(field.expression, plan)
         }
         plan.collectAuxiliary()
@@ -44,7 +44,7 @@ extension Planner {
             plan.columns.append(
                 PlannedColumn(
                     name: "", baseName: reference.name, type: plan.references[index].type,
-                    evaluation: .column(index)))
+                    isTag: plan.isTag(.column(index)), evaluation: .column(index)))
         }
     }
 
@@ -278,6 +278,10 @@ extension SelectPlan {
         case .abs, .ceil, .floor, .round: return first
         default: return .float
         }
+    }
+
+    fileprivate func isTag(_ evaluation: Evaluation) -> Bool {
+        if case .column(let index) = evaluation { isTagEverywhere(index) } else { false }
     }
 
     /// References that columns read themselves, not through a call.

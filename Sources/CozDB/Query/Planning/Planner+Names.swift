@@ -284,24 +284,39 @@ struct ConditionBinder {
         case (.notEqual, let side, .string(let text, _)),
             (.notEqual, .string(let text, _), let side):
             return try test(side, .equals(text, negated: true))
-        default: return .binary(symbol, try bind(left), try bind(right))
+        default:
+            let sides = (try bind(left), try bind(right))
+            if symbol.isComparison, isUnknown(left) || isUnknown(right) {
+                return .constant(.boolean(false))
+            }
+            return .binary(symbol, sides.0, sides.1)
         }
+    }
+
+    /// Whether it is a name that the source does not know: no comparison with it holds, but for
+    /// one with a text, which takes it for a tag.
+    private func isUnknown(_ side: Expression) -> Bool {
+        guard case .reference(let reference) = side.bare,
+            case .missing = source.bindings[plan.reference(reference)]
+        else { return false }
+        return true
     }
 
     private func contains(
         _ inner: Expression, _ list: [Expression], negated: Bool
     ) throws(DatabaseError) -> Evaluation {
         var values: [FieldValue] = []
-        var names: [Name] = []
+        var areTexts = true
         for item in list {
             guard case .constant(let value?) = try bind(item) else { continue }
             values.append(value)
-            if case .string(let text) = value { names.append(Name(text)) }
+            if case .string = value { continue }
+            areTexts = false
         }
-        if names.count == values.count {
-            return try test(inner, .isAmong(names, negated: negated))
+        if areTexts {
+            return try test(inner, .isAmong(ValueSet(values), negated: negated))
         }
-        return .contains(try bind(inner), values, negated: negated)
+        return .contains(try bind(inner), ValueSet(values), negated: negated)
     }
 
     /// A tag that a row does not have is the empty string; a field is nothing, whatever is asked.
@@ -314,10 +329,10 @@ struct ConditionBinder {
             return .stringTest(bound, test, missing: false)
         }
         let index = plan.reference(reference)
-        switch (source.bindings[index], source.origin) {
-        case (.column(_, isTag: true), _):
+        switch source.bindings[index] {
+        case .column(_, isTag: true):
             return .stringTest(bound, test, missing: test.accepts(""))
-        case (.missing, .experiment)
+        case .missing
         where reference.kind == .tag || (reference.kind == .any && plan.mayBeTag(index)):
             return .constant(.boolean(test.accepts("")))
         default: return .stringTest(bound, test, missing: false)

@@ -247,10 +247,7 @@ struct Planner {
         let hasWildcard = fields.contains { field in
             var found = false
             field.expression.walk { part in
-                switch part {
-                case .wildcard, .regex: found = true
-                default: break
-                }
+                if part.isPattern { found = true }
             }
             return found
         }
@@ -287,6 +284,8 @@ struct Planner {
         var fields: [Name: FieldType] = [:]
         // Those of an experiment are sorted already, which makes sorting them a look.
         var names: [Name] = []
+        // Tags that subqueries select.
+        var selected: Set<Name> = []
         for source in plan.sources {
             var own: [(String, FieldType?)]
             switch source.origin {
@@ -294,8 +293,9 @@ struct Planner {
             case .subquery(let inner):
                 // A name means the first column that has it.
                 var known: Set<Name> = []
-                own = inner.columns.map { ($0.baseName, $0.type) }
-                own.removeAll { !known.insert(Name($0.0)).inserted }
+                let first = inner.columns.filter { known.insert(Name($0.baseName)).inserted }
+                own = first.filter { !$0.isTag }.map { ($0.baseName, $0.type) }
+                for column in first where column.isTag { selected.insert(Name(column.baseName)) }
             }
             for case (let text, let type?) in own {
                 let name = Name(text)
@@ -304,9 +304,12 @@ struct Planner {
                 if let known { fields[name] = Planner.wider(known, type) }
             }
         }
-        guard !fields.isEmpty else { return [] }
-        var tags = try allTags(plan)
-        for dimension in plan.dimensions { tags.remove(Name(dimension.name)) }
+        guard !fields.isEmpty || !selected.isEmpty else { return [] }
+        // By which tags `*` and a regular expression group, is known too late: no tag is a column.
+        let isByPattern = statement.dimensions.contains { $0.isPattern }
+        var tags = isByPattern ? [] : try allTags(plan)
+        for name in plan.ownDimensions { tags.remove(name) }
+        tags.formUnion(selected.filter { fields[$0] == nil })
         var columns: [WildcardColumn] = []
         for name in names {
             guard let type = fields[name] else { continue }

@@ -40,8 +40,10 @@ public enum QueryLanguage {
     /// - Parameter options: parameters and limits; nil is none, and the usual ones.
     public static func isComplete(_ text: String, options: QueryOptions? = nil) -> Bool {
         do throws(DatabaseError) {
-            let usual = QueryOptions(now: Timestamp(nanoseconds: 0))
-            _ = try Parser.parse(text, options: options ?? usual)
+            let options = options ?? QueryOptions(now: Timestamp(nanoseconds: 0))
+            try StatementStack.run(text, options) { () throws(DatabaseError) in
+                _ = try Parser.parse(text, options: options)
+            }
             return true
         } catch {
             guard let offset = error.offset, error.kind == .usage else { return true }

@@ -41,9 +41,14 @@ struct RegexMatcher {
     private var current = StateList()
     private var following = StateList()
     private var stack: [Int] = []
+    /// What each set says of the scalar that is read: twice the number of its step, and one more
+    /// where it has it. A scalar is looked for in each set once, whatever the number of states.
+    private var verdicts: [Int]
+    private var step = 0
 
     init(_ program: RegexProgram) {
         self.program = program
+        verdicts = Array(repeating: -1, count: program.sets.count)
         current.reserve(program.instructions.count)
         following.reserve(program.instructions.count)
     }
@@ -63,10 +68,13 @@ struct RegexMatcher {
             guard let scalar = next else { return false }
             let after = iterator.next()?.value
             following.removeAll()
+            step += 2
             for state in current.states {
-                guard case .scalar(let set) = program.instructions[state],
-                    program.sets[set].contains(scalar)
-                else { continue }
+                guard case .scalar(let set) = program.instructions[state] else { continue }
+                if verdicts[set] < step {
+                    verdicts[set] = step + (program.sets[set].contains(scalar) ? 1 : 0)
+                }
+                guard verdicts[set] > step else { continue }
                 if RegexMatcher.follow(
                     program, from: state + 1, before: scalar, after: after, into: &following, &stack
                 ) {

@@ -59,6 +59,21 @@ struct RegexSet: Sendable {
     }
 }
 
+extension RegexSet: Hashable {
+    static func == (left: RegexSet, right: RegexSet) -> Bool {
+        left.ranges == right.ranges && left.isNegated == right.isNegated
+            && left.ignoresCase == right.ignoresCase
+            && left.categories.elementsEqual(right.categories, by: ==)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ranges)
+        hasher.combine(isNegated)
+        hasher.combine(ignoresCase)
+        for category in categories { hasher.combine(category.name) }
+    }
+}
+
 /// The syntax tree of a regular expression; captures do not matter to a yes or no.
 indirect enum RegexNode: Sendable {
     case empty
@@ -86,9 +101,13 @@ struct RegexProgram: Sendable {
     /// Repetition multiplies; beyond this many instructions an expression is refused.
     static let instructionCountMax = 20_000
 
+    /// The places of sets in `sets`: equal ones are one, however often an expression repeats them.
+    private var setNumbers: [RegexSet: Int] = [:]
+
     init(_ node: RegexNode, of pattern: String) throws(DatabaseError) {
         try append(node, pattern)
         instructions.append(.match)
+        setNumbers = [:]
         exactText = RegexProgram.exactText(node)
     }
 
@@ -102,7 +121,10 @@ struct RegexProgram: Sendable {
         switch node {
         case .empty: break
         case .scalar(let set):
-            instructions.append(.scalar(sets.count))
+            let number = setNumbers[set] ?? sets.count
+            instructions.append(.scalar(number))
+            guard number == sets.count else { break }
+            setNumbers[set] = number
             sets.append(set)
         case .assertion(let assertion): instructions.append(.assert(assertion))
         case .sequence(let parts):

@@ -53,7 +53,9 @@ struct AsideFolder {
     func finish(_ report: [String]) throws(DatabaseError) {
         try calling("writing the report of the repair") { () throws(FileError) in
             let file = try folder.create("report.txt")
-            let text = Array((report.joined(separator: "\n") + "\n").utf8)
+            // Names are data, and whoever looks at the file does so on a terminal.
+            let lines = report.map { ControlText.escaped($0) + "\n" }
+            let text = Array(lines.joined().utf8)
             try file.writeAll(text.span, at: 0)
             try file.syncData()
             try folder.sync()

@@ -44,7 +44,9 @@ extension Engine {
     ) throws(DatabaseError) -> WriteReport {
         while true {
             let grounds = try grounds()
-            let filter = ForgottenFilter(grounds.forgotten, schemas: grounds.schemas)
+            let filter = ForgottenFilter(
+                grounds.forgotten, schemas: grounds.schemas,
+                isWhole: options.refusalPolicy == .throw)
             if let admitted = try filter.admitted(batch) {
                 if var report = try commit(admitted.batch, marks, on: grounds) {
                     admitted.count(into: &report)
@@ -69,6 +71,7 @@ extension Engine {
             return nil
         }
         try checkSize(record)
+        try checkReadable(record, grounds.schemas)
         let commit = EncodedCommit(
             record: record, report: encoder.report,
             schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
@@ -106,6 +109,19 @@ extension Engine {
                 .limitExceeded,
                 "a batch of \(record.count) bytes exceeds batchSizeBytesMax "
                     + "(\(limit)); write it in parts")
+        }
+    }
+
+    /// No record that could not be replayed gets into the log: it would close the database.
+    private func checkReadable(
+        _ record: [UInt8], _ schemas: SchemaSet
+    ) throws(DatabaseError) {
+        do throws(FormatError) {
+            try CommitVerifier.verify(record, schemas)
+        } catch {
+            throw DatabaseError(
+                .usage,
+                "a batch that could not be read back (\(error.message)); nothing was stored")
         }
     }
 

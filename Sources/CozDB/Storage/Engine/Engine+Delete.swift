@@ -147,11 +147,14 @@ extension Engine {
     ) throws(DatabaseError) {
         let files = state.withLock { $0.manifest.rejects }
         var gone: Set<UInt64> = []
+        var counts: [Name: Int] = [:]
         for info in files {
             for case .refusal(let refusal) in try rejects(info) where try isGone(refusal) {
-                if gone.insert(refusal.journalID).inserted { report.add(refusal) }
+                guard gone.insert(refusal.journalID).inserted else { continue }
+                counts[Name(refusal.experiment), default: 0] += 1
             }
         }
+        report.add(refusals: counts)
         guard !gone.isEmpty else { return }
         for info in files {
             let entries = try rejects(info)

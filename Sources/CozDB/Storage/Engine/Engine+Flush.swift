@@ -198,7 +198,23 @@ extension Engine {
             state.lastSnapshot = nil
         }
         if isSound, let failure { throw failure }
+        if let failure = state.withLock({ $0.closingFailure }) { throw failure }
     }
+
+    /// Remembers for `close` that the device failed in work that no row depends on.
+    func noteClosingFailure(_ error: DatabaseError) {
+        state.withLock { state in
+            guard state.phase >= .closing, state.closingFailure == nil else { return }
+            var failure = error
+            failure.message += Engine.rowsAreSafe
+            state.closingFailure = failure
+        }
+    }
+
+    private static let rowsAreSafe =
+        ". This was in the last merge of segments while closing: every row that was acknowledged "
+        + "is stored and safe, and nothing has to be written again. Look after the device, then "
+        + "let the segments be merged: cozdb compact, or Database.compact()"
 
     /// Ends a session that wrote with a manifest that was announced after closing began: beside it
     /// no lock file of before passes. Failing is no harm, as with `WitnessFile.seal`, which is not

@@ -69,9 +69,10 @@ extension Engine {
     private func mergeReplacedNames() throws(DatabaseError) {
         let (schemas, manifest) = state.withLock { ($0.schemas, $0.manifest) }
         let tags = schemas.participantTags
+        let byExperiment = manifest.segmentsByExperiment
         for schema in schemas.all
         where schema.attributes.contains(where: { tags.contains(Name($0.name)) }) {
-            let segments = manifest.segments(of: schema.id)
+            let segments = byExperiment[schema.id] ?? []
             if segments.count > 1 { try merge(segments) }
         }
     }

@@ -4,10 +4,17 @@ internal import Dispatch
 internal import Glibc
 
 extension Engine {
-    /// Remembers files that slow readers may still be about to open.
+    /// Remembers files that slow readers may still be about to open. Of logs only those of the last
+    /// flush stay: an import would keep all of its input for a minute.
     func retire(_ names: [FileName]) {
-        let deadline = DispatchTime.now() + .seconds(options.retireSeconds)
+        let now = DispatchTime.now()
+        let deadline = now + .seconds(options.retireSeconds)
         state.withLock { state in
+            if names.contains(where: \.isLog) {
+                for index in state.retired.indices where state.retired[index].name.isLog {
+                    state.retired[index].deadline = now
+                }
+            }
             state.retired += names.map { (name: $0, deadline: deadline) }
         }
         removeRetired(all: false)
@@ -15,18 +22,23 @@ extension Engine {
 
     /// Failing to remove a file is no loss: the next opening removes what no manifest names.
     ///
+    /// One thread removes at a time, and the others wait: what they find gone is gone then, and
+    /// its space is free.
+    ///
     /// - Parameter all: also those that slow readers may still be about to open.
     func removeRetired(all: Bool) {
-        let now = DispatchTime.now()
-        let due = state.withLock { state in
-            let due = state.retired.filter { all || $0.deadline <= now }
-            state.retired.removeAll { all || $0.deadline <= now }
-            return due
+        removalTurn.withLock { _ in
+            let now = DispatchTime.now()
+            let due = state.withLock { state in
+                let due = state.retired.filter { all || $0.deadline <= now }
+                state.retired.removeAll { all || $0.deadline <= now }
+                return due
+            }
+            guard !due.isEmpty else { return }
+            for entry in due { try? remove(entry.name) }
+            try? directory.sync()
+            state.withLock { $0.removals += 1 }
         }
-        for entry in due { try? remove(entry.name) }
-        guard !due.isEmpty else { return }
-        try? directory.sync()
-        state.withLock { $0.removals += 1 }
     }
 
     /// Runs something that takes space and leaves nothing behind where it fails. Where there is no
@@ -56,6 +68,10 @@ extension Engine {
     /// - Throws: `io` where a file cannot be removed; what is left is tried again with the next
     ///   one that is due.
     func eraseRetired() throws(DatabaseError) {
+        try removalTurn.withLock { _ throws(DatabaseError) in try eraseAll() }
+    }
+
+    private func eraseAll() throws(DatabaseError) {
         let all = state.withLock { $0.retired }
         guard !all.isEmpty else { return }
         try calling(

@@ -17,6 +17,8 @@ final class Engine: Sendable {
     private let changeTurn = Monitor(())
     /// Only one thread replaces the manifest.
     private let manifestTurn = Monitor(())
+    /// Only one thread removes retired files.
+    let removalTurn = Monitor(())
     let flushQueue = DispatchQueue(label: "cozdb.flush")
     /// Apart from flushes: a sync waits for the leader, and the leader may wait for a flush.
     let syncQueue = DispatchQueue(label: "cozdb.sync")
@@ -71,6 +73,8 @@ final class Engine: Sendable {
         /// Why nothing can be written any more.
         var failure: DatabaseError?
         var phase = Phase.open
+        /// What the device refused while closing, after all rows were in segments.
+        var closingFailure: DatabaseError?
         /// Whether the manifest names no log and was announced since closing began.
         var isSettled = false
         /// Files that no manifest names any more, with the time when they may go.
@@ -165,7 +169,7 @@ final class Engine: Sendable {
 
     // MARK: Whether there is still something to work on
 
-    private static func closed() -> DatabaseError {
+    static func closed() -> DatabaseError {
         DatabaseError(.closed, "the database was closed")
     }
 

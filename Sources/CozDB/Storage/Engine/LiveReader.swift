@@ -62,11 +62,15 @@ final class LiveReader: Sendable {
         return snapshot
     }
 
-    /// Calls the body with a manifest, its open segments and its logs, all of one moment.
+    /// Calls the body with a manifest, its open segments and its logs.
+    ///
+    /// Segments and the commits in those logs are a moment of the database, also where the writer
+    /// has replaced the manifest meanwhile: later commits are in other logs. So reading starts
+    /// again only where a file was gone before it could be opened; what is open stays open for the
+    /// next attempt, however short the sessions of writers are.
     func read<Result>(
         _ body: (Manifest, SegmentSet, LogReplay) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
-        var problem: DatabaseError?
         // What was met under one manifest: of two damaged files now the one shows, now the other.
         var seen: Set<String> = []
         for _ in 0..<LiveReader.attemptCountMax {
@@ -77,6 +81,7 @@ final class LiveReader: Sendable {
                 try found.check(manifest, in: directory)
                 var open = segments.withLock { $0 }
                 open.follow(manifest, in: directory)
+                segments.withLock { $0 = open }
                 // First it may mean that there is a newer manifest; then it is what it says.
                 if let failure = open.failures.min(by: { $0.key < $1.key })?.value,
                     !seen.contains(LiveReader.name(of: failure))
@@ -84,11 +89,6 @@ final class LiveReader: Sendable {
                     throw failure
                 }
                 let replay = try LogReplay(manifest, witness: found.witness, in: directory)
-                // Segments never change: only with logs several files must be of one moment.
-                if !manifest.logs.isEmpty {
-                    guard try self.manifest().generation == manifest.generation else { continue }
-                }
-                segments.withLock { $0 = open }
                 return try body(manifest, open, replay)
             } catch {
                 // A file that is gone, or a log that was being written, under a newer manifest.
@@ -97,13 +97,11 @@ final class LiveReader: Sendable {
                 guard seen.insert(LiveReader.name(of: error)).inserted else {
                     throw error.ofNamedFile
                 }
-                problem = error
             }
         }
-        throw problem
-            ?? DatabaseError(
-                .io, "the writer replaces the manifest faster than it can be read; try again",
-                file: directory.path)
+        throw DatabaseError(
+            .io, "files are removed faster than they can be opened; try again",
+            file: directory.path)
     }
 
     /// Tells problems apart.

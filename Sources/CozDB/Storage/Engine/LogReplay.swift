@@ -17,10 +17,13 @@ struct LogReplay {
     ) throws(DatabaseError) {
         schemas = manifest.schemas
         lastSequence = manifest.lastSequence
-        for log in manifest.logs {
-            let file = try calling("opening the write-ahead log") { () throws(FileError) in
+        // All are opened before any is read: what is open stays, whatever the writer removes.
+        let files = try manifest.logs.map { (log) throws(DatabaseError) in
+            try calling("opening the write-ahead log") { () throws(FileError) in
                 try directory.open(FileName.log(log.number).text, writable: false)
             }
+        }
+        for (log, file) in zip(manifest.logs, files) {
             let identity = LogIdentity(
                 databaseID: manifest.databaseID, number: log.number,
                 firstSequence: log.firstSequence)

@@ -141,13 +141,16 @@ enum Recovery {
         let lock = try calling("locking the database") { () throws(FileError) in
             try directory.lock(name)
         }
-        guard let lock else {
-            throw DatabaseError(
-                .locked,
-                "another process writes to this database (\(holder(of: directory))); "
-                    + "wait until it ends, or open read-only", file: directory.path)
-        }
-        return lock
+        if let lock { return lock }
+        let holder = holder(of: directory)
+        let isOwn = holder.hasPrefix("process \(getpid()),")
+        throw DatabaseError(
+            .locked,
+            isOwn
+                ? "another Database of this process (\(getpid())) writes to this database; share "
+                    + "that one, close it before, or open read-only"
+                : "another process writes to this database (\(holder)); wait until it ends, or "
+                    + "open read-only", file: directory.path)
     }
 
     /// Who says to hold the lock.

@@ -1,37 +1,38 @@
 // What must hold of a batch as a whole before anything of it is written.
 
 extension CommitEncoder {
-    /// What the numbered form of a batch takes unseen must not reach the log: no reader accepts it.
-    func checkNames(_ batch: borrowing WriteBatch) throws(DatabaseError) {
-        func check(
-            _ word: Span<UInt8>, _ what: String, atLeast least: Int = 1
-        ) throws(DatabaseError) {
-            guard (least...DatabaseOptions.nameSizeBytesMax).contains(word.count) else {
-                throw DatabaseError(
-                    .usage,
-                    "\(what) of \(word.count) bytes; expected \(least) to "
-                        + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
-            }
-            // Repaired, two of them could become one.
-            guard (try? UTF8Span(validating: word)) != nil else {
-                throw DatabaseError(.usage, "\(what) that is not valid UTF-8")
-            }
-        }
-        for index in 0..<batch.experiments.count {
-            try check(batch.experiments.copy(index).span, "experiment name")
-        }
-        for index in 0..<batch.columns.count {
-            try batch.forEachName(ofColumn: index) { name throws(DatabaseError) in
-                try check(name, "field name")
-            }
-        }
-        for index in 0..<batch.tagSets.count {
-            try batch.forEachTag(of: index) { name, value throws(DatabaseError) in
-                try check(name, "tag name")
-                try check(value, "tag value", atLeast: 0)
-            }
+    /// The columns of a row must be of its tag set's experiment. All rows with the same columns
+    /// agree in this, so that one of them is asked.
+    func check(
+        _ row: BatchRow, _ cells: Span<BatchCell>, of batch: borrowing WriteBatch
+    ) throws(DatabaseError) {
+        let experiment = batch.experiment(ofTagSet: Int(row.tagSet))
+        for index in cells.indices {
+            let column = Int(cells[index].column)
+            if batch.experiment(ofColumn: column) == experiment { continue }
+            let received = batch.receivedColumn(column)
+            throw DatabaseError(
+                .usage,
+                "a value of \"\(received.name)\" of experiment "
+                    + "\"\(batch.experiments.text(received.experiment))\" in a row of experiment "
+                    + "\"\(batch.experiments.text(experiment))\"; get the column's handle for the "
+                    + "experiment of the row")
         }
     }
+
+    /// Why no value of a field can be stored; nil where one can.
+    func fault(ofField name: String, isNew: Bool, in schema: ExperimentSchema?) -> String? {
+        guard isNew else { return nil }
+        if Name(name) == CommitEncoder.timeName {
+            return
+                "a field called \"time\": queries name the time of a row so; give it another name"
+        }
+        if (schema?.columns.count ?? 0) < options.columnCountMax { return nil }
+        return "one field more than the \(options.columnCountMax) that an experiment can have "
+            + "(columnCountMax)"
+    }
+
+    static var timeName: Name { Name("time") }
 
     func checkStrings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         let heap = batch.strings.heap
@@ -46,6 +47,20 @@ extension CommitEncoder {
             guard (try? UTF8Span(validating: heap.span.extracting(range))) != nil else {
                 throw DatabaseError(.usage, "a string value that is not valid UTF-8")
             }
+        }
+    }
+
+    func check(_ identity: Identity) throws(DatabaseError) {
+        switch identity {
+        case .allTags: return
+        case .participant(let tag): try checkText(tag, "identity tag", isRequired: true)
+        case .tags(let names):
+            guard !names.isEmpty else {
+                throw DatabaseError(
+                    .usage,
+                    "an identity of no tags; name at least one, or choose .allTags")
+            }
+            for name in names { try checkText(name, "identity tag", isRequired: true) }
         }
     }
 
@@ -80,7 +95,7 @@ extension CommitEncoder {
     /// Refuses all of a batch that asks for it, where a part of it was refused.
     func checkWhole(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         let refused = report.refusedPoints + report.refusedValues
-        guard batch.isAllOrNothing, refused > 0 else { return }
+        guard batch.isAllOrNothing || options.refusalPolicy == .throw, refused > 0 else { return }
         let example = report.examples.first.map { refusal in
             (refusal.line > 0 ? "line \(refusal.line): " : "") + refusal.summary
         }

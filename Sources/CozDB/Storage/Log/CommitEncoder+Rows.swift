@@ -43,7 +43,7 @@ struct CommitTableWriter {
     }
 
     /// The number of the layout that the cells' columns make.
-    mutating func layout(_ cells: Span<WriteBatch.Cell>) -> Int {
+    mutating func layout(_ cells: Span<BatchCell>) -> Int {
         let (number, isNew) = layoutKeys.intern(cells, group: 0)
         if isNew {
             layouts.appendVarint(cells.count)
@@ -54,7 +54,7 @@ struct CommitTableWriter {
 
     /// A row whose cells are of these forms, one by one.
     mutating func appendRow(
-        tagSet: Int, time: Int64, layout: Int, cells: Span<WriteBatch.Cell>,
+        tagSet: Int, time: Int64, layout: Int, cells: Span<BatchCell>,
         forms: Span<CellForm>
     ) {
         // No value takes more than ten bytes; a code and the word behind it nine.

@@ -10,12 +10,18 @@ struct CommitEncoder {
     private(set) var refusals: [Refusal] = []
     /// `journalID` of `refusals`.
     private var refused: Set<UInt64> = []
+    /// Those of the report that values met.
+    private var conflicts: Set<TypeConflict> = []
+    /// The tags that say whose a line is; nil until one is asked for.
+    private var tagsOfParticipants: Set<Name>?
 
     let options: DatabaseOptions
     private let hasStrict: Bool
     private let known: Set<UInt64>?
     private let marks: [JournalEntry]
     private var experiments: [Int?]
+    /// The experiment in the batch of each tag set.
+    private var tagSetExperiments: [Int]
     private var tagSets: [TagSetPlan?]
     private var columns: [ColumnPlan?]
     /// The lists of received columns that rows have, and what becomes of rows with each.
@@ -24,7 +30,7 @@ struct CommitEncoder {
     /// The forms of the cells of all layouts that are plain.
     private var forms: [CommitTableWriter.CellForm] = []
     /// The values of one row that are stored.
-    private var accepted: [WriteBatch.Cell] = []
+    private var accepted: [BatchCell] = []
     private var acceptedForms: [CommitTableWriter.CellForm] = []
     private var tables: [CommitTableWriter] = []
     private var tableOfExperiment: [Int: Int] = [:]
@@ -48,8 +54,8 @@ struct CommitEncoder {
         var dropsBlanks = false
         /// Whether a conversion is worth counting: not where the input has no types.
         var isTyped = true
-        /// Whether the experiment has as many columns as it may have, and this is none of them.
-        var isOneTooMany = false
+        /// Why no value can be stored, whatever its type; nil where one can.
+        var fault: String?
     }
 
     private enum Conversion {
@@ -61,6 +67,8 @@ struct CommitEncoder {
 
     /// What becomes of rows with one list of received columns.
     private struct LayoutPlan {
+        /// Whether a row of it was stored, so that the rest is known.
+        var isPlanned = false
         /// Number of the layout in the record; nil where values have to be looked at one by one.
         var number: Int?
         /// The forms of its cells in `forms`.
@@ -81,16 +89,19 @@ struct CommitEncoder {
         self.marks = marks
         experiments = Array(repeating: nil, count: batch.experiments.count)
         tagSets = Array(repeating: nil, count: batch.tagSets.count)
+        tagSetExperiments = (0..<batch.tagSets.count).map { batch.experiment(ofTagSet: $0) }
         columns = Array(repeating: nil, count: batch.columns.count)
     }
 
     /// The record for the whole batch; nil when it changes nothing.
     ///
-    /// - Throws: `usage` where settings contradict those stored; then nothing is changed.
+    /// - Throws: `usage` where the batch was used wrongly, or its settings contradict those stored;
+    ///   then nothing is changed.
     mutating func encode(_ batch: borrowing WriteBatch) throws(DatabaseError) -> [UInt8]? {
-        try checkNames(batch)
+        if let mistake = batch.mistake { throw mistake }
         try checkStrings(batch)
         try checkSettings(batch)
+        try checkExperiments(batch)
         report.points = batch.rowCount + batch.refusedLineCount
         for refusal in batch.refusals { refuse(refusal, of: batch) }
         declare(batch)
@@ -101,10 +112,11 @@ struct CommitEncoder {
             let row = rows[index]
             if sources.first?.firstRow == index { source = sources.removeFirst().name }
             let cellEnd = Int(row.cellEnd)
-            encode(row, cells: cellStart..<cellEnd, of: batch)
+            try encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
         }
         try checkWhole(batch)
+        try checkLimits(journalCount: refusals.count + marks.count)
         let isEmpty = report.values == 0 && refusals.isEmpty && changes.isEmpty && marks.isEmpty
         if isEmpty { return nil }
         return record(of: batch)
@@ -113,6 +125,7 @@ struct CommitEncoder {
     // MARK: Settings and schemas
 
     private func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        if let identity = batch.settings.identity { try check(identity) }
         for index in 0..<batch.experiments.count {
             if let schema = schemas.named(batch.experiments.text(index)) {
                 try schema.check(batch.settings)
@@ -170,7 +183,7 @@ struct CommitEncoder {
         for (index, field) in batch.declarations {
             let id = experiment(index, of: batch)
             guard let schema = schemas[id] else { continue }
-            if schema.declarations.contains(field) { continue }
+            if schema.ownDeclaration(of: field.name) == field { continue }
             if let column = schema.field(field.name), column.type != field.type {
                 report.conflicts.append(
                     TypeConflict(
@@ -197,7 +210,7 @@ struct CommitEncoder {
     // MARK: Tag sets
 
     /// Whether points with this tag set can be stored; creates nothing.
-    private func refusalReason(_ tagSet: WriteBatch.TagSet, in batch: borrowing WriteBatch)
+    private func refusalReason(_ tagSet: WriteBatch.ReceivedTagSet, in batch: borrowing WriteBatch)
         -> String?
     {
         let schema = schemas.named(batch.experiments.text(tagSet.experiment))
@@ -213,7 +226,7 @@ struct CommitEncoder {
                 + "give one for all lines with --participant ID, or keep every tag set apart with "
                 + "--identity all"
         }
-        return nil
+        return limitReason(tagSet, schema, identity)
     }
 
     private mutating func plan(tagSet index: Int, of batch: borrowing WriteBatch) -> TagSetPlan {
@@ -276,21 +289,20 @@ struct CommitEncoder {
     }
 
     private mutating func plan(
-        column index: Int, for cell: WriteBatch.Cell, table: Int, of batch: borrowing WriteBatch
+        column index: Int, for cell: BatchCell, table: Int, of batch: borrowing WriteBatch
     ) -> ColumnPlan {
         if let known = columns[index] { return known }
         let received = batch.receivedColumn(index)
         let experiment = tables[table].experiment
         var (conversion, locked, id) = conversion(received, in: schemas[experiment])
-        let isOneTooMany =
-            id == nil && (schemas[experiment]?.columns.count ?? 0) >= options.columnCountMax
-        if isOneTooMany { conversion = .refused }
+        let fault = fault(ofField: received.name, isNew: id == nil, in: schemas[experiment])
+        if fault != nil { conversion = .refused }
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates nothing; the next value may be one that can be stored.
             return ColumnPlan(
                 id: 0, number: 0, conversion: .refused, locked: locked,
                 dropsBlanks: received.dropsBlanks, isTyped: received.isTyped,
-                isOneTooMany: isOneTooMany)
+                fault: fault)
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
@@ -314,9 +326,15 @@ struct CommitEncoder {
     // MARK: Rows
 
     private mutating func encode(
-        _ row: WriteBatch.Row, cells: Range<Int>, of batch: borrowing WriteBatch
-    ) {
+        _ row: BatchRow, cells: Range<Int>, of batch: borrowing WriteBatch
+    ) throws(DatabaseError) {
         let tagSet = Int(row.tagSet)
+        let rowCells = batch.cells.span.extracting(cells)
+        let (layout, isNew) = layoutKeys.intern(rowCells, group: tagSetExperiments[tagSet])
+        if isNew {
+            try check(row, rowCells, of: batch)
+            layouts.append(LayoutPlan())
+        }
         let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
         if !range.contains(row.time) {
             refuseLine(
@@ -333,9 +351,6 @@ struct CommitEncoder {
             }
             return
         }
-        let rowCells = batch.cells.span.extracting(cells)
-        let (layout, isNew) = layoutKeys.intern(rowCells, group: table)
-        if isNew { layouts.append(LayoutPlan()) }
         if let plain = layouts[layout].number {
             // A span of a property would be an access to all of self.
             let forms = forms
@@ -354,7 +369,7 @@ struct CommitEncoder {
                 tagSet: number, time: row.time, layout: layout, cells: cells.span,
                 forms: forms.span)
         }
-        if isNew { layouts[layout] = plan(layout: layout, table: table) }
+        if !layouts[layout].isPlanned { layouts[layout] = plan(layout: layout, table: table) }
     }
 
     /// What becomes of rows of a layout of which one row was seen: they are plain where every
@@ -362,26 +377,27 @@ struct CommitEncoder {
     private mutating func plan(layout: Int, table: Int) -> LayoutPlan {
         let count = layoutKeys.range(layout).count - 1
         let start = layoutKeys.range(layout).lowerBound
-        var cells: [WriteBatch.Cell] = []
+        var cells: [BatchCell] = []
         let formStart = forms.count
         for index in start..<(start + count) {
             guard let plan = columns[Int(layoutKeys[index])], plan.conversion == .none else {
                 forms.removeLast(forms.count - formStart)
-                return LayoutPlan()
+                return LayoutPlan(isPlanned: true)
             }
             let number = UInt32(truncatingIfNeeded: plan.number)
             forms.append(CommitTableWriter.CellForm(column: number, type: plan.locked))
-            cells.append(WriteBatch.Cell(bits: 0, column: number))
+            cells.append(BatchCell(bits: 0, column: number))
         }
-        guard count > 0 else { return LayoutPlan() }
+        guard count > 0 else { return LayoutPlan(isPlanned: true) }
         return LayoutPlan(
-            number: tables[table].layout(cells.span), forms: formStart..<forms.count)
+            isPlanned: true, number: tables[table].layout(cells.span),
+            forms: formStart..<forms.count)
     }
 
     /// Collects the values of a row that are stored, as the types that their columns have, and
     /// refuses the others.
     private mutating func accept(
-        _ row: WriteBatch.Row, _ cells: Range<Int>, table: Int, of batch: borrowing WriteBatch
+        _ row: BatchRow, _ cells: Range<Int>, table: Int, of batch: borrowing WriteBatch
     ) {
         accepted.removeAll(keepingCapacity: true)
         acceptedForms.removeAll(keepingCapacity: true)
@@ -399,7 +415,7 @@ struct CommitEncoder {
                 if plan.isTyped { report.convertedValues += 1 }
             }
             let number = UInt32(truncatingIfNeeded: plan.number)
-            accepted.append(WriteBatch.Cell(bits: bits, column: number))
+            accepted.append(BatchCell(bits: bits, column: number))
             acceptedForms.append(CommitTableWriter.CellForm(column: number, type: plan.locked))
         }
     }
@@ -425,7 +441,7 @@ struct CommitEncoder {
 
     /// InfluxDB's reason for refusing a whole point under `strict`; nil where all types agree.
     private func strictConflict(
-        _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch
+        _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch
     ) -> String? {
         let rule = batch.settings.typeRule
         // The common case costs nothing: only strict experiments are looked at twice.
@@ -456,7 +472,10 @@ struct CommitEncoder {
         guard
             case .value(let experiment, let key, let time, let field, let value, let locked) =
                 refusal.subject
-        else { return refuse(refusal, wholePoint: true) }
+        else {
+            let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
+            return refuse(refusal, keeping: kept, wholePoint: true)
+        }
         let identity =
             schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
         var refusal = refusal
@@ -467,15 +486,29 @@ struct CommitEncoder {
         refuse(refusal, wholePoint: false)
     }
 
-    private mutating func refuse(_ refusal: Refusal, wholePoint: Bool) {
-        let id = refusal.journalID
-        if known?.contains(id) != true, refused.insert(id).inserted { refusals.append(refusal) }
+    private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
+        if batch.assumedParticipant == nil { return [] }
+        if let known = tagsOfParticipants { return known }
+        let asked = batch.settings.identity.map { [$0] } ?? []
+        let tags = Identity.participantTags(schemas.all.map(\.identity) + asked)
+        tagsOfParticipants = tags
+        return tags
+    }
+
+    /// - Parameter kept: what the journal has of it; nil: the same.
+    private mutating func refuse(
+        _ refusal: Refusal, keeping kept: Refusal? = nil, wholePoint: Bool
+    ) {
+        let refusal = refusal.cut
+        let kept = kept?.cut ?? refusal
+        let id = kept.journalID
+        if known?.contains(id) != true, refused.insert(id).inserted { refusals.append(kept) }
         if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
         if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
     }
 
     private mutating func refuseLine(
-        _ row: WriteBatch.Row, _ cells: Range<Int>, of batch: borrowing WriteBatch, reason: String
+        _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch, reason: String
     ) {
         let line = LineText.point(row, cells, of: batch)
         refuse(
@@ -485,7 +518,7 @@ struct CommitEncoder {
     }
 
     private mutating func refuseValue(
-        _ cell: WriteBatch.Cell, _ plan: ColumnPlan, _ row: WriteBatch.Row,
+        _ cell: BatchCell, _ plan: ColumnPlan, _ row: BatchRow,
         of batch: borrowing WriteBatch
     ) {
         let received = batch.receivedColumn(Int(cell.column))
@@ -494,10 +527,8 @@ struct CommitEncoder {
         let identity = schemas.named(name)?.identity ?? .standard
         let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
         let reason =
-            plan.isOneTooMany
-            ? "one field more than the \(options.columnCountMax) that an experiment can have "
-                + "(columnCountMax)"
-            : "\(received.type.name) for a field that is locked as \(plan.locked.name)"
+            plan.fault
+            ?? "\(received.type.name) for a field that is locked as \(plan.locked.name)"
         refuse(
             Refusal(
                 subject: .value(
@@ -505,10 +536,10 @@ struct CommitEncoder {
                     field: received.name, value: batch.value(cell, received.type),
                     locked: plan.locked),
                 reason: reason, source: source, line: row.line), wholePoint: false)
-        if plan.isOneTooMany { return }
+        if plan.fault != nil { return }
         let conflict = TypeConflict(
             experiment: name, field: received.name, locked: plan.locked, received: received.type)
-        if !report.conflicts.contains(conflict) { report.conflicts.append(conflict) }
+        if conflicts.insert(conflict).inserted { report.conflicts.append(conflict) }
     }
 
     // MARK: Bytes

@@ -40,7 +40,9 @@ final class CommitGroup: @unchecked Sendable {
 
     /// Whether one more record leaves the frame as small as a reader accepts. One always does.
     func hasRoom(for sizeBytes: Int) -> Bool {
-        records.isEmpty || self.sizeBytes + sizeBytes <= LogFormat.groupSizeBytesMax
+        records.isEmpty
+            || self.sizeBytes + sizeBytes <= LogFormat.groupSizeBytesMax
+                && records.count < LogFormat.groupCountMax
     }
 
     func append(_ record: [UInt8]) {

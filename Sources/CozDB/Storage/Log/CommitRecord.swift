@@ -36,6 +36,12 @@ protocol CommitReceiver {
     mutating func receiveLayout(_ columns: Span<UInt32>)
     /// A row with its values in the order of its layout.
     mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>)
+    /// Whether rows are read; else they are passed over.
+    static var readsRows: Bool { get }
+}
+
+extension CommitReceiver {
+    static var readsRows: Bool { true }
 }
 
 /// How strings stand in rows: a text twice its number in the commit; a time as the difference of
@@ -141,13 +147,19 @@ enum CommitRecord {
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try receiver.receive(reader.readSchemaChange())
         }
-        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            receiver.receive(try reader.readJournalEntry())
-        }
+        let journalCount = try reader.readCount(
+            limit: min(reader.remaining, LogFormat.journalCountMax))
+        for _ in 0..<journalCount { receiver.receive(try reader.readJournalEntry()) }
         let stringCount = try reader.readCount(limit: reader.remaining)
         var strings: [UInt64] = []
+        var hasEmpty = false
         for _ in 0..<stringCount {
             let string = try reader.readTextBytes(limit: reader.remaining)
+            // They are distinct: a byte each is no string.
+            if string.isEmpty, hasEmpty {
+                throw FormatError(.invalid, "an empty string twice", at: reader.offset)
+            }
+            hasEmpty = hasEmpty || string.isEmpty
             strings.append(receiver.receiveString(string))
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
@@ -222,13 +234,17 @@ private struct CommitTable {
     }
 
     /// Locals, so that the loop touches no memory that anybody else could.
-    func readRows(
+    func readRows<Receiver: CommitReceiver>(
         _ reader: inout ByteReader, strings: Span<UInt64>, version: UInt8,
-        into receiver: inout some CommitReceiver
+        into receiver: inout Receiver
     ) throws(FormatError) {
         let isOld = version == CommitRecord.columnTimesVersion
         let rowCount = try reader.readCount(limit: reader.remaining)
-        _ = try reader.readCount(limit: reader.remaining)
+        let sizeBytes = try reader.readCount(limit: reader.remaining)
+        if !Receiver.readsRows {
+            _ = try reader.readBytes(sizeBytes)
+            return
+        }
         var time: Int64 = 0
         var times = CommitTimes()
         for _ in types { times.addColumn() }

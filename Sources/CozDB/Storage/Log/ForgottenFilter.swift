@@ -5,8 +5,11 @@
 struct ForgottenFilter {
     private let list: ForgottenList
     private let schemas: SchemaSet
+    private let isWhole: Bool
 
-    init(_ list: ForgottenList, schemas: SchemaSet) {
+    /// - Parameter isWhole: whether every batch is to be stored whole or not at all.
+    init(_ list: ForgottenList, schemas: SchemaSet, isWhole: Bool) {
+        self.isWhole = isWhole
         self.list = list
         self.schemas = schemas
     }
@@ -55,7 +58,7 @@ struct ForgottenFilter {
         let kept = batch.excluding(tagSets: excluded, refusals: areTheirs)
         let admitted = Admitted(kept, of: batch, excluded, areTheirs)
         if admitted.points + admitted.values == 0 { return nil }
-        if batch.isAllOrNothing {
+        if batch.isAllOrNothing || isWhole {
             throw DatabaseError(
                 .usage,
                 "nothing was stored, as asked for: \(admitted.points) points are of participants "

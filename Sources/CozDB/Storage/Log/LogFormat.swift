@@ -34,6 +34,10 @@ enum LogFormat {
     static let commitSizeBytesMax = payloadSizeBytesMax - 16
     /// Commits share a frame up to this size.
     static let groupSizeBytesMax = 64 << 20
+    /// Commits of a frame: more than there are threads that could wait for it.
+    static let groupCountMax = 1 << 16
+    /// Entries of the rejects journal in one commit.
+    static let journalCountMax = 1 << 22
     static let alignment = 8
     /// Payloads from this size on are compressed where that saves an eighth. Single rows are not:
     /// they fit into one page of the file either way.

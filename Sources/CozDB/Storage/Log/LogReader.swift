@@ -195,11 +195,15 @@ struct LogReader {
         return bytes
     }
 
+    /// The commits of a payload; nil where they are not as many as the frame says, or more than a
+    /// frame can have.
     static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {
+        guard count <= LogFormat.groupCountMax else { return nil }
         var reader = ByteReader(payload.span)
         var commits: [[UInt8]] = []
         while !reader.isAtEnd {
-            guard let commit = try? reader.readBlob(limit: payload.count) else { return nil }
+            guard commits.count < count, let commit = try? reader.readBlob(limit: payload.count)
+            else { return nil }
             commits.append([UInt8](copying: commit))
         }
         return commits.count == count ? commits : nil

@@ -8,6 +8,8 @@ struct RowLayouts {
     private var hashes: [UInt64] = []
     /// Number + 1 of the list in each slot, 0 where free; the size is a power of two.
     private var slots: [UInt32] = [UInt32](repeating: 0, count: 64)
+    /// So that no input can choose where its lists go.
+    private let seed = hashSeed
 
     var count: Int { ends.count }
 
@@ -19,9 +21,9 @@ struct RowLayouts {
     ///
     /// - Parameter group: lists of different groups are different.
     mutating func intern(
-        _ cells: Span<WriteBatch.Cell>, group: Int
+        _ cells: Span<BatchCell>, group: Int
     ) -> (number: Int, isNew: Bool) {
-        var hash = UInt64(truncatingIfNeeded: group &+ 1)
+        var hash = seed ^ UInt64(truncatingIfNeeded: group &+ 1)
         for index in cells.indices {
             hash = (hash ^ UInt64(cells[index].column)) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 29
@@ -43,7 +45,7 @@ struct RowLayouts {
     }
 
     /// The group stands behind the columns.
-    private func equals(_ number: Int, _ cells: Span<WriteBatch.Cell>, _ group: Int) -> Bool {
+    private func equals(_ number: Int, _ cells: Span<BatchCell>, _ group: Int) -> Bool {
         let range = range(number)
         guard range.count == cells.count + 1,
             numbers[range.upperBound - 1] == UInt32(truncatingIfNeeded: group)

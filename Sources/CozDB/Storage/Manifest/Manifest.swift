@@ -72,7 +72,11 @@ struct Manifest: Sendable {
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
     static let version: UInt32 = 5
     static let headerSizeBytes = 24
-    static let sizeBytesMax = 1 << 30
+    static let sizeBytesMax = 1 << 28
+    /// Files of more bytes are looked at before they are read.
+    private static let sizeBytesUnseen = 1 << 20
+    /// A writer has two or three.
+    private static let logCountMax = 1000
     /// Beyond all numbers of files, commits and manifests: they only ever go up by one, so that
     /// nobody gets there, and nobody overflows.
     static let counterLimit: UInt64 = 1 << 62
@@ -188,13 +192,13 @@ extension Manifest {
         // declarations of either kind.
         let hasDeclarations = version > 1
         for _ in 0..<(hasDeclarations ? try reader.readCount(limit: reader.remaining) : 0) {
-            schemas.apply(try reader.readSchemaChange())
+            try schemas.applyStored(reader.readSchemaChange())
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            schemas.apply(try reader.readSchemaChange())
+            try schemas.applyStored(reader.readSchemaChange())
             for _ in 0..<(hasDeclarations ? 2 : 1) {
                 for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-                    schemas.apply(try reader.readSchemaChange())
+                    try schemas.applyStored(reader.readSchemaChange())
                 }
             }
         }
@@ -206,7 +210,7 @@ extension Manifest {
                 segments[segments.count - 1].isHasty = try reader.readUInt8() & 1 == 1
             }
         }
-        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+        for _ in 0..<(try reader.readCount(limit: Manifest.logCountMax)) {
             let number = try reader.readVarint()
             let firstSequence = try reader.readVarint()
             guard firstSequence < Manifest.counterLimit else {
@@ -231,9 +235,7 @@ extension Manifest {
         counters.identicalValues = try reader.readCount(limit: Manifest.countMax)
         counters.mergedRows = try reader.readCount(limit: Manifest.countMax)
         if version > 3 { forgotten = try reader.readForgottenList() }
-        for _ in 0..<(version > 4 ? try reader.readCount(limit: reader.remaining) : 0) {
-            schemas.addFormer([Name(try reader.readText(limit: DatabaseOptions.nameSizeBytesMax))])
-        }
+        if version > 4 { try schemas.readFormerTags(&reader) }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
@@ -294,6 +296,27 @@ extension Manifest {
     }
 }
 
+extension SchemaSet {
+    /// Each tag once, so that they are no more than their bytes.
+    fileprivate mutating func readFormerTags(_ reader: inout ByteReader) throws(FormatError) {
+        var last: Name?
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            let tag = Name(try reader.readText(limit: DatabaseOptions.nameSizeBytesMax))
+            if let last, tag <= last {
+                throw FormatError(
+                    .invalid, "former tags that do not ascend", at: 24 + reader.offset)
+            }
+            last = tag
+            addFormer([tag])
+        }
+    }
+
+    fileprivate mutating func applyStored(_ change: SchemaChange) throws(FormatError) {
+        apply(change)
+        try checkSize()
+    }
+}
+
 // MARK: File
 
 extension Manifest {
@@ -311,7 +334,7 @@ extension Manifest {
         let found = try calling("reading the manifest") { () throws(FileError) -> Found? in
             do throws(FileError) {
                 let file = try directory.open(name, writable: false)
-                return (try file.readAll(count: min(file.size(), sizeBytesMax), at: 0), file)
+                return (try bytes(of: file), file)
             } catch {
                 if error.isNotFound { return nil }
                 throw error
@@ -325,8 +348,22 @@ extension Manifest {
     static func bytes(in directory: any Directory) throws(DatabaseError) -> [UInt8] {
         try calling("reading the manifest") { () throws(FileError) in
             let file = try directory.open(FileName.manifest.text, writable: false)
-            return try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
+            return try bytes(of: file)
         }
+    }
+
+    /// The bytes of a file; of a large one that is none of ours no more than show it.
+    private static func bytes(of file: any File) throws(FileError) -> [UInt8] {
+        var count = min(try file.size(), sizeBytesMax)
+        if count > sizeBytesUnseen {
+            let header = try file.readAll(count: headerSizeBytes, at: 0)
+            guard header.starts(with: magic) else { return header }
+            var reader = ByteReader(header.span.extracting(16...))
+            let size = (try? reader.readUInt64()) ?? 0
+            // A byte more shows what was appended.
+            count = min(count, headerSizeBytes + 1 + Int(min(size, UInt64(sizeBytesMax))))
+        }
+        return try file.readAll(count: count, at: 0)
     }
 
     /// The manifest in front of bytes that do not belong to it; nil where there is none.

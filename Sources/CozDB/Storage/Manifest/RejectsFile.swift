@@ -38,7 +38,9 @@ enum RejectsFile {
         let name = FileName.rejects(info.number).text
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
             let file = try folder.open(name, writable: false)
-            // One byte more shows what was appended.
+            // Of what is none of ours no more than shows it; one byte more shows what was appended.
+            let start = try file.readAll(count: magic.count, at: 0)
+            guard start == magic else { return start }
             return try file.readAll(count: min(file.size(), info.sizeBytes + 1), at: 0)
         }
         return try namingFile(folder.path + "/" + name) { () throws(FormatError) in

@@ -7,8 +7,16 @@ struct SchemaSet: Sendable {
     private var idByName: [Name: Int] = [:]
     /// The presets that experiments were created with, as they were then; in that order.
     private(set) var presets: [SchemaPreset] = []
+    /// Where each is, and what it declares: made once, however many experiments have it.
+    private var presetByName: [Name: (index: Int, declarations: FieldDeclarations)] = [:]
     /// Number for the next experiment; numbers are never given twice.
     var nextID = 1
+
+    /// How many experiments there are.
+    var count: Int { byID.count }
+
+    /// What the schemas take in a manifest, roughly, and not less.
+    private(set) var sizeBytes = 0
 
     /// In byte order of the names.
     var all: [ExperimentSchema] {
@@ -25,7 +33,16 @@ struct SchemaSet: Sendable {
     }
 
     func preset(_ name: String) -> SchemaPreset? {
-        presets.first { Name($0.name) == Name(name) }
+        presetByName[Name(name)].map { presets[$0.index] }
+    }
+
+    /// Refuses schemas that no writer makes: what they take in memory is bounded by that.
+    func checkSize() throws(FormatError) {
+        guard sizeBytes <= DatabaseOptions.schemasSizeBytesMax else {
+            throw FormatError(
+                .invalid,
+                "schemas of more than \(DatabaseOptions.schemasSizeBytesMax) bytes", at: 0)
+        }
     }
 
     /// The tags that named participants in experiments that are gone: who was forgotten there must
@@ -39,7 +56,8 @@ struct SchemaSet: Sendable {
 
     mutating func insert(_ schema: ExperimentSchema) {
         var schema = schema
-        schema.presetDeclarations = preset(schema.preset).map { FieldDeclarations($0) }
+        schema.presetDeclarations = presetByName[Name(schema.preset)]?.declarations
+        sizeBytes += SchemaChange.experiment(schema).sizeBytes
         byID[schema.id] = schema
         idByName[Name(schema.name)] = schema.id
         nextID = max(nextID, schema.id + 1)
@@ -48,6 +66,11 @@ struct SchemaSet: Sendable {
     mutating func remove(_ id: Int) {
         guard let schema = byID.removeValue(forKey: id) else { return }
         idByName[Name(schema.name)] = nil
+        sizeBytes -= SchemaChange.experiment(schema).sizeBytes
+        for column in schema.columns {
+            sizeBytes -= SchemaChange.column(experiment: id, column).sizeBytes
+        }
+        sizeBytes = max(0, sizeBytes)
         addFormer(Identity.participantTags([schema.identity]))
     }
 
@@ -68,15 +91,24 @@ struct SchemaSet: Sendable {
         case .experiment(let schema):
             if byID[schema.id] == nil { insert(schema) }
         case .column(let experiment, let column):
+            // Asked in passing: a schema that is held would be copied by each change.
+            guard column.id == byID[experiment]?.columns.count else { return }
+            sizeBytes += change.sizeBytes
             update(experiment) { schema in
-                guard column.id == schema.columns.count else { return }
                 schema.add(
                     name: column.name, kind: column.kind, type: column.type, unit: column.unit,
                     note: column.note)
             }
         case .preset(let preset):
-            if self.preset(preset.name) == nil { presets.append(preset) }
+            guard self.preset(preset.name) == nil else { return }
+            sizeBytes += change.sizeBytes
+            presetByName[Name(preset.name)] = (presets.count, FieldDeclarations(preset))
+            presets.append(preset)
         case .declaration(let experiment, let field):
+            if let known = byID[experiment]?.ownDeclaration(of: field.name) {
+                sizeBytes -= SchemaChange.declaration(experiment: experiment, known).sizeBytes
+            }
+            sizeBytes += change.sizeBytes
             update(experiment) { $0.declare(field) }
         }
     }
@@ -91,6 +123,25 @@ enum SchemaChange: Sendable {
     case preset(SchemaPreset)
     /// What is known of a field of one experiment, whether it is there or not.
     case declaration(experiment: Int, SchemaPreset.Field)
+}
+
+extension SchemaChange {
+    /// Bytes in a manifest or commit record, or a few more.
+    fileprivate var sizeBytes: Int {
+        switch self {
+        case .experiment(let schema): 32 + schema.name.utf8.count + schema.preset.utf8.count
+        case .column(_, let column):
+            24 + column.name.utf8.count + column.unit.utf8.count + column.note.utf8.count
+        case .preset(let preset):
+            preset.fields.reduce(8 + preset.name.utf8.count) { $0 + Self.sizeBytes(of: $1) }
+        case .declaration(_, let field): 8 + Self.sizeBytes(of: field)
+        }
+    }
+
+    private static func sizeBytes(of field: SchemaPreset.Field) -> Int {
+        let texts = [field.name, field.unit, field.note, field.question] + field.options
+        return texts.reduce(16) { $0 + 4 + $1.utf8.count }
+    }
 }
 
 // MARK: Bytes; the layout is in docs/format/wal.md, "schema changes"

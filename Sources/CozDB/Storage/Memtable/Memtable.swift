@@ -25,6 +25,8 @@ final class MemtableTable: Sendable {
     let keys = ByteArena()
     /// Each set is a list of columns of four bytes, each with its string's word of eight.
     let attributeSets = ByteArena()
+    /// Of no use for more than speed.
+    let known = MemtableKnowledge()
 
     init(experiment: Int) {
         self.experiment = experiment
@@ -49,9 +51,12 @@ final class Memtable {
     /// Sequence of the last commit applied; 0 for none.
     private(set) var lastSequence: UInt64 = 0
 
-    var sizeBytes: Int {
-        tables.values.reduce(strings.sizeBytes + journalSizeBytes) { $0 + $1.sizeBytes }
-    }
+    /// Bytes of all tables after the last commit, and of each: they are asked for at each commit,
+    /// which looks only at its own tables.
+    private var tablesSizeBytes = 0
+    private var tableSizes: [Int: Int] = [:]
+
+    var sizeBytes: Int { tablesSizeBytes + strings.sizeBytes + journalSizeBytes }
 
     var isEmpty: Bool {
         journal.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
@@ -65,8 +70,12 @@ final class Memtable {
     ) throws(FormatError) {
         var receiver = MemtableReceiver(memtable: self, schemas: schemas)
         try CommitRecord.read(record, into: &receiver)
-        schemas = receiver.schemas
+        schemas = receiver.check.schemas
         lastSequence = sequence
+        for experiment in receiver.experiments {
+            let size = tables[experiment]?.sizeBytes ?? 0
+            tablesSizeBytes += size - (tableSizes.updateValue(size, forKey: experiment) ?? 0)
+        }
     }
 
     fileprivate func table(_ experiment: Int) -> MemtableTable {
@@ -90,10 +99,11 @@ final class Memtable {
 /// Translates the numbers of a commit record into those of the memtable.
 private struct MemtableReceiver: CommitReceiver {
     let memtable: Memtable
-    var schemas: SchemaSet
+    private(set) var check: CommitCheck
 
+    /// Those that the record has rows of.
+    private(set) var experiments: [Int] = []
     private var table: MemtableTable?
-    private var schema: ExperimentSchema?
     private var tagSets: [(series: UInt32, attributes: UInt32)] = []
     private var columns: [UInt32] = []
     /// Number in the table of each layout of the record.
@@ -101,16 +111,10 @@ private struct MemtableReceiver: CommitReceiver {
 
     init(memtable: Memtable, schemas: SchemaSet) {
         self.memtable = memtable
-        self.schemas = schemas
+        check = CommitCheck(schemas)
     }
 
-    mutating func receive(_ change: SchemaChange) throws(FormatError) {
-        schemas.apply(change)
-        guard case .column(let experiment, let column) = change else { return }
-        guard let known = schemas[experiment], column.id < known.columns.count else {
-            throw FormatError(.invalid, "a column that does not follow those known", at: 0)
-        }
-    }
+    mutating func receive(_ change: SchemaChange) throws(FormatError) { try check.receive(change) }
 
     mutating func receive(_ entry: JournalEntry) {
         memtable.append(entry)
@@ -121,11 +125,9 @@ private struct MemtableReceiver: CommitReceiver {
     }
 
     mutating func beginTable(experiment: Int) throws(FormatError) {
-        guard let known = schemas[experiment] else {
-            throw FormatError(.invalid, "rows of an unknown experiment \(experiment)", at: 0)
-        }
-        schema = known
+        try check.beginTable(experiment: experiment)
         table = memtable.table(experiment)
+        experiments.append(experiment)
         tagSets.removeAll(keepingCapacity: true)
         columns.removeAll(keepingCapacity: true)
         layouts.removeAll(keepingCapacity: true)
@@ -134,7 +136,7 @@ private struct MemtableReceiver: CommitReceiver {
     mutating func receiveTagSet(
         key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]
     ) throws(FormatError) {
-        for attribute in attributes { try check(attribute.column, .string, .attribute) }
+        for attribute in attributes { try check.column(attribute.column, .string, .attribute) }
         guard let table else { return }
         var set = ByteWriter()
         for attribute in attributes {
@@ -149,17 +151,8 @@ private struct MemtableReceiver: CommitReceiver {
     }
 
     mutating func receiveColumn(_ column: ColumnID, type: FieldType) throws(FormatError) {
-        try check(column, type, .field)
+        try check.column(column, type, .field)
         columns.append(UInt32(truncatingIfNeeded: column))
-    }
-
-    /// Rows are put away by column without looking again, so the columns must be there.
-    private func check(
-        _ column: ColumnID, _ type: FieldType, _ kind: Column.Kind
-    ) throws(FormatError) {
-        guard let known = schema?.columns, column < known.count, known[column].type == type,
-            known[column].kind == kind
-        else { throw FormatError(.invalid, "values of an unknown column \(column)", at: 0) }
     }
 
     mutating func receiveLayout(_ places: Span<UInt32>) {

@@ -21,6 +21,13 @@ struct MemtableFlush {
     private let layouts: MemtableLists
     private let attributes: MemtableLists
     private var cells = ScatteredCells()
+    /// Cells of a row at most.
+    private let cellCountMax: Int
+    /// Rows of the slab with each layout and each set of attributes, and cells of each column;
+    /// all 0 between two slabs, so that a slab costs what it has and not what there is.
+    private var layoutCounts: [Int]
+    private var attributeCounts: [Int]
+    private var columnCounts: [Int]
 
     /// Stored rows that are taken together; more only where they have one time.
     private static let slabRowCount = 65_536
@@ -29,6 +36,10 @@ struct MemtableFlush {
         self.view = view
         self.schema = schema
         (layouts, attributes) = view.lists()
+        cellCountMax = layouts.countMax + attributes.countMax
+        layoutCounts = [Int](repeating: 0, count: layouts.ends.count)
+        attributeCounts = [Int](repeating: 0, count: attributes.ends.count)
+        columnCounts = [Int](repeating: 0, count: schema.columns.count)
     }
 
     mutating func write(to writer: SegmentWriter) throws(FileError) {
@@ -39,12 +50,28 @@ struct MemtableFlush {
             try writer.beginSeries(view.keys.copy(Int(order.series[place])))
             var start = rows.lowerBound
             while start < rows.upperBound {
-                var end = min(start + MemtableFlush.slabRowCount, rows.upperBound)
-                while end < rows.upperBound, time(order, end) == time(order, end - 1) { end += 1 }
+                let end = slabEnd(order, start..<rows.upperBound)
                 try writeSlab(order, start..<end, to: writer)
                 start = end
             }
         }
+    }
+
+    /// Where the slab ends that begins with the first of these rows.
+    private func slabEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
+        var end = min(rows.lowerBound + MemtableFlush.slabRowCount, rows.upperBound)
+        if cellCountMax * (end - rows.lowerBound) > SegmentFormat.slabCellCountMax {
+            end = rows.lowerBound
+            var left = SegmentFormat.slabCellCountMax
+            while end < rows.upperBound, end == rows.lowerBound || left > 0 {
+                let row = view.rows[Int(order.rows[end])]
+                left -= layouts.range(row.layout).count + attributes.range(row.attributes).count
+                end += 1
+            }
+            end = min(end, rows.lowerBound + MemtableFlush.slabRowCount)
+        }
+        while end < rows.upperBound, time(order, end) == time(order, end - 1) { end += 1 }
+        return end
     }
 
     private func time(_ order: MemtableOrder, _ place: Int) -> Int64 {
@@ -57,11 +84,10 @@ struct MemtableFlush {
         number(order, slab)
         scatter(order, slab)
         try writer.addRows(times)
-        for column in schema.columns {
-            let range = cells.range(column.id)
-            guard !range.isEmpty else { continue }
+        for id in cells.columns {
+            let range = cells.range(id)
             try writer.addValues(
-                column, rows: Array(cells.rows[range]), bits: Array(cells.bits[range]),
+                schema.columns[id], rows: Array(cells.rows[range]), bits: Array(cells.bits[range]),
                 strings: .arena(view.strings))
         }
     }
@@ -71,8 +97,8 @@ struct MemtableFlush {
         times.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         mergedPlaces.removeAll(keepingCapacity: true)
-        var layoutCounts = [Int](repeating: 0, count: layouts.ends.count)
-        var attributeCounts = [Int](repeating: 0, count: attributes.ends.count)
+        var usedLayouts: [UInt32] = []
+        var usedAttributes: [UInt32] = []
         var lastAttributes: UInt32 = 0
         for place in slab {
             let row = view.rows[Int(order.rows[place])]
@@ -83,13 +109,16 @@ struct MemtableFlush {
             }
             lastAttributes = row.attributes
             places.append(UInt32(truncatingIfNeeded: times.count - 1))
+            if layoutCounts[Int(row.layout)] == 0 { usedLayouts.append(row.layout) }
             layoutCounts[Int(row.layout)] += 1
+            if attributeCounts[Int(row.attributes)] == 0 { usedAttributes.append(row.attributes) }
             attributeCounts[Int(row.attributes)] += 1
         }
-        var counts = [Int](repeating: 0, count: schema.columns.count)
-        layouts.add(layoutCounts, to: &counts)
-        attributes.add(attributeCounts, to: &counts)
-        cells.begin(counts)
+        var columns: [ColumnID] = []
+        layouts.move(&layoutCounts, of: usedLayouts, to: &columnCounts, &columns)
+        attributes.move(&attributeCounts, of: usedAttributes, to: &columnCounts, &columns)
+        columns.sort()
+        cells.begin(&columnCounts, columns, rowCount: times.count)
     }
 
     /// Counts a row once, however many points with different attributes meet in it.
@@ -151,11 +180,30 @@ struct MemtableFlush {
 }
 
 extension MemtableLists {
-    /// Adds to each column how often the lists it is in were counted.
-    fileprivate func add(_ listCounts: [Int], to counts: inout [Int]) {
-        for (number, count) in listCounts.enumerated() where count > 0 {
-            for index in range(UInt32(truncatingIfNeeded: number)) {
-                counts[Int(columns[index])] += count
+    /// The length of the longest list.
+    fileprivate var countMax: Int {
+        var (longest, start) = (0, 0)
+        for end in ends {
+            longest = max(longest, end - start)
+            start = end
+        }
+        return longest
+    }
+
+    /// Takes how often lists were counted, and adds it to each column that they are made of.
+    ///
+    /// - Parameter used: the columns that have been counted; new ones are appended.
+    fileprivate func move(
+        _ listCounts: inout [Int], of lists: [UInt32], to counts: inout [Int],
+        _ used: inout [ColumnID]
+    ) {
+        for list in lists {
+            let count = listCounts[Int(list)]
+            listCounts[Int(list)] = 0
+            for index in range(list) {
+                let column = Int(columns[index])
+                if counts[column] == 0 { used.append(column) }
+                counts[column] += count
             }
         }
     }
@@ -165,19 +213,30 @@ extension MemtableLists {
 private struct ScatteredCells {
     private(set) var rows: [UInt32] = []
     private(set) var bits: [UInt64] = []
+    /// The columns with cells, ascending.
+    private(set) var columns: [ColumnID] = []
     /// Per column: where its cells begin, and where the next one goes.
     private var starts: [Int] = []
     private var next: [Int] = []
 
-    /// Forgets everything, and makes room for so many cells of each column.
-    mutating func begin(_ counts: [Int]) {
-        starts.removeAll(keepingCapacity: true)
-        var total = 0
-        for count in counts {
-            starts.append(total)
-            total += count
+    /// Forgets everything, and makes room for cells of some columns.
+    ///
+    /// - Parameters:
+    ///   - counts: by column; those of the columns become 0.
+    ///   - rowCount: a column has no more cells than there are rows.
+    mutating func begin(_ counts: inout [Int], _ columns: [ColumnID], rowCount: Int) {
+        self.columns = columns
+        while starts.count < counts.count {
+            starts.append(0)
+            next.append(0)
         }
-        next = starts
+        var total = 0
+        for column in columns {
+            starts[column] = total
+            next[column] = total
+            total += min(counts[column], rowCount)
+            counts[column] = 0
+        }
         if rows.count < total {
             rows = [UInt32](repeating: 0, count: total)
             bits = [UInt64](repeating: 0, count: total)

@@ -13,7 +13,9 @@ final class MemtableView: Sendable {
 
     /// Sorting waits for the first reader: most views of a busy writer are never read.
     private let sorted = Mutex<MemtableOrder?>(nil)
-    private let decoded = Mutex<(layouts: MemtableLists, attributes: MemtableLists)?>(nil)
+    private let decoded = Mutex<MemtableLists.Pair?>(nil)
+    /// What was found of the table before, to begin from.
+    private let known: MemtableKnowledge
 
     init(_ table: MemtableTable, strings: ByteArena) {
         rows = table.rows.view()
@@ -22,13 +24,16 @@ final class MemtableView: Sendable {
         keys = table.keys.view()
         attributeSets = table.attributeSets.view()
         self.strings = strings.view()
+        known = table.known
     }
 
-    /// The order of the rows; the first caller sorts.
+    /// The order of the rows; the first caller sorts those that are newer than any view sorted
+    /// before.
     func order() -> MemtableOrder {
         sorted.withLock { sorted in
             if let sorted { return sorted }
-            let order = MemtableOrder(self)
+            let order = MemtableOrder(self, from: known.order)
+            known.keep(order)
             sorted = order
             return order
         }
@@ -36,29 +41,58 @@ final class MemtableView: Sendable {
 
     /// The columns that rows have, by layout, and those of attributes with the words of their
     /// strings, by attribute set; the first caller decodes.
-    func lists() -> (layouts: MemtableLists, attributes: MemtableLists) {
+    func lists() -> MemtableLists.Pair {
         decoded.withLock { decoded in
             if let decoded { return decoded }
-            let lists = (
-                layouts: MemtableLists(layouts, hasWords: false),
-                attributes: MemtableLists(attributeSets, hasWords: true)
-            )
+            var lists = known.lists
+            lists.layouts.add(layouts, hasWords: false)
+            lists.attributes.add(attributeSets, hasWords: true)
+            known.keep(lists)
             decoded = lists
             return lists
         }
     }
 }
 
+/// What readers found of a table: the next one, which sees a few rows more, begins from there. So a
+/// reader beside a busy writer pays for what is new. Safe from any thread.
+final class MemtableKnowledge: Sendable {
+    private let state = Mutex<(order: MemtableOrder, lists: MemtableLists.Pair)>(
+        (MemtableOrder(), (MemtableLists(), MemtableLists())))
+
+    var order: MemtableOrder { state.withLock { $0.order } }
+    var lists: MemtableLists.Pair { state.withLock { $0.lists } }
+
+    /// Readers of older views may come later.
+    func keep(_ order: MemtableOrder) {
+        state.withLock { if $0.order.rows.count < order.rows.count { $0.order = order } }
+    }
+
+    func keep(_ lists: MemtableLists.Pair) {
+        state.withLock { state in
+            if state.lists.layouts.ends.count <= lists.layouts.ends.count,
+                state.lists.attributes.ends.count <= lists.attributes.ends.count
+            {
+                state.lists = lists
+            }
+        }
+    }
+}
+
 /// The layouts or attribute sets of a table, decoded: list after list.
-struct MemtableLists {
+struct MemtableLists: Sendable {
+    typealias Pair = (layouts: MemtableLists, attributes: MemtableLists)
+
     var columns: [UInt32] = []
     /// Of attribute sets the word of each column's string; of layouts none.
     var words: [UInt64] = []
     /// Where each list ends.
     var ends: [Int] = []
 
-    fileprivate init(_ encoded: ByteArena.View, hasWords: Bool) {
-        for number in 0..<encoded.count {
+    /// Adds the lists that are newer than those known. There may be lists of a newer view already:
+    /// numbers stand for the same whatever the view.
+    fileprivate mutating func add(_ encoded: ByteArena.View, hasWords: Bool) {
+        for number in ends.count..<max(ends.count, encoded.count) {
             encoded.withBytes(number) { bytes in
                 var reader = ByteReader(bytes)
                 // Not until reading fails: making the error costs more than the rest.
@@ -87,37 +121,49 @@ struct MemtableLists {
 /// Rows sorted by series key, time and commit order; series sorted by key.
 struct MemtableOrder: Sendable {
     /// Row numbers.
-    let rows: [UInt32]
+    private(set) var rows: [UInt32] = []
     /// Number of each series in `keys`, in key order.
-    let series: [UInt32]
+    private(set) var series: [UInt32] = []
     /// Where each series' rows end in `rows`; they begin where those of the one before end.
-    let ends: [Int]
+    private(set) var ends: [Int] = []
 
-    init(_ view: MemtableView) {
-        let keys = (0..<view.keys.count).map { view.keys.copy($0) }
-        let series = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
-        var rank = [Int](repeating: 0, count: keys.count)
-        for (place, number) in series.enumerated() { rank[number] = place }
+    /// Of no rows.
+    init() {}
 
-        // A counting sort by series, then each series by time if it is not in order already.
-        var starts = [Int](repeating: 0, count: series.count + 1)
-        for row in 0..<view.rows.count { starts[rank[Int(view.rows[row].series)] + 1] += 1 }
-        for place in 0..<series.count { starts[place + 1] += starts[place] }
-        var next = starts
-        var entries = [(time: Int64, row: UInt32)](
-            repeating: (0, 0), count: view.rows.count)
-        for row in 0..<view.rows.count {
-            let stored = view.rows[row]
-            let place = rank[Int(stored.series)]
-            entries[next[place]] = (stored.time, UInt32(truncatingIfNeeded: row))
-            next[place] += 1
+    /// - Parameter known: the order of the first rows, or of more than the view has: then it is of
+    ///   no use.
+    init(_ view: MemtableView, from known: MemtableOrder) {
+        let count = view.rows.count
+        let isOlder = known.rows.count <= count && known.series.count <= view.keys.count
+        let start = isOlder ? known.rows.count : 0
+        let known = start > 0 ? known : MemtableOrder()
+        series = MemtableOrder.series(view, known.series)
+        let (added, addedEnds) = MemtableOrder.added(view, start..<count, series)
+        if start == 0 {
+            rows = added.map(\.row)
+            ends = addedEnds
+            return
         }
-        for place in 0..<series.count {
-            MemtableOrder.sort(&entries, starts[place]..<starts[place + 1])
+        rows.reserveCapacity(count)
+        ends.reserveCapacity(series.count)
+        var (oldPlace, next) = (0, 0)
+        // A run of series without new rows is taken over as a whole.
+        var copied = 0
+        for place in series.indices {
+            let isOld = oldPlace < known.series.count && known.series[oldPlace] == series[place]
+            let oldEnd =
+                isOld ? known.ends[oldPlace] : (oldPlace == 0 ? 0 : known.ends[oldPlace - 1])
+            if next < addedEnds[place] {
+                let oldStart = oldPlace == 0 ? 0 : known.ends[oldPlace - 1]
+                rows += known.rows[copied..<oldStart]
+                copied = oldEnd
+                merge(known.rows[oldStart..<oldEnd], added[next..<addedEnds[place]], view)
+                next = addedEnds[place]
+            }
+            if isOld { oldPlace += 1 }
+            ends.append(rows.count + oldEnd - copied)
         }
-        rows = entries.map(\.row)
-        self.series = series.map { UInt32(truncatingIfNeeded: $0) }
-        ends = Array(starts.dropFirst())
+        rows += known.rows[copied...]
     }
 
     /// The rows of a series, as a range of `rows`.
@@ -125,9 +171,90 @@ struct MemtableOrder: Sendable {
         (place == 0 ? 0 : ends[place - 1])..<ends[place]
     }
 
-    private static func sort(
-        _ entries: inout [(time: Int64, row: UInt32)], _ range: Range<Int>
+    /// A new row.
+    private struct Added {
+        var time: Int64
+        var row: UInt32
+    }
+
+    /// Appends the rows of one series.
+    private mutating func merge(
+        _ old: ArraySlice<UInt32>, _ added: ArraySlice<Added>, _ view: MemtableView
     ) {
+        guard let first = added.first else { return }
+        // Most rows are newer than all before; of one time the later commit comes last.
+        var (low, high) = (old.startIndex, old.endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if view.rows[Int(old[middle])].time <= first.time {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        rows += old[..<low]
+        var rest = old[low...]
+        for entry in added {
+            while let row = rest.first, view.rows[Int(row)].time <= entry.time {
+                rows.append(row)
+                rest.removeFirst()
+            }
+            rows.append(entry.row)
+        }
+        rows += rest
+    }
+
+    /// All series in the order of their keys.
+    private static func series(_ view: MemtableView, _ known: [UInt32]) -> [UInt32] {
+        let count = view.keys.count
+        if count == known.count { return known }
+        let keys = (known.count..<count).map { (view.keys.copy($0), UInt32($0)) }
+            .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+        var merged: [UInt32] = []
+        merged.reserveCapacity(count)
+        var rest = known[...]
+        for (key, number) in keys {
+            // The first known key that is not before this one.
+            var (low, high) = (rest.startIndex, rest.endIndex)
+            while low < high {
+                let middle = low + (high - low) / 2
+                let isBefore = view.keys.copy(Int(rest[middle])).lexicographicallyPrecedes(key)
+                if isBefore { low = middle + 1 } else { high = middle }
+            }
+            merged += rest[..<low]
+            rest = rest[low...]
+            merged.append(number)
+        }
+        return merged + rest
+    }
+
+    /// Rows by place of their series, time and commit order; where those of each place end.
+    private static func added(
+        _ view: MemtableView, _ range: Range<Int>, _ series: [UInt32]
+    ) -> (rows: [Added], ends: [Int]) {
+        var places = [Int](repeating: 0, count: series.count)
+        for (place, number) in series.enumerated() { places[Int(number)] = place }
+        // A counting sort by series, then each series by time if it is not in order already.
+        var next = [Int](repeating: 0, count: series.count + 1)
+        for row in range { next[places[Int(view.rows[row].series)] + 1] += 1 }
+        for place in series.indices { next[place + 1] += next[place] }
+        var entries = [Added](
+            repeating: Added(time: 0, row: 0), count: range.count)
+        let starts = next
+        for row in range {
+            let stored = view.rows[row]
+            let place = places[Int(stored.series)]
+            entries[next[place]] = Added(
+                time: stored.time, row: UInt32(truncatingIfNeeded: row))
+            next[place] += 1
+        }
+        for place in series.indices where starts[place + 1] - starts[place] > 1 {
+            sort(&entries, starts[place]..<starts[place + 1])
+        }
+        return (entries, Array(starts.dropFirst()))
+    }
+
+    private static func sort(_ entries: inout [Added], _ range: Range<Int>) {
         var isSorted = true
         for index in range.dropFirst() where entries[index - 1].time > entries[index].time {
             isSorted = false

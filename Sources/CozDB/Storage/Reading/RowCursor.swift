@@ -81,7 +81,10 @@ struct RowCursor {
                 wantsFew: blockRows < SegmentRowWalk.windowRowsMin, counts: counts, pool: pool)
             if filtered != nil { return }
         }
-        if !descending, test == nil, blockRows >= SegmentRowWalk.windowRowsMin {
+        let isWalk =
+            blockRows >= SegmentRowWalk.windowRowsMin
+            || columns.count >= SegmentRowWalk.columnCountMin
+        if !descending, test == nil, isWalk {
             plain = try SegmentRowWalk(
                 view, series: series, columns: columns, range: range, windowRows: blockRows,
                 counts: counts, pool: pool)

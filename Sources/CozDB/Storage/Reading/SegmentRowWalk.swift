@@ -6,6 +6,9 @@ struct SegmentRowWalk {
     /// Rows of the segment that are looked at together, at least: fewer would look up blocks more
     /// often than it takes to read them.
     static let windowRowsMin = 1024
+    /// From on so many columns a window may have fewer rows: united times of columns with a value
+    /// each would be a block of all rows, however few are asked for.
+    static let columnCountMin = 256
 
     private let view: RowSources
     private let segment: SegmentReader

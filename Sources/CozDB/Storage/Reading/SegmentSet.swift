@@ -44,10 +44,11 @@ struct SegmentSet: Sendable {
     func snapshot(
         _ manifest: Manifest, schemas: SchemaSet, memtables: [Memtable], sequence: UInt64
     ) -> Snapshot {
+        let segments = manifest.segmentsByExperiment
         let experiments = schemas.all.map { schema in
             var sources: [RowSource] = []
             var damage: DatabaseError?
-            for info in manifest.segments where info.experiment == schema.id {
+            for info in segments[schema.id] ?? [] {
                 if let reader = readers[info.number] { sources.append(.segment(reader)) }
                 if damage == nil, let failure = failures[info.number]?.ofNamedFile {
                     damage = failure.kind == .io ? failure : failure.losing(manifest.lost(info))

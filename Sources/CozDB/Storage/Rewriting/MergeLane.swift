@@ -12,9 +12,18 @@ final class MergeLane: @unchecked Sendable {
     private var readers: [SegmentColumnReader?]
     private var merged: MergedColumn?
     private var failure: DatabaseError?
+    /// Whether its readers keep what they decoded for the next slab.
+    private let keepsBlocks: Bool
 
-    init(_ column: Column, of segments: [SegmentReader]) throws(DatabaseError) {
+    /// Readers of a merge that keep a block each; those of more columns decode theirs again.
+    private static let keptReaderCountMax = 8192
+
+    /// - Parameter number: of the lane in its merge.
+    init(
+        _ column: Column, number: Int, of segments: [SegmentReader]
+    ) throws(DatabaseError) {
         self.column = column
+        keepsBlocks = number * segments.count < MergeLane.keptReaderCountMax
         readers = try segments.map { (segment) throws(DatabaseError) in
             guard let field = segment.field(column.id) else { return nil }
             return SegmentColumnReader(
@@ -35,6 +44,7 @@ final class MergeLane: @unchecked Sendable {
                     findsWholeBlocks: !reader.segment.info.isHasty
                         && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
+                if !keepsBlocks { reader.forgetLoaded() }
                 readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }
                 merged.add(&newer)
@@ -44,6 +54,11 @@ final class MergeLane: @unchecked Sendable {
         } catch {
             failure = error
         }
+    }
+
+    /// Values that the column has in the slab at most.
+    func valueCountMax(_ inputs: [SegmentMerge.Input]) -> Int {
+        inputs.reduce(0) { $0 + (readers[$1.source]?.valueCountMax(rows: $1.slab) ?? 0) }
     }
 
     /// What the last call of `merge` gave.

@@ -8,7 +8,7 @@
 struct SegmentMerge {
     private let view: ExperimentView
     private let segments: [SegmentReader]
-    /// One for each column.
+    /// One for each column with values.
     private let lanes: [MergeLane]
     /// What is to be said of rows that points with different attributes met in.
     private(set) var merges = TagSetMerges()
@@ -18,6 +18,8 @@ struct SegmentMerge {
     /// Rows of a slab, roughly: what all inputs together give to it.
     private static let slabRowCount = 65_536
     private static let slabRowCountMin = 4096
+    /// Cells of a slab, roughly, where a row has very many.
+    private static let slabCellCountMax = 2 * SegmentFormat.slabCellCountMax
 
     /// Rows that one input gives to a slab.
     private var inputRowCount: Int {
@@ -38,9 +40,12 @@ struct SegmentMerge {
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
-        lanes = try schema.columns.map { (column) throws(DatabaseError) in
-            try MergeLane(column, of: segments)
+        var lanes: [MergeLane] = []
+        for column in schema.columns where segments.contains(where: { $0.field(column.id) != nil })
+        {
+            lanes.append(try MergeLane(column, number: lanes.count, of: segments))
         }
+        self.lanes = lanes
     }
 
     /// Writes every row, each cell with its newest value.
@@ -66,10 +71,9 @@ struct SegmentMerge {
     /// Takes the next rows of every input, up to a time that all of them have reached.
     private func takeSlab(_ inputs: inout [Input]) throws(DatabaseError) -> Bool {
         var limit = Int64.max
+        chooseRows(&inputs)
         for index in inputs.indices {
-            let rows = inputs[index].rows
-            let end = min(rows.upperBound, rows.lowerBound + inputRowCount)
-            inputs[index].slab = rows.lowerBound..<end
+            let (rows, end) = (inputs[index].rows, inputs[index].slab.upperBound)
             inputs[index].times = try segments[inputs[index].source].ascendingTimes(
                 rows: inputs[index].slab)
             if end < rows.upperBound, let last = inputs[index].times.last {
@@ -86,6 +90,24 @@ struct SegmentMerge {
             if count > 0 { isEmpty = false }
         }
         return !isEmpty
+    }
+
+    /// Chooses the rows that a slab is made of: fewer where they have very many values.
+    private func chooseRows(_ inputs: inout [Input]) {
+        var countMax = inputRowCount
+        while true {
+            for index in inputs.indices {
+                let rows = inputs[index].rows
+                let end = min(rows.upperBound, rows.lowerBound + countMax)
+                inputs[index].slab = rows.lowerBound..<end
+            }
+            let rowCount = inputs.reduce(0) { $0 + $1.slab.count }
+            let cellCountMax = SegmentMerge.slabCellCountMax
+            guard countMax > 1, rowCount * lanes.count > cellCountMax else { return }
+            let cellCount = lanes.reduce(0) { $0 + $1.valueCountMax(inputs) }
+            if cellCount <= cellCountMax { return }
+            countMax = max(1, min(countMax, rowCount) / 2)
+        }
     }
 
     private mutating func writeSlab(

@@ -73,7 +73,7 @@ struct FieldWriter {
         }
         lastSeries = series
         match(slab, newPartners)
-        translation.begin(strings)
+        if column.type == .string { translation.begin(strings) }
         var start = 0
         var copies = own.wholeBlocks[...]
         var countMax = SegmentFormat.blockCountMax
@@ -166,7 +166,7 @@ struct FieldWriter {
         _ part: BlockPart, to output: inout SegmentOutput
     ) throws(FileError) {
         let strings: StringSource = column.type == .string ? .table(part.strings) : .none
-        translation.begin(strings)
+        if column.type == .string { translation.begin(strings) }
         for index in part.rows.indices {
             if column.type == .string {
                 append(string: part.bits[index], strings)
@@ -217,6 +217,18 @@ struct FieldWriter {
 
     /// Blocks so far.
     var blockCount: Int { directory.count }
+
+    /// Values that no block holds yet.
+    var pendingCount: Int { bits.count }
+
+    /// Ends the block that is being filled, and frees its memory.
+    mutating func flushPending(to output: inout SegmentOutput) throws(FileError) {
+        try flush(to: &output)
+        bits = []
+        times = []
+        matches = []
+        for index in partners.indices { partners[index].isSame = [] }
+    }
 
     /// Puts blocks that were made apart into the file.
     ///
@@ -352,8 +364,9 @@ struct FieldWriter {
 /// Codes of a source and of the segment's dictionary, for the codes met lately. Most strings of a
 /// field come again soon, and hashing them is what a flush would spend most of its time on.
 private struct CodeTranslation {
-    private var sources = [UInt64](repeating: .max, count: CodeTranslation.size)
-    private var targets = [UInt32](repeating: 0, count: CodeTranslation.size)
+    /// No memory before the first string: most fields are numbers.
+    private var sources: [UInt64] = []
+    private var targets: [UInt32] = []
     private var table: ObjectIdentifier?
 
     private static let size = 256
@@ -367,8 +380,12 @@ private struct CodeTranslation {
             case .arena(let view): view.identity
             }
         // A table may be gone and another one stand in its place: nothing outlives a call then.
-        if next == table, case .arena = strings { return }
+        if next == table, case .arena = strings, !sources.isEmpty { return }
         table = next
+        if sources.isEmpty {
+            sources = [UInt64](repeating: .max, count: CodeTranslation.size)
+            targets = [UInt32](repeating: 0, count: CodeTranslation.size)
+        }
         for index in sources.indices { sources[index] = .max }
     }
 

@@ -19,6 +19,8 @@ struct PresenceSharing {
     private static let sizeBytesMin = 8
     /// Rows that are looked for before all are.
     private static let sampleCount = 8
+    /// Vectors that one is compared with: more than a study has.
+    private static let wholeCountMax = 256
 
     /// The vectors as they are to be written.
     static func related(
@@ -56,7 +58,9 @@ struct PresenceSharing {
             // The smallest of those around it leaves the fewest rows out.
             let whole =
                 old.count < Self.sizeBytesMin
-                ? nil : wholes.last { Self.contains($0.rows.span, member.rows.span) }
+                ? nil
+                : wholes.suffix(Self.wholeCountMax)
+                    .last { Self.contains($0.rows.span, member.rows.span) }
             guard let whole else {
                 wholes.append(member)
                 continue

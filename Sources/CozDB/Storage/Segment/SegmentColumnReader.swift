@@ -208,6 +208,27 @@ struct SegmentColumnReader {
         try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
     }
 
+    /// Forgets the block decoded last, and rows of the presence vector: where there are very many
+    /// readers, each would keep its own. What is asked next is decoded again.
+    mutating func forgetLoaded() {
+        loadedBlock = -1
+        loadedBits = []
+        loadedRows = []
+        loadedRange = 0..<0
+        loadedStrings = .empty
+        missing = nil
+        chunk = -1
+        chunkRows = []
+        partners = [:]
+    }
+
+    /// Values in these rows at most, as far as the directory alone tells.
+    func valueCountMax(rows: Range<Int>) -> Int {
+        directory.blocks(rows: rows).reduce(0) {
+            $0 + min(rows.count, directory.table.int(BlockColumn.count, $1))
+        }
+    }
+
     /// Whether a block is the one decoded last.
     func isLoaded(_ block: Int) -> Bool { block == loadedBlock }
 

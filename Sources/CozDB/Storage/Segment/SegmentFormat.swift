@@ -27,9 +27,14 @@ enum SegmentFormat {
     static let presenceChunkRows = 65_536
     /// Series in one block of the series table.
     static let seriesBlockCount = 1024
+    /// A block of series with more bytes of keys takes no more of them.
+    static let seriesBlockSizeBytesMax = 16 << 20
     /// A field's dictionary grows up to these; later blocks hold their strings themselves.
     static let dictionaryCountMax = 8192
     static let dictionarySizeBytesMax = 128 << 10
+    /// Cells that are written together, roughly: what bounds the memory of wide rows. Rows of a
+    /// study end a slab by their number before.
+    static let slabCellCountMax = 4 << 20
     /// In place of a block encoding: the block holds strings, not codes.
     static let plainStrings: UInt8 = 255
     /// The same: words of times, and numbers of strings that the block holds.
@@ -176,6 +181,10 @@ extension ByteReader {
                 column.id < SegmentFormat.columnCountMax
             else {
                 throw FormatError(.invalid, "a field table without a field", at: start)
+            }
+            // Each column once: alike ones are next to no bytes, and much memory.
+            if let last = footer.fields.last, column.id <= last.column.id {
+                throw FormatError(.invalid, "fields out of order", at: start)
             }
             var field = SegmentField(
                 column: column, group: try readCount(limit: footer.groups.count - 1),

@@ -167,7 +167,7 @@ extension SegmentReader {
                     guard isMet(range) else { return }
                     count += 1
                     guard names.count < LossText.nameCountMax else { return }
-                    names.append(SeriesKey(canonical: [UInt8](copying: key)).shortText)
+                    names.append(SeriesKey(canonical: [UInt8](copying: key)).text)
                 }
             } catch {
                 isWhole = false
@@ -178,14 +178,5 @@ extension SegmentReader {
         if names.isEmpty { return "up to \(count) series whose names cannot be read" }
         return "series " + LossText.list(names, of: max(count, names.count))
             + (isWhole ? "" : " (not all can be named)")
-    }
-}
-
-extension SeriesKey {
-    /// The participant where there is no other tag, else all tags.
-    var shortText: String {
-        let tags = tags
-        if tags.count == 1 { return tags[0].value }
-        return tags.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
     }
 }

@@ -19,6 +19,9 @@ final class SegmentWriter {
     /// a value might have to be looked for in more blocks than readers allow.
     var findsPartners: Bool
     private var seriesFirstRow = 0
+    /// Values that no block holds yet. Only of thousands of fields there are too many, which end
+    /// their blocks early then.
+    private var pendingCount = 0
     private let presence = PresenceGroups()
     private let encoders: EncoderPool
 
@@ -81,6 +84,9 @@ final class SegmentWriter {
         }
     }
 
+    /// Comparisons and look-ups of fields with each other so far, for who watches how they grow.
+    var stepCount: Int { partners.stepCount + presence.comparisonCount }
+
     /// Rows so far.
     var rowCount: Int { footer.rowCount }
 
@@ -124,7 +130,6 @@ final class SegmentWriter {
         guard !rows.isEmpty else { return }
         prepare(column)
         slab.add(column, rows: rows, bits: bits, strings, wholeBlocks)
-        if findsPartners { partners.search(column.id, in: slab.columns) }
         slabFields.append(SlabField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
@@ -133,10 +138,12 @@ final class SegmentWriter {
         guard !slabFields.isEmpty else { return }
         let slabFields = slabFields
         self.slabFields.removeAll(keepingCapacity: true)
+        if findsPartners { partners.search(slab) }
         let (slab, series) = (slab, slabSeries)
         let lanes = slabFields.compactMap { fields[$0.column] }
         let repeated = slabFields.map { partners.partners(of: $0.column) }
         let (presence, encoders) = (presence, encoders)
+        pendingCount -= lanes.reduce(0) { $0 + $1.writer.pendingCount }
         FieldLane.run(
             slabFields, parallelFrom: parallelCountMin, beside: { presence.append(slab) }
         ) { index in
@@ -145,6 +152,10 @@ final class SegmentWriter {
                 strings: slabFields[index].strings, with: encoders)
         }
         for lane in lanes { try lane.settle(in: &output) }
+        pendingCount += lanes.reduce(0) { $0 + $1.writer.pendingCount }
+        guard pendingCount > SegmentFormat.slabCellCountMax else { return }
+        pendingCount = 0
+        for lane in fields { try lane?.writer.flushPending(to: &output) }
     }
 
     // MARK: Copying
@@ -285,7 +296,11 @@ private struct SeriesTableWriter {
         _ key: [UInt8], firstRow: Int, to output: inout SegmentOutput
     ) throws(FileError) {
         endSeries()
-        if ends.count == SegmentFormat.seriesBlockCount { try flush(to: &output) }
+        if ends.count == SegmentFormat.seriesBlockCount
+            || heap.count > SegmentFormat.seriesBlockSizeBytesMax
+        {
+            try flush(to: &output)
+        }
         if ends.isEmpty {
             blockFirstRow = firstRow
             firstKeys.append(contentsOf: key)

@@ -1,4 +1,4 @@
-// The values of one slab of rows on its way into a segment, and which fields repeat each other.
+// The values of one slab of rows on its way into a segment.
 
 /// The values of one column in the rows of a slab.
 struct SlabColumn: Sendable {
@@ -58,11 +58,14 @@ struct Slab: Sendable {
     private(set) var times: [Int64] = []
     /// By number of the column; those without values in the slab are empty.
     private(set) var columns: [SlabColumn] = []
+    /// The columns with values, as they came: work on a slab is for those, not for all there are.
+    private(set) var filled: [ColumnID] = []
 
     mutating func begin(firstRow: Int, _ times: [Int64]) {
         self.firstRow = firstRow
         self.times = times
-        for index in columns.indices { columns[index] = SlabColumn() }
+        for column in filled { columns[column] = SlabColumn() }
+        filled.removeAll(keepingCapacity: true)
     }
 
     mutating func add(
@@ -70,6 +73,7 @@ struct Slab: Sendable {
         _ wholeBlocks: [WholeBlock] = []
     ) {
         while columns.count <= column.id { columns.append(SlabColumn()) }
+        filled.append(column.id)
         columns[column.id] = SlabColumn(
             type: column.type, rows: rows, words: bits, wholeBlocks: wholeBlocks)
         if column.type == .string { columns[column.id].replaceTimes(strings) }
@@ -90,94 +94,6 @@ extension SlabColumn {
                 known[slot] = (code, strings.withBytes(code) { ISOTime($0)?.word ?? code } ?? code)
             }
             if known[slot].word != code { words[index] = known[slot].word }
-        }
-    }
-}
-
-/// Which fields of a segment may repeat which others: decided from samples of their first values,
-/// the same for the whole segment. A field repeats only columns with smaller numbers, so that there
-/// is no circle, and never through more than `SegmentFormat.referenceDepthMax` blocks.
-struct FieldPartners {
-    private struct Entry {
-        var partners: [ColumnID] = []
-        /// Those it has or had: blocks that are written already may repeat them.
-        var allPartners: Set<ColumnID> = []
-        var sampleCount = 0
-        /// How many samples another column had too.
-        var matches: [Int] = []
-        /// Blocks to go through from this field at most, and up to this field.
-        var depth = 0
-        var height = 0
-    }
-
-    private var entries: [Entry] = []
-
-    private static let slabSampleCount = 16
-    private static let sampleCountMax = 64
-    private static let partnerCountMax = 2
-    /// A partner has at least one in so many samples.
-    private static let samplesPerMatchMax = 8
-
-    /// Columns that a field may repeat, the likeliest first.
-    func partners(of column: ColumnID) -> [ColumnID] {
-        column < entries.count ? entries[column].partners : []
-    }
-
-    /// Samples a slab of one column, whose partners come before it.
-    mutating func search(_ column: ColumnID, in slab: [SlabColumn]) {
-        while entries.count <= column { entries.append(Entry()) }
-        guard entries[column].sampleCount < Self.sampleCountMax, slab[column].type != .boolean
-        else { return }
-        let own = slab[column]
-        let count = min(own.rows.count, Self.slabSampleCount)
-        var matches = entries[column].matches
-        while matches.count < column { matches.append(0) }
-        var sampleCount = 0
-        for sample in 0..<count {
-            let index = sample * own.rows.count / count
-            let word = own.words[index]
-            guard SlabColumn.isComparable(word, own.type) else { continue }
-            sampleCount += 1
-            for other in 0..<column where slab[other].type == own.type {
-                if slab[other].word(at: own.rows[index]) == word { matches[other] += 1 }
-            }
-        }
-        guard sampleCount > 0 else { return }
-        entries[column].matches = matches
-        entries[column].sampleCount += sampleCount
-        choose(column)
-    }
-
-    private mutating func choose(_ column: ColumnID) {
-        let entry = entries[column]
-        var found = (0..<column).filter { other in
-            entry.matches[other] * Self.samplesPerMatchMax >= entry.sampleCount
-                && entries[other].sampleCount > 0
-                && entries[other].depth + 1 + entry.height <= SegmentFormat.referenceDepthMax
-        }
-        found.sort {
-            (-entry.matches[$0], entries[$0].depth, $0) < (
-                -entry.matches[$1], entries[$1].depth, $1
-            )
-        }
-        found.removeLast(max(0, found.count - Self.partnerCountMax))
-        entries[column].partners = found
-        let count = entries[column].allPartners.count
-        entries[column].allPartners.formUnion(found)
-        if entries[column].allPartners.count > count { measure() }
-    }
-
-    /// Finds depths and heights anew: partners have smaller numbers.
-    private mutating func measure() {
-        for column in entries.indices {
-            entries[column].height = 0
-            entries[column].depth =
-                entries[column].allPartners.map { entries[$0].depth + 1 }.max() ?? 0
-        }
-        for column in entries.indices.reversed() {
-            for other in entries[column].allPartners {
-                entries[other].height = max(entries[other].height, entries[column].height + 1)
-            }
         }
     }
 }

@@ -55,7 +55,7 @@ private final class BusyWriter: Sendable {
                 experiment: experiment, tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: number), fields: ["k": .integer(number)])
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         progress.withLock { $0.acknowledged = number }
         if number % 7 == 0 { try database.flush() }
         if number % 23 == 0 { try database.compact() }

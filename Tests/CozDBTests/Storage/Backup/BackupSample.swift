@@ -49,9 +49,9 @@ enum BackupSample {
     static func killedWriter() throws -> FaultyFileSystem {
         let system = FaultyFileSystem()
         let database = try open(on: system)
-        for number in 1...2 { try database.write(FaultWorkload.batch(number)) }
+        for number in 1...2 { _ = try database.write(FaultWorkload.batch(number)) }
         try database.flush()
-        try database.write(FaultWorkload.batch(4))
+        _ = try database.write(FaultWorkload.batch(4))
         return system.survivor(.everything)
     }
 
@@ -59,20 +59,20 @@ enum BackupSample {
     static func writerBetweenBackups() throws -> FaultyFileSystem {
         let system = FaultyFileSystem()
         let database = try open(on: system)
-        try database.write(FaultWorkload.batch(1))
+        _ = try database.write(FaultWorkload.batch(1))
         try database.flush()
-        try database.write(FaultWorkload.batch(2))
+        _ = try database.write(FaultWorkload.batch(2))
         try backup(system)
-        try database.write(FaultWorkload.batch(4))
+        _ = try database.write(FaultWorkload.batch(4))
         return system.survivor(.everything)
     }
 
     /// What became of the writer's database later: commits and a deletion, and again an open log.
     static func goOn(_ system: FaultyFileSystem) throws -> FaultyFileSystem {
         let database = try open(on: system)
-        try database.write(FaultWorkload.batch(5))
+        _ = try database.write(FaultWorkload.batch(5))
         _ = try database.query("DROP MEASUREMENT \"öther\"")
-        try database.write(FaultWorkload.batch(6))
+        _ = try database.write(FaultWorkload.batch(6))
         return system.survivor(.everything)
     }
 }

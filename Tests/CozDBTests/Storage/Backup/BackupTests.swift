@@ -33,7 +33,7 @@ struct BackupTests {
         try BackupSample.backup(system)
         try BackupSample.restore(system)
         let database = try BackupSample.open("restored", on: system)
-        try database.write(FaultWorkload.batch(5))
+        _ = try database.write(FaultWorkload.batch(5))
         try database.compact()
         let expected = try Contents(database)
         let report = try database.backup(to: "backup", options: BackupOptions(), on: system)
@@ -73,7 +73,7 @@ struct BackupTests {
         let system = FaultyFileSystem()
         let database = try BackupSample.open(on: system)
         for number in 1...6 {
-            try database.write(FaultWorkload.batch(number))
+            _ = try database.write(FaultWorkload.batch(number))
             let report = try database.backup(to: "backup", options: BackupOptions(), on: system)
             #expect(report.lastCommit == UInt64(number))
             #expect(try BackupSample.contents("backup", system) == Contents(database))
@@ -136,7 +136,7 @@ struct BackupTests {
         let system = try BackupSample.killedWriter()
         try BackupSample.backup(system)
         let other = try BackupSample.open("other", on: system)
-        try other.write(FaultWorkload.batch(1))
+        _ = try other.write(FaultWorkload.batch(1))
         try other.close()
         system.add("files/notes.txt", [1])
         let before = system.files
@@ -194,7 +194,7 @@ struct BackupTests {
         // The restored one has its own life from the first backup on.
         let restored = try BackupSample.open("restored", on: system)
         for number in 7...9 {
-            try restored.write(FaultWorkload.batch(number))
+            _ = try restored.write(FaultWorkload.batch(number))
             try restored.flush()
             let error = #expect(throws: DatabaseError.self) {
                 try restored.backup(to: "backup", options: BackupOptions(), on: system)

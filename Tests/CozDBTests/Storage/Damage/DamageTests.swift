@@ -80,7 +80,7 @@ struct DamageTests {
         #expect(report.isEmpty == found.isEmpty, "\(what): \(report.lines)")
         expectKept(contents, damage, sound, what, report)
         let database = try SoundDatabase.open(system)
-        try database.write(SoundDatabase.batch(9, rowCount: 10))
+        _ = try database.write(SoundDatabase.batch(9, rowCount: 10))
         try database.close()
         #expect(try Examination.check(system).isEmpty, comment)
     }
@@ -241,7 +241,7 @@ struct DamageTests {
         func closed(_ faults: [FaultyFileSystem.Fault]) throws -> (FaultyFileSystem, Int?) {
             let system = try sound.get().system.survivor(.nothing, faults: faults)
             let database = try SoundDatabase.open(system)
-            try database.write(SoundDatabase.batch(7, rowCount: 10))
+            _ = try database.write(SoundDatabase.batch(7, rowCount: 10))
             let start = system.callCount
             try? database.close()
             return (system, system.calls[start...].firstIndex { $0.hasPrefix("rename") })

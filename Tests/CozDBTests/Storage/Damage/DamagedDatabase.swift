@@ -37,7 +37,7 @@ struct SoundDatabase {
         var earlier: [String: [UInt8]] = [:]
         for number in 0..<SoundDatabase.segmentCount {
             let database = try SoundDatabase.open(system)
-            try database.write(SoundDatabase.batch(number, rowCount: rowCount))
+            _ = try database.write(SoundDatabase.batch(number, rowCount: rowCount))
             try database.close()
             if number == 1 { earlier = SoundDatabase.bytes(of: system) }
         }
@@ -54,7 +54,7 @@ struct SoundDatabase {
         let system = FaultyFileSystem(seed: seed)
         for number in 0..<2 {
             let database = try open(system)
-            try database.write(batch(number, rowCount: rowCount))
+            _ = try database.write(batch(number, rowCount: rowCount))
             try database.close()
         }
         let closedManifest = system["db/MANIFEST"]
@@ -62,14 +62,14 @@ struct SoundDatabase {
         guard case .writer(let engine) = database.store else {
             throw DatabaseError(.usage, "not open for writing")
         }
-        try database.write(batch(2, rowCount: rowCount))
+        _ = try database.write(batch(2, rowCount: rowCount))
         let earlier = bytes(of: system)
-        try database.write(batch(3, rowCount: rowCount))
+        _ = try database.write(batch(3, rowCount: rowCount))
         engine.flushQueue.suspend()
         try engine.takeLead()
         try engine.rotate()
         engine.passLead()
-        for number in 4..<6 { try database.write(batch(number, rowCount: rowCount)) }
+        for number in 4..<6 { _ = try database.write(batch(number, rowCount: rowCount)) }
         let killed = system.survivor(.nothing)
         engine.flushQueue.resume()
         try database.close()

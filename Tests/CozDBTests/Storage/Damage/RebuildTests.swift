@@ -19,7 +19,7 @@ struct RebuildTests {
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: Int64(row)),
                 fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
     }
 
     /// Of the same cells, whatever the types and names of columns without values.

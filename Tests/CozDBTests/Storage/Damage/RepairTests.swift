@@ -62,7 +62,7 @@ struct RepairTests {
                     time: Timestamp(nanoseconds: Int64(row)),
                     fields: ["v": .integer(Int64(value * 1000 + row)), "w": .integer(1)])
             }
-            try database.write(batch)
+            _ = try database.write(batch)
             try database.flush()
         }
         try database.close()
@@ -300,7 +300,7 @@ struct RepairTests {
                 #expect(contents == killed.contents, "\(report.lines)")
                 #expect(report.lines.contains { $0.contains("newer files are taken in") })
                 let database = try SoundDatabase.open(system)
-                try database.write(SoundDatabase.batch(9, rowCount: 10))
+                _ = try database.write(SoundDatabase.batch(9, rowCount: 10))
                 try database.close()
                 #expect(try Examination.check(system).isEmpty)
             }
@@ -314,7 +314,7 @@ struct RepairTests {
         let database = try Database.open(
             "db", access: .readWrite, options: options, on: system)
         for number in 0..<3 {
-            try database.write(SoundDatabase.batch(number, rowCount: 50))
+            _ = try database.write(SoundDatabase.batch(number, rowCount: 50))
             if number < 2 { try database.flush() }
         }
         let manifest = system["db/MANIFEST"]
@@ -482,7 +482,7 @@ struct RepairTests {
                     experiment: name, tags: ["id_participant": "p"],
                     time: Timestamp(nanoseconds: Int64(row)), fields: ["v": .integer(Int64(row))])
             }
-            try database.write(batch)
+            _ = try database.write(batch)
         }
         try database.close()
         let segments = try Manifest(decoding: system["db/MANIFEST"]).segments

@@ -26,7 +26,7 @@ struct SegmentLossTests {
                     time: Timestamp(nanoseconds: time), fields: fields(row, number, time))
             }
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.close()
         return (system, try Contents(SoundDatabase.open(system, .readOnly)))
     }
@@ -210,7 +210,7 @@ struct SegmentLossTests {
             let series = try whole.keptSeries() ?? []
             #expect(series.count == 4)
             for entry in series {
-                let name = entry.key.shortText
+                let name = entry.key.text
                 for column in whole.footer.fields.map(\.column.name) {
                     let isNamed =
                         finding.lost.contains("\"\(column)\"")
@@ -254,7 +254,7 @@ struct SegmentLossTests {
                 experiment: "m", tags: ["id_participant": "p"],
                 time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000), fields: fields)
         }
-        try database.write(batch)
+        _ = try database.write(batch)
         try database.close()
         let whole = try reader(system)
         let fields = whole.footer.fields

@@ -1,0 +1,458 @@
+// Handles: what stands for an experiment, tag set, column or string while points are added.
+//
+// A handle is a number in the batch and a mark made of what the number stands for. It is good where
+// the batch has the same thing at that number: so a handle of another batch, or one kept over
+// `removeAll`, either means the same or is refused, without a count of batches to compare.
+
+extension WriteBatch {
+    /// An experiment of a batch.
+    public struct ExperimentHandle: Hashable, Sendable {
+        let number: UInt32
+        let mark: UInt32
+
+        /// Good in no batch.
+        package static let none = ExperimentHandle(number: .max, mark: 0)
+
+        /// Experiments of a batch are numbered from 0 as they come.
+        package var index: Int { Int(number) }
+    }
+
+    /// A tag set of a batch, and so its experiment.
+    public struct TagSetHandle: Hashable, Sendable {
+        @usableFromInline let number: UInt32
+        @usableFromInline let mark: UInt32
+
+        /// Good in no batch.
+        package static let none = TagSetHandle(number: .max, mark: 0)
+    }
+
+    /// A field of one experiment, with the type of the values that are appended to it.
+    public struct ColumnHandle: Hashable, Sendable {
+        @usableFromInline let number: UInt32
+        /// The type in the lowest byte, above it what identifies the column.
+        @usableFromInline let mark: UInt32
+
+        /// Good in no batch.
+        package static let none = ColumnHandle(number: .max, mark: 0)
+
+        @inlinable var type: UInt8 { UInt8(truncatingIfNeeded: mark) }
+    }
+
+    /// A string of a batch.
+    public struct StringHandle: Hashable, Sendable {
+        /// The word of a time, or the number of the string with its mark above it.
+        @usableFromInline package let bits: UInt64
+
+        /// Takes what `bits` of another handle said.
+        @inlinable package init(bits: UInt64) { self.bits = bits }
+
+        @inlinable var isTime: Bool { bits >> 63 == 1 }
+        var number: Int { Int(UInt32(truncatingIfNeeded: bits)) }
+        var mark: UInt32 { UInt32(truncatingIfNeeded: bits >> 32) }
+    }
+
+    /// A tag set that was begun and is not finished.
+    struct OpenTagSet: Sendable {
+        var experiment: UInt32
+        /// Where the name that came last lies.
+        var lastName = 0..<0
+        /// Whether names came in order, each once, and all have values.
+        var isCanonical = true
+        /// Whether a tag of it was refused.
+        var isWrong = false
+    }
+
+    // MARK: Experiments
+
+    /// The handle of an experiment. Name: 1 to 65,535 bytes of valid UTF-8.
+    public mutating func experiment(_ name: Span<UInt8>) -> ExperimentHandle {
+        let known = experiments.count
+        let number = experiments.intern(name)
+        if number == known { checkName(name, "experiment name") }
+        return ExperimentHandle(
+            number: UInt32(truncatingIfNeeded: number), mark: experiments.hash(number))
+    }
+
+    /// Suggests a preset for one experiment, should this batch create it, as `suggestedPreset` does
+    /// for all.
+    public mutating func suggest(_ preset: SchemaPreset, experiment: ExperimentHandle) {
+        guard let number = number(experiment) else { return }
+        suggestedPresets[Int(number)] = preset
+    }
+
+    /// The number of an experiment; nil, and a mistake, where the batch does not have it.
+    mutating func number(_ experiment: ExperimentHandle) -> UInt32? {
+        if experiments.has(Int(experiment.number), hash: experiment.mark) {
+            return experiment.number
+        }
+        note("an experiment handle", "experiment(_:)")
+        return nil
+    }
+
+    // MARK: Columns
+
+    /// The handle of a field for values of this type. The same field with another type has another
+    /// handle. Name: 1 to 65,535 bytes of valid UTF-8, and not `time`.
+    ///
+    /// - Parameter isTyped: false for input that has no types, such as JSON and CSV, where a type
+    ///   is only what a value looks like. Then an integer locks a field that nothing is known of
+    ///   as float; a number is no type conflict whatever the type rule, as long as it stays the
+    ///   same number; and a string that is empty or blank is no value where the field is declared
+    ///   or stored as something else.
+    public mutating func column(
+        experiment: ExperimentHandle, name: Span<UInt8>, type: FieldType, isTyped: Bool = true
+    ) -> ColumnHandle {
+        guard let experiment = number(experiment) else { return .none }
+        let kind = type.rawValue | (isTyped ? 0 : WriteBatch.untypedMark)
+        guard !renaming.isEmpty else {
+            let number = storedColumn(experiment: experiment, name: name, kind)
+            return handle(number)
+        }
+        let asked = Name(String(decoding: [UInt8](copying: name), as: UTF8.self))
+        let number: UInt32
+        if let other = renaming.newName(of: asked) {
+            number = storedColumn(
+                experiment: experiment, name: other.utf8.span, kind, formerly: name)
+            hasRenamedColumns = true
+        } else {
+            number = storedColumn(experiment: experiment, name: name, kind)
+        }
+        renaming.note(column: number, named: asked, experiment: Int(experiment), kind: kind)
+        return handle(number)
+    }
+
+    static var untypedMark: UInt8 { 0x80 }
+    static var renamedMark: UInt8 { 0x40 }
+    static var typeMask: UInt8 { 0x3F }
+
+    private func handle(_ column: UInt32) -> ColumnHandle {
+        ColumnHandle(number: column, mark: columnMarks[Int(column)])
+    }
+
+    /// - Parameter formerly: the name it came with. A renamed column has a number of its own, which
+    ///   tells its values from those that came under the new name.
+    private mutating func storedColumn(
+        experiment: UInt32, name: Span<UInt8>, _ kind: UInt8, formerly: Span<UInt8>? = nil
+    ) -> UInt32 {
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(formerly == nil ? kind : kind | WriteBatch.renamedMark)
+        scratch.appendNumber(Int(experiment))
+        if let formerly {
+            scratch.appendWord(name)
+            scratch.append(copying: formerly)
+        } else {
+            scratch.append(copying: name)
+        }
+        let number = columns.intern(scratch)
+        if number == columnMarks.count {
+            checkName(name, "field name")
+            if let formerly { checkName(formerly, "field name") }
+            let type = UInt32(kind & WriteBatch.typeMask)
+            let mark = mark(of: scratch, from: 5, experiment) ^ UInt32(kind) << 24
+            columnMarks.append(mark & ~0xFF | type)
+        }
+        return UInt32(truncatingIfNeeded: number)
+    }
+
+    /// Gives values of the row that `endRow` finishes their old names again where the row has
+    /// the new ones as well.
+    @usableFromInline
+    mutating func settleRenames() {
+        let start = Int(rows.last?.cellEnd ?? 0)
+        for (cell, experiment, name, kind) in renaming.settle(cells[start...]) {
+            cells[cell].column = storedColumn(
+                experiment: UInt32(truncatingIfNeeded: experiment), name: name.utf8.span, kind)
+        }
+    }
+
+    // MARK: Tag sets
+
+    /// The handle of a tag set. Tags with an empty value count as missing.
+    ///
+    /// - Parameter tags: in any order; of two with the same name the later one counts.
+    public mutating func tagSet(
+        experiment: ExperimentHandle, tags: [(name: String, value: String)]
+    ) -> TagSetHandle {
+        beginTagSet(experiment: experiment)
+        for tag in tags { addTag(name: tag.name.utf8.span, value: tag.value.utf8.span) }
+        return endTagSet()
+    }
+
+    /// The same without a String per tag: `beginTagSet`, then `addTag` for each, then `endTagSet`.
+    /// A set that was begun and not finished is given up.
+    public mutating func beginTagSet(experiment: ExperimentHandle) {
+        guard let number = number(experiment) else {
+            openTagSet = OpenTagSet(experiment: 0, isWrong: true)
+            return
+        }
+        openTagSet = OpenTagSet(experiment: number)
+        openTags.removeAll(keepingCapacity: true)
+        openTags.appendNumber(Int(number))
+    }
+
+    /// Adds a tag to the set begun last: name of 1, value of 0 to 65,535 bytes of valid UTF-8.
+    /// Costs least in byte order of the names.
+    public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
+        guard var tags = openTagSet else {
+            return note(mistake: "addTag without a tag set; call beginTagSet before")
+        }
+        if checkName(name, "tag name"), checkName(value, "tag value", atLeast: 0) {
+            let start = openTags.count + 4
+            openTags.appendWord(name)
+            openTags.appendWord(value)
+            let range = start..<(start + name.count)
+            let isNext =
+                tags.lastName.isEmpty
+                || openTags[tags.lastName].lexicographicallyPrecedes(openTags[range])
+            if !isNext || value.isEmpty { tags.isCanonical = false }
+            tags.lastName = range
+        } else {
+            tags.isWrong = true
+        }
+        openTagSet = tags
+    }
+
+    /// Finishes the set begun last.
+    ///
+    /// - Returns: its handle, the same for equal sets of one experiment.
+    public mutating func endTagSet() -> TagSetHandle {
+        guard let tags = openTagSet else {
+            note(mistake: "endTagSet without a tag set; call beginTagSet before")
+            return .none
+        }
+        openTagSet = nil
+        if tags.isWrong { return .none }
+        if !tags.isCanonical { openTags = WriteBatch.canonicalTagSet(openTags) }
+        guard !renaming.isEmpty,
+            let (renamed, notes) = renaming.renamed(WriteBatch.tagSet(openTags).tags)
+        else { return storedTagSet(tags.experiment) }
+        openTags.removeLast(openTags.count - 4)
+        for (name, value) in renamed {
+            checkName(name.utf8.span, "tag name")
+            openTags.appendWord(name.utf8.span)
+            openTags.appendWord(value.utf8.span)
+        }
+        let handle = storedTagSet(tags.experiment)
+        renaming.note(tagSet: handle.number, notes)
+        return handle
+    }
+
+    private mutating func storedTagSet(_ experiment: UInt32) -> TagSetHandle {
+        let number = tagSets.intern(openTags)
+        if number == tagSetMarks.count {
+            tagSetMarks.append(mark(of: openTags, from: 4, experiment))
+        }
+        return TagSetHandle(
+            number: UInt32(truncatingIfNeeded: number), mark: tagSetMarks[number])
+    }
+
+    /// What identifies a column or tag set, whatever numbers the batch gave: its names, those of
+    /// its experiment, and so on.
+    private func mark(of bytes: [UInt8], from start: Int, _ experiment: UInt32) -> UInt32 {
+        hashBytes(bytes.span.extracting(start...))
+            ^ experiments.hash(Int(experiment)) &* 0x9E37_79B9
+    }
+
+    /// The bytes of a tag set sorted by name; of two tags with one name the later one counts, and
+    /// none where its value is empty.
+    private static func canonicalTagSet(_ bytes: [UInt8]) -> [UInt8] {
+        let words = words(bytes)
+        let order = stride(from: 0, to: words.count, by: 2).sorted { left, right in
+            let (a, b) = (bytes[words[left]], bytes[words[right]])
+            return a.elementsEqual(b) ? left < right : a.lexicographicallyPrecedes(b)
+        }
+        var result = Array(bytes[..<4])
+        for (place, tag) in order.enumerated() where !words[tag + 1].isEmpty {
+            let isLast =
+                place + 1 == order.count
+                || !bytes[words[tag]].elementsEqual(bytes[words[order[place + 1]]])
+            // A word's length stands in the four bytes before it.
+            if isLast { result += bytes[(words[tag].lowerBound - 4)..<words[tag + 1].upperBound] }
+        }
+        return result
+    }
+
+    // MARK: Strings
+
+    /// The handle of a string value: valid UTF-8. Equal strings get equal handles.
+    public mutating func string(_ bytes: Span<UInt8>) -> StringHandle {
+        if let word = ISOTime.word(of: bytes) { return StringHandle(bits: word) }
+        let number = strings.intern(bytes)
+        return StringHandle(
+            bits: UInt64(strings.hash(number) & WriteBatch.stringMarkMask) << 32
+                | UInt64(truncatingIfNeeded: number))
+    }
+
+    /// The highest bit says that a string is a time.
+    private static var stringMarkMask: UInt32 { .max >> 1 }
+
+    // MARK: Points
+
+    /// Adds a float to the row that `endRow` will finish.
+    @inlinable
+    public mutating func append(_ value: Double, to column: ColumnHandle) {
+        append(column, .float, value.bitPattern)
+    }
+
+    /// Adds an integer to the row that `endRow` will finish.
+    @inlinable
+    public mutating func append(_ value: Int64, to column: ColumnHandle) {
+        append(column, .integer, UInt64(bitPattern: value))
+    }
+
+    /// Adds a boolean to the row that `endRow` will finish.
+    @inlinable
+    public mutating func append(_ value: Bool, to column: ColumnHandle) {
+        append(column, .boolean, value ? 1 : 0)
+    }
+
+    /// Adds a string to the row that `endRow` will finish.
+    @inlinable
+    public mutating func append(_ value: StringHandle, to column: ColumnHandle) {
+        if value.isTime {
+            append(column, .string, value.bits)
+        } else {
+            appendNumbered(value, to: column)
+        }
+    }
+
+    @inlinable @inline(__always)
+    mutating func append(_ column: ColumnHandle, _ type: FieldType, _ bits: UInt64) {
+        if column.type == type.rawValue {
+            append(checked: column, bits)
+        } else {
+            refuse(column, type)
+        }
+    }
+
+    /// Adds a value of the column's type.
+    ///
+    /// - Parameter bits: float: bit pattern; integer: two's complement; boolean: 0 or 1; string:
+    ///   `bits` of its handle.
+    @inlinable @inline(__always)
+    package mutating func append(column: ColumnHandle, bits: UInt64) {
+        if column.type == FieldType.string.rawValue, bits >> 63 == 0 {
+            appendNumbered(StringHandle(bits: bits), to: column)
+        } else {
+            append(checked: column, bits)
+        }
+    }
+
+    @inlinable @inline(__always)
+    mutating func append(checked column: ColumnHandle, _ bits: UInt64) {
+        let number = Int(column.number)
+        if number < columnMarks.count, columnMarks[number] == column.mark {
+            cells.append(BatchCell(bits: bits, column: column.number))
+        } else {
+            refuse(column, nil)
+        }
+    }
+
+    @usableFromInline
+    mutating func appendNumbered(_ value: StringHandle, to column: ColumnHandle) {
+        let number = value.number
+        guard number < strings.count,
+            strings.hash(number) & WriteBatch.stringMarkMask == value.mark
+        else {
+            isOpenRowWrong = true
+            return note("a string handle", "string(_:)")
+        }
+        append(column, .string, UInt64(truncatingIfNeeded: number))
+    }
+
+    /// Drops a value, and with it the row.
+    ///
+    /// - Parameter type: what was appended; nil where the column is the mistake.
+    @usableFromInline
+    mutating func refuse(_ column: ColumnHandle, _ type: FieldType?) {
+        isOpenRowWrong = true
+        let number = Int(column.number)
+        guard let type, number < columnMarks.count, columnMarks[number] == column.mark else {
+            return note("a column handle", "column(experiment:name:type:)")
+        }
+        let received = receivedColumn(number)
+        note(
+            mistake: "a value of type \(type.name) for a handle of \"\(received.name)\" of type "
+                + "\(received.type.name); get a handle of the field for this type")
+    }
+
+    /// Finishes a row: the values appended since the last one belong to it. A row without values
+    /// stores nothing.
+    ///
+    /// - Parameters:
+    ///   - time: nanoseconds since 1970 UTC.
+    ///   - line: line in `source`, from 1; 0 where unknown.
+    @inlinable
+    public mutating func endRow(tagSet: TagSetHandle, time: Int64, line: Int) {
+        if hasRenamedColumns { settleRenames() }
+        let number = Int(tagSet.number)
+        if isOpenRowWrong || number >= tagSetMarks.count || tagSetMarks[number] != tagSet.mark
+            || cells.count > Int(UInt32.max)
+        {
+            return dropRow()
+        }
+        rows.append(
+            BatchRow(
+                time: time, line: max(0, line), tagSet: tagSet.number,
+                cellEnd: UInt32(truncatingIfNeeded: cells.count)))
+    }
+
+    @usableFromInline
+    mutating func dropRow() {
+        if cells.count > Int(UInt32.max) {
+            note(mistake: "more than \(UInt32.max) values in a batch; write it in parts")
+        } else if !isOpenRowWrong {
+            note("a tag set handle", "tagSet(experiment:tags:)")
+        }
+        abandonRow()
+    }
+
+    // MARK: Mistakes
+
+    /// Remembers a handle that the batch does not know.
+    private mutating func note(_ what: String, _ call: String) {
+        note(
+            mistake: "\(what) that this batch did not give, or gave before removeAll; get one with "
+                + call)
+    }
+
+    /// Remembers the first mistake.
+    mutating func note(mistake message: String) {
+        if mistake == nil { mistake = DatabaseError(.usage, message) }
+    }
+
+    @discardableResult
+    private mutating func checkName(
+        _ name: Span<UInt8>, _ what: String, atLeast least: Int = 1
+    ) -> Bool {
+        guard (least...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
+            note(
+                mistake: "\(what) of \(name.count) bytes; expected \(least) to "
+                    + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
+            return false
+        }
+        // Repaired, two of them could become one.
+        guard (try? UTF8Span(validating: name)) != nil else {
+            note(mistake: "\(what) that is not valid UTF-8")
+            return false
+        }
+        return true
+    }
+}
+
+extension [UInt8] {
+    mutating func append(copying bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// A number of at most 32 bits, in four bytes.
+    fileprivate mutating func appendNumber(_ number: Int) {
+        for shift in [0, 8, 16, 24] { append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    /// A length and that many bytes.
+    fileprivate mutating func appendWord(_ word: Span<UInt8>) {
+        appendNumber(word.count)
+        append(copying: word)
+    }
+}

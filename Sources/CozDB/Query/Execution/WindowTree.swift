@@ -1,0 +1,165 @@
+// Sums, moments and extremes of many overlapping windows: a binary tree over points by time, so
+// that a window costs the logarithm of its values. Time is halved at its bits: how floats are added
+// depends on the points of the window alone, not on what else was read or asked.
+
+/// What a tree keeps of a range of rows.
+protocol RangeSummarizer {
+    associatedtype Summary
+
+    func summary(ofRow row: Int) -> Summary
+    func combined(_ earlier: Summary, _ later: Summary) -> Summary
+}
+
+struct WindowTree<Summarizer: RangeSummarizer> {
+    typealias Summary = Summarizer.Summary
+
+    private struct Node {
+        var rows: Range<Int>
+        /// Nil where the node is a leaf.
+        var children: (earlier: Int, later: Int)?
+        var summary: Summary
+    }
+
+    /// Rows of a leaf, unless more have the same time.
+    private static var leafCountMax: Int { 32 }
+
+    private let summarizer: Summarizer
+    private let times: [Int64]
+    private let counters: CounterBox
+    private let share: MemoryShare
+    private var nodes: [Node] = []
+
+    /// - Parameters:
+    ///   - times: ascending.
+    ///   - keepsNodes: whether windows are so many that the tree pays; the answers are the same.
+    init(
+        _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ counters: CounterBox
+    ) throws(DatabaseError) {
+        self.summarizer = summarizer
+        self.times = times
+        self.counters = counters
+        share = MemoryShare(counters.memory)
+        guard keepsNodes, !times.isEmpty else { return }
+        _ = try addNode(times.indices)
+    }
+
+    /// Of a window: it has all points of a time, or none.
+    func summary(of rows: Range<Int>) -> Summary {
+        nodes.isEmpty ? folded(rows) : summary(of: rows, in: nodes.count - 1)
+    }
+
+    private func summary(of rows: Range<Int>, in index: Int) -> Summary {
+        let node = nodes[index]
+        counters.windowSteps += 1
+        let part = rows.clamped(to: node.rows)
+        if part == node.rows { return node.summary }
+        guard let children = node.children else { return folded(part) }
+        let middle = nodes[children.later].rows.lowerBound
+        if part.upperBound <= middle { return summary(of: part, in: children.earlier) }
+        if part.lowerBound >= middle { return summary(of: part, in: children.later) }
+        return summarizer.combined(
+            summary(of: part, in: children.earlier), summary(of: part, in: children.later))
+    }
+
+    /// Adds a node behind those below it; the recursion is at most as deep as a time has bits.
+    private mutating func addNode(_ rows: Range<Int>) throws(DatabaseError) -> Int {
+        let last = rows.upperBound - 1
+        let difference = times[rows.lowerBound] ^ times[last]
+        if rows.count <= Self.leafCountMax || difference == 0 {
+            try counters.checkCancelled()
+            nodes.append(Node(rows: rows, children: nil, summary: folded(rows)))
+        } else {
+            let shift = Int64.bitWidth - 1 - difference.leadingZeroBitCount
+            // Of times on both sides of 1970 the sign is the bit that differs.
+            let start = shift == Int64.bitWidth - 1 ? 0 : (times[last] >> shift) << shift
+            let middle = times[rows].partitioningIndex { $0 >= start }
+            let earlier = try addNode(rows.lowerBound..<middle)
+            let later = try addNode(middle..<rows.upperBound)
+            let summary = summarizer.combined(nodes[earlier].summary, nodes[later].summary)
+            nodes.append(Node(rows: rows, children: (earlier, later), summary: summary))
+        }
+        try share.resize(to: nodes.capacity * MemoryLayout<Node>.stride)
+        return nodes.count - 1
+    }
+
+    /// The same as nodes would give, from the rows themselves.
+    private func folded(_ rows: Range<Int>) -> Summary {
+        counters.windowSteps += rows.count
+        // What lies before the splits that are still open, with their bits: ever lower ones.
+        var open: [(level: Int, summary: Summary)] = []
+        var current = summarizer.summary(ofRow: rows.lowerBound)
+        for row in rows.dropFirst() {
+            let level = Int64.bitWidth - (times[row - 1] ^ times[row]).leadingZeroBitCount
+            let next = summarizer.summary(ofRow: row)
+            if level == 0 {
+                current = summarizer.combined(current, next)
+                continue
+            }
+            while let top = open.last, top.level < level {
+                current = summarizer.combined(top.summary, current)
+                open.removeLast()
+            }
+            open.append((level, current))
+            current = next
+        }
+        for part in open.reversed() { current = summarizer.combined(part.summary, current) }
+        return current
+    }
+}
+
+/// Sums of numbers, of integers modulo 2^64.
+struct WindowSums: RangeSummarizer {
+    let values: ResultVector
+
+    func summary(ofRow row: Int) -> UInt64 { values.bits[row] }
+
+    func combined(_ earlier: UInt64, _ later: UInt64) -> UInt64 {
+        guard values.type == .float else { return earlier &+ later }
+        return (Double(bitPattern: earlier) + Double(bitPattern: later)).bitPattern
+    }
+}
+
+/// Means and sums of squared differences from them.
+struct WindowMoments: RangeSummarizer {
+    struct Moments {
+        var count: Double
+        var mean: Double
+        var squares: Double
+    }
+
+    let values: ResultVector
+
+    func summary(ofRow row: Int) -> Moments {
+        let bits = values.bits[row]
+        let value =
+            values.type == .float ? Double(bitPattern: bits) : Double(Int64(bitPattern: bits))
+        return Moments(count: 1, mean: value, squares: 0)
+    }
+
+    func combined(_ earlier: Moments, _ later: Moments) -> Moments {
+        let count = earlier.count + later.count
+        let difference = later.mean - earlier.mean
+        let share = later.count / count
+        return Moments(
+            count: count, mean: earlier.mean + difference * share,
+            squares: earlier.squares + later.squares
+                + difference * difference * earlier.count * share)
+    }
+}
+
+/// Rows of the smallest and the largest value, of equal ones the earlier.
+struct WindowExtremes: RangeSummarizer {
+    let points: PointList
+    let selection: Selection
+
+    func summary(ofRow row: Int) -> (least: Int, most: Int) { (row, row) }
+
+    func combined(
+        _ earlier: (least: Int, most: Int), _ later: (least: Int, most: Int)
+    ) -> (least: Int, most: Int) {
+        (
+            selection.precedes(points, later.least, earlier.least) ? later.least : earlier.least,
+            selection.exceeds(points, later.most, earlier.most) ? later.most : earlier.most
+        )
+    }
+}

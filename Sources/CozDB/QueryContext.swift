@@ -1,0 +1,41 @@
+// What all queries of one open database share, beside what they read.
+
+/// Limits, threads and process of the queries of a database.
+struct QueryContext: Sendable {
+    /// What statements may take that do not say themselves.
+    let limits: QueryLimits
+    /// Threads of `async` queries.
+    let calls: WaitingCalls
+    let process = OwnProcess()
+
+    init(_ options: DatabaseOptions) {
+        limits = options.queryLimits
+        calls = WaitingCalls(
+            threadCountMax: options.queryThreadCountMax,
+            waitingCountMax: options.waitingCallCountMax)
+    }
+
+    /// Runs a query on a thread of its own. Cancelling the task ends the wait at once, and the
+    /// query with its next block.
+    func cancellable<Value: Sendable>(
+        _ options: QueryOptions,
+        _ body: @escaping @Sendable (QueryOptions) throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        try process.check()
+        let flag = CancellationFlag()
+        let watched = options.watching(flag)
+        let result = await withTaskCancellationHandler {
+            do throws(DatabaseError) {
+                let value = try await calls.run(isCancellable: true) { () throws(DatabaseError) in
+                    try body(watched)
+                }
+                return Result<Value, DatabaseError>.success(value)
+            } catch {
+                return Result<Value, DatabaseError>.failure(error)
+            }
+        } onCancel: {
+            flag.raise()
+        }
+        return try result.get()
+    }
+}

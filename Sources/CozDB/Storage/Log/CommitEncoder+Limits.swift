@@ -1,0 +1,70 @@
+// Limits of what a database can have, asked before anything of a batch is written: what is accepted
+// can be flushed, merged and opened again.
+
+extension CommitEncoder {
+    /// Why points with a tag set cannot be stored, or would be too much; nil where they can.
+    ///
+    /// - Parameter schema: nil for a new experiment.
+    func limitReason(
+        _ tagSet: WriteBatch.ReceivedTagSet, _ schema: ExperimentSchema?, _ identity: Identity
+    ) -> String? {
+        if schema == nil, schemas.count >= options.experimentCountMax {
+            return "one experiment more than the \(options.experimentCountMax) that a database can "
+                + "have (experimentCountMax)"
+        }
+        var keySizeBytes = 0
+        var newCount = 0
+        for tag in tagSet.tags {
+            if Name(tag.name) == CommitEncoder.timeName {
+                return "a tag called \"time\": queries name the time of a row so; give it another "
+                    + "name"
+            }
+            if identity.contains(tag.name) {
+                keySizeBytes += tag.name.utf8.count + tag.value.utf8.count + 4
+            } else if schema?.attribute(tag.name) == nil {
+                newCount += 1
+            }
+        }
+        if keySizeBytes > DatabaseOptions.seriesKeySizeBytesMax {
+            return "tags of \(keySizeBytes) bytes identify the row, expected at most "
+                + "\(DatabaseOptions.seriesKeySizeBytesMax)"
+        }
+        let columnCount = schema?.columns.count ?? 0
+        if newCount > 0, columnCount + newCount > options.columnCountMax {
+            return "\(newCount) new tags, beside \(columnCount) fields and tags, are more than the "
+                + "\(options.columnCountMax) that an experiment can have (columnCountMax)"
+        }
+        return nil
+    }
+
+    /// Declarations create experiments, too.
+    func checkExperiments(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+        let declared = Set(batch.declarations.map { Name(batch.experiments.text($0.experiment)) })
+        let newCount = declared.count { schemas.named($0.text) == nil }
+        guard newCount > 0, schemas.count + newCount > options.experimentCountMax else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "\(newCount) new experiments, beside \(schemas.count), are more than the "
+                + "\(options.experimentCountMax) that a database can have (experimentCountMax)")
+    }
+
+    /// What the batch adds to the schemas must fit into a manifest, its refusals into a commit.
+    ///
+    /// - Parameter journalCount: entries of the rejects journal that the commit has.
+    func checkLimits(journalCount: Int) throws(DatabaseError) {
+        guard journalCount <= LogFormat.journalCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "\(journalCount) lines and values of one batch are refused, expected at most "
+                    + "\(LogFormat.journalCountMax); write it in parts. Nothing was stored")
+        }
+        guard !changes.isEmpty, schemas.sizeBytes > DatabaseOptions.schemasSizeBytesMax else {
+            return
+        }
+        throw DatabaseError(
+            .limitExceeded,
+            "names, units, notes and declarations of all experiments take \(schemas.sizeBytes) "
+                + "bytes with this batch, expected at most \(DatabaseOptions.schemasSizeBytesMax). "
+                + "Nothing was stored")
+    }
+}

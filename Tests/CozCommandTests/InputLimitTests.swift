@@ -1,0 +1,47 @@
+// Inputs that never end: each has a limit, which the message names.
+
+internal import Foundation
+internal import Testing
+
+struct InputLimitTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let run = try Command.cozdb(
+            ["import", "--db", folder.path("study.cozdb"), "-"],
+            input: "dev,id_participant=p v=1 1\n")
+        #expect(run.status == 0)
+        let backup = try Command.cozdb([
+            "backup", "--db", folder.path("study.cozdb"), folder.path("backup"),
+        ])
+        #expect(backup.status == 0, "\(backup.errors)")
+    }
+
+    @Test(arguments: [
+        ("query --db study.cozdb - < /dev/zero", "1048576 bytes", "--max-text"),
+        ("query --db study.cozdb --file /dev/zero", "1048576 bytes", "--max-text"),
+        ("query --db study.cozdb --max-text 2M --file /dev/zero", "2097152 bytes", "--max-text"),
+        ("survey /dev/zero", "16777216 bytes", "expected at most"),
+        ("survey - < /dev/zero", "16777216 bytes", "expected at most"),
+        ("forget --db study.cozdb --forgotten /dev/zero", "67108864 bytes", "expected at most"),
+        (
+            "restore backup --db restored --forgotten /dev/zero", "67108864 bytes",
+            "expected at most"
+        ),
+    ])
+    func `an input without end is refused`(line: String, limit: String, word: String) throws {
+        let run = try Command.shell("timeout 30 cozdb \(line)", in: folder.url)
+        #expect(run.status == 6, "\(run.errors)")
+        #expect(run.errors.contains(limit) && run.errors.contains(word), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("restored")))
+    }
+
+    @Test func `a text of just the limit is read`() throws {
+        let statement = "SELECT v FROM dev"
+        let blanks = String(repeating: " ", count: (1 << 20) - statement.utf8.count)
+        let file = try folder.write(statement + blanks, to: "text")
+        let run = try Command.cozdb(["query", "--db", folder.path("study.cozdb"), "--file", file])
+        #expect(run.status == 0, "\(run.errors)")
+    }
+}

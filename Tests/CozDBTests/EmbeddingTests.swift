@@ -1,0 +1,261 @@
+// Living inside somebody's process: forks, tasks, options, closing, refusals that must be noticed.
+
+internal import CozTestSupport
+@testable internal import CozDB
+internal import Glibc
+internal import Synchronization
+internal import Testing
+
+struct EmbeddingTests {
+    private static func batch(_ fields: [String: FieldValue] = ["x": .float(1)]) throws
+        -> WriteBatch
+    {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "dev", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+            fields: fields)
+        return batch
+    }
+
+    private static func kind(_ body: () throws -> Void) -> DatabaseError.Kind? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? DatabaseError)?.kind
+        }
+    }
+
+    // MARK: fork
+
+    /// Swift hides `fork`, as most of what a program does may not be done in a child.
+    private static func fork() throws -> pid_t {
+        typealias Fork = @convention(c) () -> pid_t
+        guard let address = unsafe dlsym(nil, "fork") else { return -1 }
+        return unsafe unsafeBitCast(address, to: Fork.self)()
+    }
+
+    @Test func `a child by fork is refused, and the parent goes on`() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.path
+        let database = try Database.open(path)
+        _ = try database.write(Self.batch())
+        let reader = try Database.open(path, access: .readOnly)
+        let snapshot = try database.snapshot()
+        let cursor = try database.cursor("SELECT x FROM dev")
+        let batch = try Self.batch(["x": .float(2)])
+        var ends: [CInt] = [0, 0]
+        #expect(unsafe pipe(&ends) == 0)
+        let child = try Self.fork()
+        if child == 0 {
+            let calls: [() throws -> Void] = [
+                { _ = try database.write(batch) }, { try database.flush() },
+                { try database.compact() }, { try database.close() },
+                { _ = try database.query("SELECT x FROM dev") },
+                { _ = try database.cursor("SELECT x FROM dev") }, { _ = try cursor.next() },
+                { _ = try snapshot.query("SELECT x FROM dev") }, { _ = try reader.schemas() },
+                { _ = try database.info() }, { _ = try database.snapshot() },
+                { try reader.close() },
+            ]
+            let refused = calls.count { Self.kind($0) == .usage }
+            // Stays, with all files open, until the parent has opened the database again.
+            var byte: UInt8 = 0
+            close(ends[1])
+            _ = unsafe read(ends[0], &byte, 1)
+            _exit(refused == calls.count ? 0 : CInt(1 + refused))
+        }
+        close(ends[0])
+        _ = try database.write(batch)
+        #expect(try cursor.next() != nil)
+        try database.close()
+        let again = try Database.open(path)
+        #expect(try Contents(again).cells.values.map(\.description) == ["2.0"])
+        try again.close()
+        close(ends[1])
+        var status: CInt = 0
+        #expect(unsafe waitpid(child, &status, 0) == child)
+        #expect(status == 0, "calls that the child was refused: \(status >> 8 - 1)")
+    }
+
+    // MARK: Tasks
+
+    /// Keeps queries running until it is opened.
+    private final class Gate: Sendable {
+        private let isOpen = Atomic<Bool>(false)
+        private let arrivals = Atomic<Int>(0)
+
+        var arrivalCount: Int { arrivals.load(ordering: .relaxed) }
+        func open() { isOpen.store(true, ordering: .relaxed) }
+
+        func options() -> QueryOptions {
+            var options = QueryOptions(now: Timestamp(nanoseconds: 0))
+            options.isCancelled = {
+                self.arrivals.add(1, ordering: .relaxed)
+                while !self.isOpen.load(ordering: .relaxed) { usleep(500) }
+                return false
+            }
+            return options
+        }
+    }
+
+    private static func database(_ options: DatabaseOptions) throws -> Database {
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        _ = try database.write(batch())
+        return database
+    }
+
+    private static let statement = "SELECT x FROM dev"
+
+    @Test func `slow queries of one database leave others their threads`() async throws {
+        var options = DatabaseOptions()
+        options.queryThreadCountMax = 1
+        let (slow, quick) = (try Self.database(options), try Self.database(options))
+        let gate = Gate()
+        let running = Task { try await slow.query(Self.statement, options: gate.options()) }
+        while gate.arrivalCount == 0 { await Task.yield() }
+        #expect(try await quick.query(Self.statement).statements.count == 1)
+        // Cancelled while it waits for the only thread, which is not free.
+        let waiting = Task { try await slow.query(Self.statement) }
+        waiting.cancel()
+        await #expect { _ = try await waiting.value } throws: {
+            ($0 as? DatabaseError)?.kind == .cancelled
+        }
+        // Cancelled while it runs and does not look.
+        running.cancel()
+        await #expect { _ = try await running.value } throws: {
+            ($0 as? DatabaseError)?.kind == .cancelled
+        }
+        gate.open()
+        #expect(try await slow.query(Self.statement).statements.count == 1)
+        try await slow.close()
+        try await quick.close()
+    }
+
+    @Test func `more calls than may wait are refused at once`() async throws {
+        var options = DatabaseOptions()
+        options.queryThreadCountMax = 1
+        options.waitingCallCountMax = 2
+        let database = try Self.database(options)
+        let gate = Gate()
+        let calls = (0..<3).map { _ in
+            Task { try await database.query(Self.statement, options: gate.options()) }
+        }
+        while gate.arrivalCount == 0 { await Task.yield() }
+        var refused: DatabaseError?
+        while refused == nil {
+            // Those that got in before the other calls wait, too.
+            let one = Task { try await database.query(Self.statement, options: gate.options()) }
+            await Task.yield()
+            one.cancel()
+            do { _ = try await one.value } catch let error as DatabaseError {
+                if error.kind != .cancelled { refused = error }
+            }
+        }
+        #expect(refused?.kind == .limitExceeded)
+        #expect(refused?.message.contains("waitingCallCountMax") == true)
+        gate.open()
+        for call in calls { _ = try? await call.value }
+        #expect(try await database.query(Self.statement).statements.count == 1)
+        try await database.close()
+    }
+
+    @Test func `thousands of tasks come through a few threads`() async throws {
+        var options = DatabaseOptions()
+        options.queryThreadCountMax = 3
+        options.changeThreadCountMax = 2
+        let database = try Self.database(options)
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<2000 {
+                group.addTask {
+                    if number % 4 == 0 {
+                        _ = try await database.write(try Self.batch(["x": .float(2)]))
+                        return 1
+                    }
+                    return try await database.query(Self.statement).statements.count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(counts == 2000)
+        try await database.close()
+    }
+
+    // MARK: Opening and closing
+
+    @Test func `options out of their range are refused when opening`() throws {
+        let changes: [(String, (inout DatabaseOptions) -> Void)] = [
+            ("columnCountMax is 0", { $0.columnCountMax = 0 }),
+            ("columnCountMax is 1000001", { $0.columnCountMax = 1_000_001 }),
+            ("memtableSizeBytesMax is -1", { $0.memtableSizeBytesMax = -1 }),
+            ("compactionSegmentCount is 1", { $0.compactionSegmentCount = 1 }),
+            ("retireSeconds is -1", { $0.retireSeconds = -1 }),
+            ("stringSizeBytesMax is 0", { $0.stringSizeBytesMax = 0 }),
+            ("batchSizeBytesMax is 0", { $0.batchSizeBytesMax = 0 }),
+            ("queryThreadCountMax is 0", { $0.queryThreadCountMax = 0 }),
+            ("changeThreadCountMax is 0", { $0.changeThreadCountMax = 0 }),
+            ("waitingCallCountMax is -1", { $0.waitingCallCountMax = -1 }),
+            ("relaxed(milliseconds:) is -1", { $0.durability = .relaxed(milliseconds: -1) }),
+        ]
+        for (words, change) in changes {
+            var options = DatabaseOptions()
+            change(&options)
+            for access in [DatabaseAccess.readWrite, .readOnly] {
+                let error = #expect(throws: DatabaseError.self) {
+                    try Database.open(
+                        "db", access: access, options: options, on: FaultyFileSystem())
+                }
+                #expect(error?.kind == .usage)
+                #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test func `a closed reader answers nothing more`() throws {
+        let system = FaultyFileSystem()
+        let writer = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: system)
+        _ = try writer.write(Self.batch())
+        let reader = try Database.open(
+            "db", access: .readOnly, options: DatabaseOptions(), on: system)
+        let snapshot = try reader.snapshot()
+        try reader.close()
+        try reader.close()
+        let calls: [() throws -> Void] = [
+            { _ = try reader.query(Self.statement) }, { _ = try reader.snapshot() },
+            { _ = try reader.cursor(Self.statement) }, { _ = try reader.schemas() },
+            { _ = try reader.info() }, { try reader.rejects { _ throws(DatabaseError) in true } },
+            { try reader.flush() },
+        ]
+        for call in calls { #expect(Self.kind(call) == .closed) }
+        #expect(try snapshot.query(Self.statement).statements.count == 1)
+        try writer.close()
+    }
+
+    @Test func `a second writer is told where the first one is`() throws {
+        let folder = TemporaryDirectory()
+        let database = try Database.open(folder.path)
+        let error = #expect(throws: DatabaseError.self) {
+            try Database.open(folder.path)
+        }
+        #expect(error?.kind == .locked)
+        #expect(error?.message.contains("another Database of this process") == true)
+        try database.close()
+    }
+
+    // MARK: Refusals
+
+    @Test func `a database can take batches whole or not at all`() throws {
+        var options = DatabaseOptions()
+        options.refusalPolicy = .throw
+        let database = try Self.database(options)
+        let error = #expect(throws: DatabaseError.self) {
+            _ = try database.write(Self.batch(["x": .string("no number"), "y": .float(1)]))
+        }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("nothing was stored") == true)
+        let contents = try Contents(database)
+        #expect(contents.cells.count == 1 && contents.refusals.isEmpty)
+        try database.close()
+    }
+}

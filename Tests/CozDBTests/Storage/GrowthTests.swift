@@ -1,0 +1,245 @@
+// Costs that input can choose: work is counted for n, 2n and 4n of a thing, and may grow by little
+// more than that; limits are asked before anything is stored.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+struct GrowthTests {
+    private func options() -> DatabaseOptions {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        return options
+    }
+
+    /// Counts work for n, 2n and 4n, and compares.
+    private func expectLinear(
+        _ what: Comment, from count: Int, _ work: (Int) throws -> Int
+    ) rethrows {
+        let works = try [count, 2 * count, 4 * count].map(work)
+        #expect(works[0] > 0, what)
+        for index in 1...2 {
+            #expect(Double(works[index]) < 2.2 * Double(works[index - 1]), "\(what): \(works)")
+        }
+    }
+
+    private func batch(
+        _ experiment: String = "dev", tags: [String: String] = [:], time: Int64 = 0,
+        fields: [String: FieldValue]
+    ) throws -> WriteBatch {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: experiment, tags: tags.merging(["id_participant": "p"]) { $1 },
+            time: Timestamp(nanoseconds: time), fields: fields)
+        return batch
+    }
+
+    // MARK: Fields and attributes of a row
+
+    private enum Values: CaseIterable {
+        case same
+        case different
+        /// Each field in a row of its own.
+        case scattered
+    }
+
+    /// What a segment writer does for one slab of rows with so many columns.
+    private func work(columns: Int, type: FieldType, _ values: Values) throws -> Int {
+        var schema = ExperimentSchema(
+            id: 1, name: "e", identity: .allTags, typeRule: .lossless, preset: "none")
+        for number in 0..<columns {
+            schema.add(
+                name: "c\(number)", kind: type == .string ? .attribute : .field, type: type)
+        }
+        let directory = try FaultyFileSystem().openDirectory(
+            "db", create: true, access: .ownerOnly)
+        let writer = try SegmentWriter(
+            directory.create("x.seg"), number: 4, databaseID: 9, schema: schema)
+        try writer.beginSeries([])
+        let rowCount = values == .scattered ? columns : 4
+        try writer.addRows((0..<rowCount).map { Int64($0) })
+        for column in schema.columns {
+            let word = values == .same ? 7 : UInt64(column.id)
+            let rows =
+                values == .scattered
+                ? [UInt32(column.id)] : (0..<4).map { UInt32($0) }
+            let bits = rows.map { _ in type == .string ? ISOTime.wordTag | word : word }
+            try writer.addValues(column, rows: rows, bits: bits, strings: .none)
+        }
+        _ = try writer.finish()
+        return writer.stepCount
+    }
+
+    @Test func `the work of a segment grows with its values, not with pairs of fields`() throws {
+        for values in Values.allCases {
+            try expectLinear("numbers, \(values)", from: 1000) {
+                try work(columns: $0, type: .float, values)
+            }
+            try expectLinear("texts that are times, \(values)", from: 1000) {
+                try work(columns: $0, type: .string, values)
+            }
+        }
+    }
+
+    @Test func `a wide row is flushed, merged, checked and read`() throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open(
+            "db", access: .readWrite, options: options(), on: system)
+        let names = (0..<3000).map { "f\($0)" }
+        for time in 0..<3 {
+            let fields = names.enumerated().map { number, name in
+                (name, FieldValue.float(number % 3 == 0 ? 1 : Double(number * time)))
+            }
+            _ = try database.write(
+                batch(time: Int64(time), fields: Dictionary(uniqueKeysWithValues: fields)))
+            try database.flush()
+        }
+        try database.compact()
+        #expect(try Contents(database).cells.count == 9000)
+        try database.close()
+        #expect(try Database.check("db", on: system) { _ in }.damaged == 0)
+        let reader = try Database.open("db", access: .readOnly, options: options(), on: system)
+        let result = try reader.query(
+            "SELECT f2999 FROM dev", options: QueryOptions(now: Timestamp(nanoseconds: 0)))
+        #expect("\(result)".contains("5998"))
+    }
+
+    @Test func `rows of very many cells are written in small slabs`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: options(), on: FaultyFileSystem())
+        // The tags of all rows are one list, the cells they become are more than one slab takes.
+        let tags = (0..<2000).map { ("t\($0)", "v\($0 % 7)") }
+        var batch = WriteBatch()
+        let experiment = batch.experiment("dev".utf8.span)
+        let column = batch.column(experiment: experiment, name: "x".utf8.span, type: .integer)
+        let tagSet = batch.tagSet(
+            experiment: experiment,
+            tags: [("id_participant", "p")] + tags.map { (name: $0.0, value: $0.1) })
+        let rowCount = SegmentFormat.slabCellCountMax / 2000 + 500
+        for row in 0..<rowCount {
+            batch.append(column: column, bits: UInt64(row))
+            // Every other two rows are one.
+            batch.endRow(tagSet: tagSet, time: Int64(row / 2), line: 0)
+        }
+        _ = try database.write(batch)
+        try database.flush()
+        let (manifest, snapshot) = try database.moment()
+        #expect(manifest.segments.map(\.rowCount) == [(rowCount + 1) / 2])
+        #expect(try snapshot.experiments[0].rowCount() == (rowCount + 1) / 2)
+        try database.close()
+    }
+
+    // MARK: Experiments
+
+    @Test func `an experiment costs a few calls, and no manifest of its own`() throws {
+        var manifests: [Int] = []
+        try expectLinear("calls", from: 40) { count in
+            let system = FaultyFileSystem()
+            var options = options()
+            options.compactsInBackground = true
+            let database = try Database.open(
+                "db", access: .readWrite, options: options, on: system)
+            for time in 0..<2 {
+                var all = WriteBatch()
+                for number in 0..<count {
+                    try all.add(
+                        experiment: "e\(number)", tags: ["id_participant": "p"],
+                        time: Timestamp(nanoseconds: Int64(time)), fields: ["x": .float(1)])
+                }
+                _ = try database.write(all)
+                try database.flush()
+            }
+            try database.close()
+            manifests.append(system.calls.count { $0.hasPrefix("rename") })
+            return system.callCount
+        }
+        #expect(Set(manifests).count == 1, "manifests written: \(manifests)")
+    }
+
+    @Test func `a memtable of many experiments takes what their rows take`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: options(), on: FaultyFileSystem())
+        for number in 0..<100 {
+            _ = try database.write(batch("e\(number)", fields: ["x": .float(1)]))
+        }
+        guard case .writer(let engine) = database.store else { return }
+        let (size, sum) = engine.state.withLock { state in
+            let tables = state.memtable.tables.values.reduce(0) { $0 + $1.sizeBytes }
+            return (state.memtable.sizeBytes, tables + state.memtable.strings.sizeBytes)
+        }
+        #expect(size == sum)
+        #expect(size < 100 * 8192)
+        try database.close()
+    }
+
+    // MARK: Limits
+
+    @Test func `a database takes no more experiments than it may have`() throws {
+        var options = options()
+        options.experimentCountMax = 2
+        let system = FaultyFileSystem()
+        let database = try Database.open("db", access: .readWrite, options: options, on: system)
+        for number in 0..<3 {
+            let report = try database.write(batch("e\(number)", fields: ["x": .float(1)]))
+            #expect(report.refusedPoints == (number < 2 ? 0 : 1))
+        }
+        _ = try database.write(batch("e1", time: 1, fields: ["x": .float(2)]))
+        let reasons = try Contents(database).refusals.map(\.reason)
+        #expect(reasons.count == 1 && reasons[0].contains("(experimentCountMax)"))
+        let calls = system.callCount
+        #expect {
+            try database.declare(
+                experiment: "e9", fields: [SchemaPreset.Field("y", .float)])
+        } throws: { error in
+            (error as? DatabaseError)?.kind == .limitExceeded
+        }
+        #expect(system.callCount == calls)
+        #expect(try database.schemas().map(\.name).sorted() == ["e0", "e1"])
+        try database.close()
+    }
+
+    @Test func `tags count as columns, and a series has no key beyond what a block takes`() throws {
+        var options = options()
+        options.columnCountMax = 4
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        _ = try database.write(batch(tags: ["a": "1", "b": "2"], fields: ["x": .float(1)]))
+        let report = try database.write(
+            batch(tags: ["a": "1", "c": "1", "d": "1"], time: 1, fields: ["x": .float(1)]))
+        #expect(report.refusedPoints == 1)
+        _ = try database.write(
+            batch(tags: ["a": "2", "c": "1"], time: 2, fields: ["x": .float(1)]))
+        #expect(try database.schemas()[0].columns.count == 4)
+        var long = WriteBatch()
+        long.settings.identity = .allTags
+        let tags = (0..<5).map { ("t\($0)", String(repeating: "v", count: 60_000)) }
+        try long.add(
+            experiment: "all", tags: Dictionary(uniqueKeysWithValues: tags),
+            time: Timestamp(nanoseconds: 0), fields: ["x": .float(1)])
+        #expect(try database.write(long).refusedPoints == 1)
+        #expect(try database.schemas().count == 1)
+        try database.close()
+    }
+
+    @Test func `names that no manifest could hold are refused before they are stored`() throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open("db", access: .readWrite, options: options(), on: system)
+        let filler = String(repeating: "n", count: 65_000)
+        var refused: DatabaseError?
+        for round in 0..<10 where refused == nil {
+            let fields = (0..<40).map { ("\(round)-\($0)" + filler, FieldValue.float(1)) }
+            do {
+                _ = try database.write(
+                    batch(time: Int64(round), fields: Dictionary(uniqueKeysWithValues: fields)))
+            } catch let error as DatabaseError {
+                refused = error
+            }
+        }
+        #expect(refused?.kind == .limitExceeded)
+        _ = try database.write(batch(time: 100, fields: ["x": .float(1)]))
+        try database.close()
+        let again = try Database.open("db", access: .readOnly, options: options(), on: system)
+        #expect(try again.schemas()[0].field("x") != nil)
+    }
+}

@@ -1,0 +1,102 @@
+// Logs whose checksums are right, and that no writer makes.
+
+internal import Testing
+
+@testable internal import CozDB
+
+struct ForgedLogTests {
+    private static let path = "db/" + FileName.log(Sample.manifest.logs[0].number).text
+
+    /// The sample with another frame in its log.
+    ///
+    /// - Parameters:
+    ///   - start: of its payload before compression.
+    ///   - zeros: behind that.
+    private func files(_ start: [UInt8], zeros: Int, commitCount: Int) -> MemoryFiles {
+        let log = Sample.manifest.logs[0]
+        let identity = LogIdentity(
+            databaseID: Sample.databaseID, number: log.number, firstSequence: log.firstSequence)
+        var payload = ByteWriter()
+        payload.appendVarint(start.count + zeros)
+        payload.append(LZ4Bomb.block(start, zeros: zeros))
+        let offset = LogFormat.headerSizeBytes
+        var header = FrameHeader(
+            payloadSizeBytes: payload.count,
+            payloadChecksum: checksum(
+                payload.bytes.span, seed: LogFormat.seed(identity, offset: offset)),
+            firstSequence: log.firstSequence, durableSizeBytes: 0, commitCount: commitCount)
+        header.isCompressed = true
+        var file = ByteWriter()
+        file.append(identity.header())
+        header.append(to: &file, log: identity, offset: offset)
+        file.append(payload.bytes)
+        let frameSize = LogFormat.frameSizeBytes(payload: payload.count)
+        file.appendZeros(offset + frameSize - file.count)
+        // A second frame says that the first was synced: what is bad in it is no torn tail.
+        let second = [UInt8]([1, 0])
+        FrameHeader(
+            payloadSizeBytes: second.count,
+            payloadChecksum: checksum(
+                second.span, seed: LogFormat.seed(identity, offset: offset + frameSize)),
+            firstSequence: log.firstSequence + 1, durableSizeBytes: offset + frameSize,
+            commitCount: 1
+        ).append(to: &file, log: identity, offset: offset + frameSize)
+        file.append(second)
+        var contents = Sample.files
+        contents[Self.path] = file.bytes
+        return MemoryFiles(contents)
+    }
+
+    private static let version = CommitRecord.version
+
+    /// A payload that stands for very much.
+    struct Bomb: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var start: [UInt8]
+        var zeros: Int
+        var commitCount: Int
+
+        init(_ name: String, _ start: [UInt8], zeros: Int, commits: Int = 1) {
+            testDescription = name
+            self.start = start
+            self.zeros = zeros
+            commitCount = commits
+        }
+
+        /// One commit whose next part has very many entries.
+        init(_ name: String, commit start: [UInt8]) {
+            let size = 50_000_000
+            var writer = ByteWriter()
+            writer.appendVarint(size)
+            let count = writer.bytes
+            writer.removeAll()
+            writer.appendVarint(start.count + count.count + size)
+            self.init(name, writer.bytes + start + count, zeros: size)
+        }
+    }
+
+    private static let bombs: [Bomb] = [
+        Bomb("more than is plausible", [], zeros: 900_000_000),
+        Bomb("empty commits", [], zeros: 50_000_000, commits: 50_000_000),
+        Bomb("more commits than the frame says", [], zeros: 50_000_000, commits: 3),
+        Bomb("commits without end", [], zeros: 50_000_000, commits: 1 << 30),
+        Bomb("changes", commit: [version]),
+        Bomb("entries", commit: [version, 0]),
+        Bomb("strings", commit: [version, 0, 0]),
+        Bomb("tables", commit: [version, 0, 0, 0]),
+    ]
+
+    @Test(arguments: bombs)
+    func `a log of a few bytes cannot ask for gigabytes`(bomb: Bomb) throws {
+        let files = files(bomb.start, zeros: bomb.zeros, commitCount: bomb.commitCount)
+        for access in [DatabaseAccess.readOnly, .readWrite] {
+            let error = #expect(throws: DatabaseError.self) {
+                let database = try Sample.open(files, access)
+                _ = try database.query("SHOW SERIES", options: Sample.queryOptions)
+            }
+            // Zeros are changes of a kind that a newer version may know.
+            #expect(error?.kind == .damaged || error?.kind == .unsupportedFormat)
+            #expect(error?.file == Self.path)
+        }
+    }
+}

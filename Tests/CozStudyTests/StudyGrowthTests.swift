@@ -1,0 +1,88 @@
+// What reading the formats of studies costs grows in proportion to the input.
+
+internal import CozTestSupport
+internal import Foundation
+internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
+@testable internal import CozStudy
+
+@Suite(.serialized) struct StudyGrowthTests {
+    private let folder = TemporaryDirectory()
+    private let directory = TemporaryDirectory()
+
+    /// A file in a folder that goes with the test.
+    private func write(_ text: String, to name: String) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: folder.path, withIntermediateDirectories: true)
+        let path = folder.path + "/" + name
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    @Test func `a header of equal names`() {
+        let growth = Growth(from: 200) { size in
+            Array("#a\(String(repeating: ",a", count: size))\n".utf8)
+        } _: { head in
+            _ = BeiweHeader(head: head)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `equal names, and names that look like theirs, stay apart`() {
+        let header = BeiweHeader(["a", "a_2", "a", " a ", "", "a_2", "column_5", "time", "a"])
+        #expect(
+            header.names == [
+                "a", "a_2", "a_3", "a_4", "column_5", "a_2_2", "column_5_2", "time_", "a_5",
+            ])
+    }
+
+    @Test func `a row with more cells than its header is refused in few words`() throws {
+        let names = (0..<5_000).map { "c\($0)" }.joined(separator: ",")
+        let path = try write(
+            "timestamp,UTC time,\(names)\n" + String(repeating: "1,2,3\n", count: 20), to: "f.csv")
+        let database = try Database.open(directory.path)
+        var beiwe = BeiweOptions()
+        beiwe.stream = "reachability"
+        var options = ImportOptions()
+        options.format = .beiwe(beiwe)
+        options.participant = "p"
+        let report = try importFiles([path], into: database, options: options)
+        #expect(report.refusedLines == 21)
+        #expect(report.examples.allSatisfy { $0.reason.utf8.count < 400 })
+        try database.close()
+    }
+
+    @Test func `the tags of a payload`() throws {
+        var options = ImportOptions()
+        options.format = .cozieJSON()
+        let growth = try Growth(from: 300) { size in
+            let tags = (0..<size).map { "\"c\($0)\":\"x\"" }.joined(separator: ",")
+            let text = """
+                {"time":"2025-10-15T02:25:21Z","measurement":"dev",
+                "tags":{"id_participant":"p",\(tags)},"fields":{"v":1}}
+                """
+            return try write(text, to: "\(size).json")
+        } _: { path in
+            _ = try importFiles([path], options: options) { _ in WriteReport() }
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `of two tags with one name the later counts`() throws {
+        let path = try write(
+            """
+            {"time":"2025-10-15T02:25:21Z","measurement":"dev",
+            "tags":{"id_participant":"p","a":"1","b":"2","a":"3","b":""},"fields":{"v":1}}
+            """, to: "f.json")
+        let database = try Database.open(directory.path)
+        var options = ImportOptions()
+        options.format = .cozieJSON()
+        try importFiles([path], into: database, options: options)
+        let row = try database.query("SELECT v, a, b FROM dev").series[0]
+        #expect(row.columns[2].texts == ["3"])
+        #expect(row.columns[3].texts == ["2"])
+        try database.close()
+    }
+}
