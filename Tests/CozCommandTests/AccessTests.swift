@@ -35,8 +35,9 @@ struct AccessTests {
         #expect(modes.count > 3, "\(note): \(modes)")
         for (path, mode) in modes {
             let isFolder = path == "" || path == "rejects"
+            let isLock = path == "LOCK"
             let expected =
-                isShared ? (isFolder ? 0o750 : 0o640) : (isFolder ? 0o700 : 0o600)
+                isShared && !isLock ? (isFolder ? 0o750 : 0o640) : (isFolder ? 0o700 : 0o600)
             #expect(mode & 0o777 == expected, "\(note), \(path): \(String(mode, radix: 8))")
         }
     }
@@ -71,6 +72,21 @@ struct AccessTests {
         #expect(try shell("chmod -R g+rX d").status == 0)
         #expect(try shell("echo 'n,id_participant=p1 v=1 1' | cozdb write --db d").status == 0)
         try expectModes("d", isShared: true, "after chmod")
+    }
+
+    @Test(.enabled(if: Machine.hasOtherUsers, "needs root and setpriv"))
+    func `who may only read does not keep the writer out`() throws {
+        let script = """
+            cozdb import --db d --group-readable lines.lp
+            chgrp -R 65534 d; chmod -R g+rX d; chmod g+s d d/rejects
+            echo 'n,id_participant=p1 v=1 1' | cozdb write --db d || exit 1
+            \(Self.user) cozdb query --db d 'SELECT v FROM n' || exit 2
+            \(Self.user) flock d/LOCK sleep 5 && exit 3
+            echo 'n,id_participant=p1 v=1 2' | cozdb write --db d || exit 4
+            """
+        let run = try shell(script)
+        #expect(run.status == 0, "\(run.status): \(run.errors)")
+        #expect(run.errors.contains("flock: cannot open lock file d/LOCK: Permission denied"))
     }
 
     @Test(.enabled(if: Machine.isRoot, "gives a directory to another group"))

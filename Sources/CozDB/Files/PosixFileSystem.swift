@@ -186,7 +186,8 @@ private final class PosixDirectory: Directory {
     }
 
     func create(_ name: String) throws(FileError) -> any File {
-        let mode: mode_t = access == .ownerOnly ? 0o600 : 0o640
+        let mode: mode_t =
+            access == .ownerOnly || name == FileName.lock.text ? PosixDirectory.privateMode : 0o640
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let number = uninterrupted { unsafe openat(descriptor.number, name, flags, mode) }
         guard number >= 0 else { throw FileError(code: errno, call: "open", path: path(of: name)) }
@@ -267,6 +268,10 @@ private final class PosixDirectory: Directory {
         try descriptor.check("fsync", fsync(descriptor.number))
     }
 
+    /// The mode of LOCK, too, where the group may read everything else: any process that has a file
+    /// open can take its lock, and keep the writer out.
+    fileprivate static var privateMode: mode_t { 0o600 }
+
     func lock(_ name: String) throws(FileError) -> (any File)? {
         do throws(FileError) {
             _ = try create(name)
@@ -278,7 +283,9 @@ private final class PosixDirectory: Directory {
             guard let file = try open(name, writable: true) as? PosixFile else { return nil }
             guard try file.lock() else { return nil }
             // Where the name stands for another file by now, that one's lock is what counts.
-            if try file.isNamed(name, in: descriptor) { return file }
+            guard try file.isNamed(name, in: descriptor) else { continue }
+            if name == FileName.lock.text { file.makePrivate() }
+            return file
         }
     }
 }
@@ -373,6 +380,16 @@ private final class PosixFile: File {
         try descriptor.check("fstat", unsafe fstat(descriptor.number, &own))
         let result = unsafe fstatat(directory.number, name, &named, AT_SYMLINK_NOFOLLOW)
         return result == 0 && own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    }
+
+    /// Takes the file away from group and others, who may have got it by `chmod -R g+r`. Where the
+    /// writer does not own the file, its owner decides.
+    func makePrivate() {
+        var status = stat()
+        guard unsafe fstat(descriptor.number, &status) == 0,
+            status.st_mode & 0o777 & ~PosixDirectory.privateMode != 0
+        else { return }
+        _ = fchmod(descriptor.number, PosixDirectory.privateMode)
     }
 
     deinit {

@@ -16,6 +16,7 @@ public struct DatabaseOptions: Sendable {
         /// Files 0600, directories 0700, whatever the umask.
         case ownerOnly
         /// Files 0640, directories 0750: members of the group may open the database read-only.
+        /// LOCK stays 0600, so that no reader can take the lock and keep the writer out.
         case groupReadable
     }
 
