@@ -10,6 +10,8 @@ struct RandomColumn {
     var name: String
     var type: FieldType
     var isTag = false
+    /// A column of a subquery that shows a tag.
+    var showsTag = false
     /// Two ways to compute its values agree to the last bit, so that values can be compared.
     var isExact = true
     /// Sums of it are the same in every order.

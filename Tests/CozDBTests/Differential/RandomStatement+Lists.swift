@@ -29,8 +29,11 @@ extension RandomStatement {
     mutating func rawList(_ source: Source, isInner: Bool) -> List {
         var list = List()
         if chance(12) {
-            list.items = [pick(["*", "*", "*::field", "/./"])]
-            list.columns = source.fields
+            // What shows a tag is no field to wildcards.
+            let fields = source.fields.filter { !$0.showsTag }
+            let isAll = fields.isEmpty || !chance(25)
+            list.items = [isAll ? pick(["*", "*", "/./"]) : "*::field"]
+            list.columns = isAll ? source.fields : fields
             return list
         }
         for index in 0..<number(1...3) {
@@ -45,7 +48,8 @@ extension RandomStatement {
         if !source.tags.isEmpty, chance(25) {
             let tag = pick(source.tags)
             let text = Self.quoted(tag.name) + (chance(30) ? "::tag" : "")
-            list.add(text, RandomColumn(name: tag.name, type: .string), alias: nil)
+            let column = RandomColumn(name: tag.name, type: .string, showsTag: true)
+            list.add(text, column, alias: nil)
         }
         return list
     }
@@ -64,6 +68,7 @@ extension RandomStatement {
             if let other = alike.randomElement(using: &random) {
                 var result = column
                 result.name = "coalesce"
+                result.showsTag = column.showsTag || other.showsTag
                 result.isExact = column.isExact && other.isExact
                 result.sumsExactly = column.sumsExactly && other.sumsExactly
                 result.isLarge = column.isLarge || other.isLarge
