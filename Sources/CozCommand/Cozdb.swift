@@ -39,6 +39,7 @@ struct Cozdb: ParsableCommand {
         do {
             try checkArguments()
             try OpenFiles.prepare()
+            try MemoryLimit.prepare()
             var command = try parseAsRoot()
             try command.run()
         } catch let error as DatabaseError {

@@ -1,8 +1,6 @@
 // Commits batches on a thread of its own, strictly in order, while the next one is being read.
 
 internal import CozDB
-internal import Dispatch
-internal import Synchronization
 
 /// A queue of batches on their way into the database; two at most.
 final class CommitPipeline: Sendable {
@@ -11,6 +9,8 @@ final class CommitPipeline: Sendable {
         var report = ImportReport()
         /// Points of all batches committed so far, stored or refused.
         var committedPoints = 0
+        /// Handed in and not done.
+        var underwayCount = 0
         /// Handed in and not begun; in order.
         var waiting: [WriteBatch] = []
         /// Batches that were committed, to be filled again with the memory they have.
@@ -19,10 +19,8 @@ final class CommitPipeline: Sendable {
 
     private let commit: @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
     private let committed: (@Sendable (Int) -> Void)?
-    private let queue = DispatchQueue(label: "cozdb.import.commit")
-    /// Counts the batches that may still be handed in.
-    private let places = DispatchSemaphore(value: 2)
-    private let state = Mutex(State())
+    private let queue = SerialQueue()
+    private let state = Monitor(State())
 
     init(
         commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport,
@@ -41,16 +39,15 @@ final class CommitPipeline: Sendable {
     ///
     /// - Throws: what the commit of an earlier batch threw; nothing is committed after that.
     func submit(_ batch: WriteBatch) throws(DatabaseError) {
-        places.wait()
-        if let failure = state.withLock({ $0.failure }) {
-            places.signal()
-            throw failure
+        try state.withLock(when: { $0.underwayCount < 2 }) { state throws(DatabaseError) in
+            if let failure = state.failure { throw failure }
+            state.underwayCount += 1
+            state.waiting.append(batch)
         }
-        state.withLock { $0.waiting.append(batch) }
         // The queue is serial, which keeps the order.
         queue.async {
             self.commitNext()
-            self.places.signal()
+            self.state.withLock { $0.underwayCount -= 1 }
         }
     }
 

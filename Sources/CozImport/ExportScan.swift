@@ -2,7 +2,6 @@
 // comments only, so it runs at the speed of memchr.
 
 internal import CozDB
-internal import Dispatch
 internal import Synchronization
 
 enum ExportScan {
@@ -31,7 +30,7 @@ enum ExportScan {
         }
         let passes = Mutex([ExportPass?](repeating: nil, count: 2))
         let failure = Mutex<DatabaseError?>(nil)
-        DispatchQueue.concurrentPerform(iterations: 2) { index in
+        Cores.perform(iterations: 2) { index in
             var pass = ExportPass(reader: index == 0 ? ExportReader() : .insideFile)
             var part = index == 0 ? first : second
             do throws(DatabaseError) {

@@ -74,6 +74,42 @@ struct ScarcityTests {
         #expect(try shell("ulimit -n 18; \(line) c").status == 0)
     }
 
+    @Test(.enabled(if: Machine.hasOtherUsers, "needs root and setpriv"))
+    func `no thread to be had`() throws {
+        #expect(try shell("cozdb import --db d lines.lp; chown -R 65534 . d").status == 0)
+        for command in [
+            "import --db d lines.lp", "query --db d 'SELECT count(k) FROM /.*/'", "compact --db d",
+            "query --db d 'SELECT mean(k) FROM /.*/ GROUP BY id_participant'", "check --db d",
+            "import --db new --batch-rows 500 lines.lp", "export --db d --format csv",
+            "backup --db d b", "restore b --db r", "forget --db d --participant p1",
+            "repair --db d",
+        ] {
+            // The limit counts threads of the user; a process that has one may keep that.
+            let run = try shell(
+                "timeout 60 setpriv --reuid=65534 --clear-groups bash -c "
+                    + "\"ulimit -u 1; exec cozdb \(command)\"")
+            #expect(run.status == 0, "\(command): \(run.status) \(run.errors)")
+        }
+        #expect(try rows("new") == 3000)
+    }
+
+    @Test func `little memory`() throws {
+        #expect(try shell("cozdb import --db d lines.lp").status == 0)
+        let refused = try shell("ulimit -v 200000; cozdb query --db d 'SELECT count(k) FROM /.*/'")
+        #expect(refused.status == 6, "\(refused)")
+        #expect(refused.errors.contains("found a limit of 195 MiB of memory (RLIMIT_AS)"))
+        // A line of 200 MB has to be in memory to be read.
+        let run = try shell(
+            """
+            (printf 'm1,id_participant=p1 t="'; head -c 200000000 /dev/zero | tr '\\0' x
+            printf '" 1\\n') > long.lp
+            ulimit -v 270000; timeout 60 cozdb import --db d long.lp
+            """)
+        #expect(run.status == 6 || run.status == 7, "\(run.status) \(run.errors.suffix(400))")
+        #expect(try shell("cozdb check --db d").status == 0)
+        #expect(try rows() == 3000)
+    }
+
     @Test(arguments: [0, 1, 64])
     func `a host that leaves signals alone is told of a file too large`(blocks: Int) throws {
         let program = Command.binaries.appendingPathComponent("ReadmeProgram").path

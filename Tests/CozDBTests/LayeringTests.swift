@@ -10,11 +10,12 @@ struct LayeringTests {
         var mayName: [String: Set<String>] = [
             "Bytes": [],
             "Model": ["Bytes"],
+            "Threads": ["Bytes", "Model"],
             "Encoding": ["Bytes", "Model"],
-            "Files": ["Bytes", "Model"],
+            "Files": ["Bytes", "Model", "Threads"],
         ]
         // Folders of storage stand on top of each other, those of the query layer likewise.
-        var stored: Set<String> = ["Bytes", "Model", "Encoding", "Files"]
+        var stored: Set<String> = ["Bytes", "Model", "Threads", "Encoding", "Files"]
         for folder in [
             "Storage/Manifest", "Storage/Columns", "Storage/Segment", "Storage/Log",
             "Storage/Memtable", "Storage/Reading", "Storage/Rewriting", "Storage/Engine",
@@ -23,7 +24,7 @@ struct LayeringTests {
             mayName[folder] = stored
             stored.insert(folder)
         }
-        var below: Set<String> = ["Bytes", "Model"]
+        var below: Set<String> = ["Bytes", "Model", "Threads"]
         for folder in [
             "Query/Time", "Query/Regex", "Query/Interface", "Query/Language", "Query/Functions",
             "Query/Planning", "Query/Execution", "Query",

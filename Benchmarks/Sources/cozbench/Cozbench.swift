@@ -104,6 +104,12 @@ struct Cozbench {
             try CommitsWorkload.run(
                 directory: $0[0], count: $0.number(1, or: 2000), threads: $0.number(2, or: 100))
         },
+        Workload(
+            "reads", "DIRECTORY [THREADS]",
+            "a small query alone and beside writers; what an open cursor costs"
+        ) {
+            try ReadsWorkload.run(directory: $0[0], threads: $0.number(1, or: 64))
+        },
         Workload("batches", "DIRECTORY [ROWS] [COUNT]", "durable batches, each waited for") {
             try BatchesWorkload.run(
                 directory: $0[0], rows: $0.number(1, or: 1000), count: $0.number(2, or: 500))

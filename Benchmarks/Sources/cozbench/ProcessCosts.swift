@@ -22,4 +22,19 @@ enum ProcessCosts {
         unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return usage.ru_maxrss * 1024
     }
+
+    /// The resident set and the threads of now.
+    static func now() throws(DatabaseError) -> (kilobytes: Int, threads: Int) {
+        let path = "/proc/self/status"
+        let text = String(decoding: try ParseWorkload.readFile(path), as: UTF8.self)
+        func number(_ name: String) -> Int? {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+            return line?.split(whereSeparator: { $0 == "\t" || $0 == " " }).dropFirst().first
+                .flatMap { Int($0) }
+        }
+        guard let kilobytes = number("VmRSS"), let threads = number("Threads") else {
+            throw DatabaseError(.io, "no memory or threads", file: path)
+        }
+        return (kilobytes, threads)
+    }
 }

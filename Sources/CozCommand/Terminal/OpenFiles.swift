@@ -1,7 +1,6 @@
 // Few open files: the command says so at once, rather than in the middle of its work.
 
 internal import CozDB
-internal import Dispatch
 internal import Glibc
 
 enum OpenFiles {
@@ -30,10 +29,6 @@ enum OpenFiles {
                     + "at least \(countMin + inherited); nothing was done. Raise it: "
                     + "ulimit -n \(countEnough)")
         }
-        // Dispatch opens its own when it is first used, and traps where it cannot.
-        let isReady = DispatchSemaphore(value: 0)
-        DispatchQueue.global().asyncAfter(deadline: .now()) { isReady.signal() }
-        isReady.wait()
     }
 
     /// Descriptors besides the standard ones; shells and schedulers often have some of their own.

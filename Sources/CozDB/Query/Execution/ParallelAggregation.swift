@@ -1,7 +1,6 @@
 // The groups of an aggregating SELECT on all cores: series are dealt out to units of work, which
 // run side by side; their results are joined and written in the order of the groups.
 
-internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
@@ -93,9 +92,8 @@ private final class AggregationRound: @unchecked Sendable {
     private let isParallel: Bool
     private var isStarted = false
     /// Shares that are left to do.
-    private let work = DispatchGroup()
+    private let left: Monitor<Int>
     private let nextShare = Atomic(0)
-    private static let threadCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// The first of the groups; nil where there are none.
     ///
@@ -119,37 +117,34 @@ private final class AggregationRound: @unchecked Sendable {
         shareUnitCount = isParallel ? max(1, shared) : units.count
         let shareCount = (units.count + shareUnitCount - 1) / shareUnitCount
         counters = (0..<shareCount).map { _ in executor.counters.emptied }
+        left = Monitor(shareCount)
     }
 
     /// Begins to work, where there is enough to do for other threads.
     func start() {
         if isStarted { return }
         isStarted = true
-        for _ in counters { work.enter() }
-        guard isParallel else { return }
-        for _ in 1..<min(counters.count, AggregationRound.threadCount) {
-            DispatchQueue.global(qos: .userInitiated).async { self.runShares() }
-        }
+        if isParallel { Cores.offer(counters.count - 1) { self.runShares() } }
     }
 
     /// Returns when nobody works on it any more; what nobody has begun is not done.
     func stop() {
         guard isStarted else { return }
-        while takeShare() != nil { work.leave() }
-        work.wait()
+        while takeShare() != nil { left.withLock { $0 -= 1 } }
+        left.withLock(when: { $0 == 0 }) { _ in }
     }
 
     /// Returns when all is done, some of it by the caller: no thread of others has to be there.
     func wait() {
         start()
         runShares()
-        work.wait()
+        left.withLock(when: { $0 == 0 }) { _ in }
     }
 
     private func runShares() {
         while let share = takeShare() {
             run(share: share)
-            work.leave()
+            left.withLock { $0 -= 1 }
         }
     }
 

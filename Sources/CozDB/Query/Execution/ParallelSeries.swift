@@ -1,8 +1,6 @@
 // A raw SELECT with functions of series on all cores: some series ahead of the one whose rows are
 // written next are computed side by side.
 
-internal import Dispatch
-
 extension Executor {
     /// Rows from which on a second thread is worth waking.
     private static let parallelRowCountMin = 20_000
@@ -39,7 +37,7 @@ extension Executor {
         let rowCount = units.reduce(0) { $0 + $1.rowCount }
         guard units.count > 1, rowCount >= Executor.parallelRowCountMin else { return }
         // Each unit belongs to the one thread that runs it until all have returned.
-        DispatchQueue.concurrentPerform(iterations: units.count) { units[$0].run() }
+        Cores.perform(iterations: units.count) { units[$0].run() }
         for unit in units {
             if let error = unit.error { throw error }
             counters.add(unit.counters)

@@ -1,6 +1,5 @@
 // One pass over all files of a database: what is damaged, and what is lost by it.
 
-internal import Dispatch
 internal import Synchronization
 
 /// Looks at everything that a manifest names. Changes nothing.
@@ -121,7 +120,7 @@ struct DatabaseCheck {
         typealias Examined = (sizeBytes: Int, blockCount: Int, problems: [SegmentCheck.Problem])
         let results = Mutex<[Int: Result<Examined, DatabaseError>]>([:])
         let (directory, decodes) = (directory, decodes)
-        DispatchQueue.concurrentPerform(iterations: segments.count) { index in
+        Cores.perform(iterations: segments.count) { index in
             let result = Result { () throws(DatabaseError) -> Examined in
                 let examination = try SegmentExamination(
                     segments[index], of: manifest, in: directory, decodes: decodes)

@@ -5,7 +5,7 @@
 // it, and passes the lead on to the first thread of the next group, which collected meanwhile.
 // Only then it wakes its own followers, so that the disk works while they make new commits.
 
-internal import Dispatch
+internal import Glibc
 
 extension Engine {
     /// What commits are validated against, as of one moment.
@@ -184,7 +184,7 @@ extension Engine {
                     try log.append(group.records, firstSequence: group.firstSequence)
                 }
             }
-            if options.durability == .full {
+            if !syncsLater() {
                 try calling("syncing the log") { () throws(FileError) in try log.sync() }
                 noteDurable(log)
             }
@@ -192,7 +192,6 @@ extension Engine {
             try checkIsAlone()
             try apply(group)
             isDurable = true
-            if case .relaxed(let milliseconds) = options.durability { scheduleSync(milliseconds) }
             if state.withLock({ $0.memtable.sizeBytes >= options.memtableSizeBytesMax }) {
                 group.isDone.open()
                 try rotate()
@@ -285,13 +284,21 @@ extension Engine {
 
     // MARK: Relaxed durability
 
-    private func scheduleSync(_ milliseconds: Int) {
-        let isFirst = state.withLock { state in
+    /// Whether the log is synced later, as relaxed durability allows; where no thread is to be had
+    /// for that, it is not.
+    private func syncsLater() -> Bool {
+        guard case .relaxed(let milliseconds) = options.durability else { return false }
+        let isScheduled = state.withLock { state in
             defer { state.isSyncScheduled = true }
-            return !state.isSyncScheduled
+            return state.isSyncScheduled
         }
-        guard isFirst else { return }
-        syncQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.syncLog() }
+        if isScheduled { return true }
+        let isStarted = OwnThread.start { [weak self] in
+            _ = poll(nil, 0, Int32(milliseconds))
+            self?.syncLog()
+        }
+        if !isStarted { state.withLock { $0.isSyncScheduled = false } }
+        return isStarted
     }
 
     /// Makes acknowledged commits of relaxed durability durable.

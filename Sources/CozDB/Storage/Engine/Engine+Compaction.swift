@@ -1,7 +1,5 @@
 // Runs merges: in the background after flushes, at close, and when asked.
 
-internal import Dispatch
-
 extension Engine {
     /// Lets the background look for segments to merge.
     func scheduleCompaction() {
@@ -44,10 +42,7 @@ extension Engine {
     func onCompactionQueue<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        let result = compactionQueue.sync {
-            Result { () throws(DatabaseError) in try body() }
-        }
-        return try result.get()
+        try compactionQueue.sync(body)
     }
 
     private func compactNow(

@@ -3,8 +3,6 @@
 //
 // Commits are kept out and merges wait meanwhile; readers go on with the files they have open.
 
-internal import Dispatch
-
 extension Engine {
     /// What a deletion has written, before the manifest names it.
     struct Rewriting {
@@ -196,7 +194,7 @@ extension Engine {
             state.segments.keep(state.manifest)
             // What was refused may be refused again, and stored again.
             if !rewriting.rejects.isEmpty { state.knownRefusals = nil }
-            let now = DispatchTime.now()
+            let now = ContinuousClock.now
             state.retired += rewriting.segments.keys.map { (.segment($0), now) }
             state.retired += rewriting.rejects.keys.map { (.rejects($0), now) }
         }

@@ -1,7 +1,5 @@
 // Turns memtables into segments, retires their logs, and ends a session cleanly.
 
-internal import Dispatch
-
 extension Engine {
     /// Writes the frozen memtable; a failure stops all writing.
     func flushInBackground() {

@@ -1,13 +1,12 @@
 // Files that no manifest names any more: when they go, at once where space runs out.
 
-internal import Dispatch
 internal import Glibc
 
 extension Engine {
     /// Remembers files that slow readers may still be about to open. Of logs only those of the last
     /// flush stay: an import would keep all of its input for a minute.
     func retire(_ names: [FileName]) {
-        let now = DispatchTime.now()
+        let now = ContinuousClock.now
         let deadline = now + .seconds(options.retireSeconds)
         state.withLock { state in
             if names.contains(where: \.isLog) {
@@ -28,7 +27,7 @@ extension Engine {
     /// - Parameter all: also those that slow readers may still be about to open.
     func removeRetired(all: Bool) {
         removalTurn.withLock { _ in
-            let now = DispatchTime.now()
+            let now = ContinuousClock.now
             let due = state.withLock { state in
                 let due = state.retired.filter { all || $0.deadline <= now }
                 state.retired.removeAll { all || $0.deadline <= now }

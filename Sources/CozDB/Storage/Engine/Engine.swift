@@ -3,8 +3,6 @@
 // Threads meet in one Monitor. How commits become durable is in Engine+Commit.swift. Flushes and
 // merges run on queues of their own; the manifest is replaced by one thread at a time.
 
-internal import Dispatch
-
 /// A database open for writing.
 final class Engine: Sendable {
     let directory: any Directory
@@ -19,12 +17,10 @@ final class Engine: Sendable {
     private let manifestTurn = Monitor(())
     /// Only one thread removes retired files.
     let removalTurn = Monitor(())
-    let flushQueue = DispatchQueue(label: "cozdb.flush")
-    /// Apart from flushes: a sync waits for the leader, and the leader may wait for a flush.
-    let syncQueue = DispatchQueue(label: "cozdb.sync")
+    let flushQueue = SerialQueue()
     /// Prepares space for the log ahead of the commits.
-    let reserveQueue = DispatchQueue(label: "cozdb.reserve")
-    let compactionQueue = DispatchQueue(label: "cozdb.compaction", qos: .utility)
+    let reserveQueue = SerialQueue()
+    let compactionQueue = SerialQueue()
 
     /// How far `close` came.
     enum Phase: Comparable {
@@ -78,7 +74,7 @@ final class Engine: Sendable {
         /// Whether the manifest names no log and was announced since closing began.
         var isSettled = false
         /// Files that no manifest names any more, with the time when they may go.
-        var retired: [(name: FileName, deadline: DispatchTime)] = []
+        var retired: [(name: FileName, deadline: ContinuousClock.Instant)] = []
         /// How often some of them were removed: whoever found no space may try again.
         var removals = 0
         /// What flushes and merges found since the database was opened.
@@ -211,7 +207,7 @@ final class Engine: Sendable {
             try calling("making a log") { () throws(FileError) in
                 do throws(FileError) {
                     return try LogWriter(in: directory, identity: identity) {
-                        [reserveQueue] work in reserveQueue.async(execute: work)
+                        [reserveQueue] work in reserveQueue.async(work)
                     }
                 } catch {
                     // Nothing names it; it only takes space, which may be what is missing.

@@ -1,8 +1,6 @@
 // One column of a merge: reads it from every input and lays the newer values over the older ones.
 // Columns know nothing of each other, so that all cores can work on a slab.
 
-internal import Dispatch
-
 /// A column with its readers. Each of them keeps the block it decoded last, for the next slab.
 ///
 /// Unchecked: one thread runs a lane, and nobody looks at it until all lanes have returned.
@@ -75,7 +73,7 @@ final class MergeLane: @unchecked Sendable {
             for lane in lanes { body(lane) }
             return
         }
-        DispatchQueue.concurrentPerform(iterations: lanes.count) { body(lanes[$0]) }
+        Cores.perform(iterations: lanes.count) { body(lanes[$0]) }
     }
 
     /// Rows from which on a second thread is worth waking.

@@ -2,7 +2,6 @@
 // whatever thread; then they are put into the file in the order of the columns, so that a segment
 // has the same bytes whatever the number of threads.
 
-internal import Dispatch
 internal import Synchronization
 
 /// A field with values in the slab.
@@ -75,7 +74,7 @@ final class FieldLane: @unchecked Sendable {
         let order = slab.indices.sorted {
             (-slab[$0].valueCount, $0) < (-slab[$1].valueCount, $1)
         }
-        DispatchQueue.concurrentPerform(iterations: order.count + 1) { place in
+        Cores.perform(iterations: order.count + 1) { place in
             if place == 0 { other() } else { body(order[place - 1]) }
         }
     }

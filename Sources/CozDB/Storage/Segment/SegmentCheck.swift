@@ -4,7 +4,6 @@
 // Directories, series and dictionaries are decoded. Of presence, times and values the checksums are
 // verified, many blocks a read and on all cores; decoding them is asked for apart.
 
-internal import Dispatch
 internal import Synchronization
 
 /// Which parts of a segment cannot be read.
@@ -176,7 +175,7 @@ struct SegmentCheck {
         let bad = Mutex<(parts: [Int], failure: DatabaseError?)>(([], nil))
         let (file, segment, databaseID) = (file, segment, databaseID)
         let rowCount = (groups.count + SegmentCheck.readsInRow - 1) / SegmentCheck.readsInRow
-        DispatchQueue.concurrentPerform(iterations: rowCount) { index in
+        Cores.perform(iterations: rowCount) { index in
             let first = index * SegmentCheck.readsInRow
             let row = groups[first..<min(first + SegmentCheck.readsInRow, groups.count)]
             var reader = BlockVerifier(file, databaseID: databaseID, number: segment.info.number)

@@ -65,13 +65,14 @@ struct SoundDatabase {
         _ = try database.write(batch(2, rowCount: rowCount))
         let earlier = bytes(of: system)
         _ = try database.write(batch(3, rowCount: rowCount))
-        engine.flushQueue.suspend()
-        try engine.takeLead()
-        try engine.rotate()
-        engine.passLead()
-        for number in 4..<6 { _ = try database.write(batch(number, rowCount: rowCount)) }
-        let killed = system.survivor(.nothing)
-        engine.flushQueue.resume()
+        // No flush runs meanwhile.
+        let killed = try engine.flushQueue.sync {
+            try engine.takeLead()
+            try engine.rotate()
+            engine.passLead()
+            for number in 4..<6 { _ = try database.write(batch(number, rowCount: rowCount)) }
+            return system.survivor(.nothing)
+        }
         try database.close()
         return try SoundDatabase(
             killed, earlier: earlier, isClosed: false, closedManifest: closedManifest)

@@ -1,44 +1,7 @@
-// Threads for calls that wait: for a disk, a lock, or somebody who reads slowly. Such calls must
-// occupy neither Swift's cooperative pool nor the queues that Dispatch shares with it on Linux.
-// Dispatch would also wait without end where the system has no thread left; these calls fail.
+// Calls that wait for a disk, a lock, or somebody who reads slowly. They must not occupy Swift's
+// cooperative pool, nor the queues that Dispatch shares with it on Linux.
 
-internal import Glibc
 internal import Synchronization
-
-/// A thread of its own for one piece of work.
-enum OwnThread {
-    private final class Work: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
-    /// Starts the work; false where the system has no thread left.
-    ///
-    /// All signals are blocked in the thread: those of the process belong to its host.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        var all = sigset_t()
-        var before = sigset_t()
-        var thread = pthread_t()
-        // The sets are local; the work is retained here and released by the thread.
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let work = unsafe Unmanaged.passRetained(Work(body))
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-                return nil
-            }, work.toOpaque())
-        guard status == 0 else {
-            unsafe work.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
-    }
-}
 
 /// Runs waiting calls for `async` functions, in the order in which they come, a limited number at
 /// a time: with a thread for each of a thousand writers there would be none left for the flush

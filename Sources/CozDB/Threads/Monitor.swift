@@ -4,13 +4,13 @@
 internal import Glibc
 
 /// State that several threads share; reached only inside `withLock`.
-@safe final class Monitor<State>: @unchecked Sendable {
+@safe package final class Monitor<State>: @unchecked Sendable {
     // Unchecked: `state` is read and written only between lock and unlock.
     private var state: State
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init(_ state: State) {
+    package init(_ state: State) {
         self.state = state
         // Adaptive: a thread that finds it taken looks again for a moment before it sleeps. Bodies
         // are short, and a hundred committing threads would spend their time on being woken.
@@ -30,7 +30,7 @@ internal import Glibc
     }
 
     /// Waits until the condition holds, then runs the body alone; wakes all that wait afterwards.
-    func withLock<Result, Failure: Error>(
+    package func withLock<Result, Failure: Error>(
         when condition: (borrowing State) -> Bool = { _ in true },
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
