@@ -22,7 +22,7 @@ extension Database {
         info.isSealed = manifest.logs.isEmpty
         info.sequence = snapshot.sequence
         info.counters = manifest.counters
-        info.rejects = try rejectCount(manifest)
+        (info.rejects, info.unkeptRejects) = try rejectCounts()
         info.rejectBytes = manifest.rejects.reduce(0) { $0 + $1.sizeBytes }
         try measure(manifest, into: &info)
         return info

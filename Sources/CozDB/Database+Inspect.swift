@@ -217,6 +217,10 @@ extension Database {
                 try body("\(refusal.source):\(refusal.line)  \(refusal.reason)\n")
             case .mark(let id, let state):
                 try body("entry \(String(id, radix: 16)) is \(state.rawValue)\n")
+            case .repeated(let id, let count, let line, _):
+                try body(
+                    "entry \(String(id, radix: 16)) \(count) times more, to line \(line)\n")
+            case .dropped(let count): try body("\(count) not kept\n")
             }
         }
     }

@@ -2,7 +2,7 @@
 
 extension Database {
     /// Calls the body with every entry in the order of commits, each refusal once, with what has
-    /// become of it. Return false to stop.
+    /// become of it. Equal lines are one entry with a count. Return false to stop.
     ///
     /// Cost: reads the whole journal into memory.
     ///
@@ -13,10 +13,28 @@ extension Database {
     ) throws(DatabaseError) {
         let entries = try journal()
         var states: [UInt64: RejectEntry.State] = [:]
-        for case .mark(let id, let state) in entries { states[id] = state }
+        var repeats: [UInt64: (count: Int, line: Int)] = [:]
+        for entry in entries {
+            switch entry {
+            case .mark(let id, let state): states[id] = state
+            case .repeated(let id, let count, let line, _):
+                let before = repeats[id] ?? (0, 0)
+                repeats[id] = (before.count + count, max(before.line, line))
+            case .refusal, .dropped: break
+            }
+        }
+        let isPlain = states.isEmpty && repeats.isEmpty
         for case .refusal(let refusal) in entries {
-            let state = states.isEmpty ? .waiting : states[refusal.journalID] ?? .waiting
-            guard try body(RejectEntry(refusal: refusal, state: state)) else { return }
+            var entry = RejectEntry(refusal: refusal, state: .waiting, lastLine: refusal.line)
+            if !isPlain {
+                let id = refusal.journalID
+                entry.state = states[id] ?? .waiting
+                if let repeated = repeats[id] {
+                    entry.count += repeated.count
+                    entry.lastLine = max(entry.lastLine, repeated.line)
+                }
+            }
+            guard try body(entry) else { return }
         }
     }
 
@@ -26,7 +44,9 @@ extension Database {
         _ body: (RejectEntry) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
         try rejects { entry throws(DatabaseError) in
-            try body(RejectEntry(refusal: entry.refusal.redacted, state: entry.state))
+            var entry = entry
+            entry.refusal = entry.refusal.redacted
+            return try body(entry)
         }
     }
 
@@ -54,6 +74,7 @@ extension Database {
     public func clearRejects(of experiment: String? = nil) throws(DatabaseError) -> Int {
         let report = try writer().delete { _ throws(DatabaseError) in
             var deletion = Deletion()
+            deletion.dropsRefusalCounts = experiment == nil
             deletion.refusals = { refusal throws(DatabaseError) in
                 experiment.map { Name($0) == Name(refusal.experiment) } ?? true
             }
@@ -90,7 +111,7 @@ extension Database {
                 case .value(let experiment, let key, let time, let field, let value, _) =
                     entry.refusal.subject
             else {
-                report.lines += 1
+                report.lines += entry.count
                 return true
             }
             let id = entry.refusal.journalID
@@ -131,10 +152,18 @@ extension Database {
         }
     }
 
-    func rejectCount(_ manifest: Manifest) throws(DatabaseError) -> Int {
-        try journal().reduce(0) { count, entry in
-            if case .refusal = entry { count + 1 } else { count }
+    /// What was refused, and how much of it the journal did not keep.
+    func rejectCounts() throws(DatabaseError) -> (kept: Int, unkept: Int) {
+        var counts = (kept: 0, unkept: 0)
+        for entry in try journal() {
+            switch entry {
+            case .refusal: counts.kept += 1
+            case .repeated(_, let count, _, _): counts.kept += count
+            case .dropped(let count): counts.unkept += count
+            case .mark: break
+            }
         }
+        return counts
     }
 }
 

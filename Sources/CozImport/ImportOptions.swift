@@ -94,6 +94,9 @@ public struct ImportReport: Sendable {
     public var convertedValues = 0
     /// Values refused; the other values of their points are stored.
     public var refusedValues = 0
+    /// Refusals that the rejects journal did not keep, as it is full
+    /// (`DatabaseOptions.rejectsSizeBytesMax`).
+    public var unkeptRefusals = 0
     /// The first few refusals.
     public var examples: [Refusal] = []
     /// Fields whose values met a locked type.
@@ -131,6 +134,7 @@ public struct ImportReport: Sendable {
 
     mutating func add(_ report: WriteReport) {
         refusedPoints += report.refusedPoints
+        unkeptRefusals += report.unkeptRefusals
         forgottenPoints += report.forgottenPoints
         values += report.values
         convertedValues += report.convertedValues

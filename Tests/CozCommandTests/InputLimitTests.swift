@@ -37,6 +37,21 @@ struct InputLimitTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("restored")))
     }
 
+    @Test func `many equal lines take little space in the rejects journal`() throws {
+        let run = try Command.shell(
+            """
+            yes x | head -100000 | gzip > x.gz
+            cozdb import --db study.cozdb x.gz || echo "status $?"
+            cozdb rejects --db study.cozdb list
+            du -s --block-size=1 study.cozdb/rejects
+            """, in: folder.url)
+        #expect(run.output.contains("refused  100,000 lines, 0 points"), "\(run)")
+        #expect(run.output.contains("status 7"))
+        #expect(run.output.contains("(and 99,999 more such lines, to line 100000)"), "\(run)")
+        let size = run.lines.last.flatMap { Int($0.prefix { $0 != "\t" }) }
+        #expect((size ?? .max) <= 16_384, "\(run.lines)")
+    }
+
     @Test func `a text of just the limit is read`() throws {
         let statement = "SELECT v FROM dev"
         let blanks = String(repeating: " ", count: (1 << 20) - statement.utf8.count)

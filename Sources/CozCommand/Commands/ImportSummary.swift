@@ -120,6 +120,10 @@ struct ImportSummary {
         var text = "refused  \(PlainText.counted(report.refusedLines, "line")), "
         text += "\(PlainText.counted(report.refusedPoints, "point")), "
         text += "\(PlainText.counted(report.refusedValues, "value")); kept in the rejects journal\n"
+        if report.unkeptRefusals > 0 {
+            text += "         but for \(PlainText.grouped(report.unkeptRefusals)): the journal is "
+            text += "full; empty it (cozdb rejects export, then clear), and import again\n"
+        }
         if report.forgottenPoints > 0 {
             text += "         but for \(PlainText.grouped(report.forgottenPoints)) of participants "
             text += "that were forgotten: nothing of those is kept\n"

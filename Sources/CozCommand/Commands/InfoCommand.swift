@@ -37,11 +37,19 @@ struct InfoCommand: ParsableCommand {
             \(shown)
             segments   \(PlainText.grouped(info.segments)), \(PlainText.size(info.segmentBytes))
             log        \(PlainText.grouped(info.walFiles)), \(PlainText.size(info.walBytes))
-            rejects    \(PlainText.grouped(info.rejects)), \(PlainText.size(info.rejectBytes))
+            rejects    \(rejects(info))
             on disk    \(PlainText.size(info.diskBytes))
             commits    \(info.sequence), \(state)
 
             """
+    }
+
+    private func rejects(_ info: DatabaseInfo) -> String {
+        var text = "\(PlainText.grouped(info.rejects)), \(PlainText.size(info.rejectBytes))"
+        if info.unkeptRejects > 0 {
+            text += "; \(PlainText.grouped(info.unkeptRejects)) more were not kept: it is full"
+        }
+        return text
     }
 
     private func json(_ info: DatabaseInfo) -> JSONValue {
@@ -70,7 +78,7 @@ struct InfoCommand: ParsableCommand {
             "segment_bytes": .count(info.segmentBytes),
             "wal_files": .count(info.walFiles),
             "wal_bytes": .count(info.walBytes),
-            "rejects": .count(info.rejects),
+            "rejects": .count(info.rejects), "unkept_rejects": .count(info.unkeptRejects),
             "reject_bytes": .count(info.rejectBytes),
             "bytes": .count(info.diskBytes),
             "commits": .integer(Int64(truncatingIfNeeded: info.sequence)),

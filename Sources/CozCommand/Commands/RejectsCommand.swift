@@ -20,7 +20,8 @@ struct RejectsCommand: ParsableCommand {
             Nothing that was sent is lost: lines that could not be read and values that do not fit \
             the type of their field are kept in the rejects journal.
 
-              list     what is there, as a table; of a long line or value the beginning
+              list     what is there, as a table; of a long line or value the beginning,
+                       of equal lines of a file the first, with their number
               export   the same as line protocol
               replay   write values again, after the type of a field was changed;
                        cells that have a value by now are left alone
@@ -156,7 +157,7 @@ struct RejectPrinter {
             table.append([
                 entry.state.rawValue, refusal.source, RejectPrinter.number(refusal.line),
                 RejectPrinter.number(refusal.column), RejectPrinter.what(refusal),
-                refusal.reason,
+                refusal.reason + RejectPrinter.repeats(entry),
             ])
             if table.rowCount >= 512 { output.append(takeText()) }
         case .ndjson: output.append(RejectPrinter.json(entry).line + "\n")
@@ -174,6 +175,13 @@ struct RejectPrinter {
     private mutating func takeText() -> String {
         if let widthMax { table.fit(widthMax, leavesOut: false) }
         return table.takeText()
+    }
+
+    /// What equal lines are shown as.
+    private static func repeats(_ entry: RejectEntry) -> String {
+        if entry.count == 1 { return "" }
+        return " (and \(PlainText.grouped(entry.count - 1)) more such lines, to line "
+            + "\(entry.lastLine))"
     }
 
     private static func number(_ number: Int) -> String { number > 0 ? String(number) : "" }
@@ -208,7 +216,8 @@ struct RejectPrinter {
         for (key, value) in [
             ("reason", JSONValue.string(refusal.reason)), ("source", .string(refusal.source)),
             ("line", .count(refusal.line)), ("column", .count(refusal.column)),
-            ("state", .string(entry.state.rawValue)),
+            ("state", .string(entry.state.rawValue)), ("count", .count(entry.count)),
+            ("last_line", .count(entry.lastLine)),
         ] { result.append(JSONValue.JSONMember(key: key, value: value)) }
         return .object(result)
     }

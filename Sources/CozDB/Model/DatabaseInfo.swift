@@ -49,8 +49,10 @@ public struct DatabaseInfo: Sendable {
     public var walFiles = 0
     /// Their size in bytes, with the space set aside for commits to come.
     public var walBytes = 0
-    /// Entries of the rejects journal.
+    /// Lines and values in the rejects journal.
     public var rejects = 0
+    /// Those that were refused while it was full, and not kept.
+    public var unkeptRejects = 0
     /// Size of the files of the rejects journal, in bytes.
     public var rejectBytes = 0
     /// Everything in the directory.
@@ -186,6 +188,11 @@ public struct RejectEntry: Sendable {
     public var refusal: Refusal
     /// What has become of it.
     public var state: State
+    /// How often it was refused: lines of one source that have the same text, and were refused for
+    /// the same reason, are one entry.
+    public var count = 1
+    /// The last of those lines; that of the refusal itself where there is one.
+    public var lastLine: Int
 }
 
 /// What a replay of the rejects journal did.

@@ -9,6 +9,7 @@ extension DatabaseOptions {
         try check("stringSizeBytesMax", stringSizeBytesMax, 1...(16 << 20))
         try check("columnCountMax", columnCountMax, 1...1_000_000)
         try check("experimentCountMax", experimentCountMax, 1...100_000)
+        try check("rejectsSizeBytesMax", rejectsSizeBytesMax, 0...(1 << 40))
         try check("batchSizeBytesMax", batchSizeBytesMax, 1...(1 << 30))
         try check("changeThreadCountMax", changeThreadCountMax, 1...10_000)
         try check("queryThreadCountMax", queryThreadCountMax, 1...10_000)

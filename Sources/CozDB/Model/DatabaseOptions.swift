@@ -54,6 +54,11 @@ public struct DatabaseOptions: Sendable {
     /// merge takes some six kilobytes of memory for each. 1 to 1,000,000.
     public var columnCountMax = 30_000
 
+    /// What the rejects journal may hold, in bytes, about: a refused value takes some hundred, a
+    /// line its own and its reason. What is refused when it is full is counted, not kept
+    /// (`WriteReport.unkeptRefusals`). At least 0.
+    public var rejectsSizeBytesMax = 128 << 20
+
     /// Experiments that a database can have; points of one more are refused. Each is a segment of
     /// its own in every flush. 1 to 100,000.
     public var experimentCountMax = 5000

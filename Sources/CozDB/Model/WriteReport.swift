@@ -18,6 +18,9 @@ public struct WriteReport: Sendable {
     public var convertedValues = 0
     /// Values refused; the other values of their points are stored.
     public var refusedValues = 0
+    /// Refusals that the rejects journal did not keep, as it is full
+    /// (`DatabaseOptions.rejectsSizeBytesMax`): what they held is lost unless the input is kept.
+    public var unkeptRefusals = 0
     /// The first few refusals.
     public var examples: [Refusal] = []
     /// Fields whose values met a locked type: where ALTER and replay would take them in.

@@ -301,7 +301,8 @@ struct WriteBatchTests {
         batch.append(1.0, to: handles.float)
         batch.endRow(tagSet: handles.tags, time: 1, line: 1)
         var encoder = CommitEncoder(
-            batch, schemas: SchemaSet(), options: DatabaseOptions(), known: [])
+            batch, schemas: SchemaSet(), options: DatabaseOptions(),
+            journal: CommitJournal())
         let record = try #require(try encoder.encode(batch))
         try CommitVerifier.verify(record, SchemaSet())
         // A tag set, a layout, a time, a value.

@@ -9,7 +9,8 @@ import Testing
 struct CommitRecordTests {
     func record(_ batch: WriteBatch) throws -> [UInt8] {
         var encoder = CommitEncoder(
-            batch, schemas: SchemaSet(), options: DatabaseOptions(), known: nil)
+            batch, schemas: SchemaSet(), options: DatabaseOptions(),
+            journal: CommitJournal())
         return try #require(try encoder.encode(batch))
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import CozDB
 
 struct GoldenDatabaseTests {
-    static let versions = ["v2", "v3", "v4", "v5"]
+    static let versions = ["v2", "v3", "v4", "v5", "v6"]
 
     static func folder(_ version: String) -> URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent()

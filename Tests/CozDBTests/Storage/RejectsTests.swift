@@ -26,6 +26,7 @@ struct RejectsTests {
         let entries =
             Self.refusals.map { JournalEntry.refusal($0) } + [
                 .mark(id: 5, state: .done), .mark(id: .max, state: .superseded),
+                .repeated(id: 6, count: 1 << 32, line: .max, column: 2), .dropped(count: 300),
             ]
         return try RejectsFile.write(entries, number: 3, in: folder, databaseID: 8)
     }
@@ -37,12 +38,17 @@ struct RejectsTests {
         let entries = try RejectsFile.read(info, under: directory, databaseID: 8)
         var refusals: [Refusal] = []
         var marks: [UInt64] = []
+        var counts: [Int] = []
         for entry in entries {
             switch entry {
             case .refusal(let refusal): refusals.append(refusal)
             case .mark(let id, _): marks.append(id)
+            case .repeated(let id, let count, let line, let column):
+                counts += [Int(id), count, line, column]
+            case .dropped(let count): counts.append(count)
             }
         }
+        #expect(counts == [6, 1 << 32, .max, 2, 300])
         #expect(refusals == Self.refusals)
         #expect(marks == [5, .max])
         #expect(Set(refusals.map(\.journalID)).count == refusals.count)
@@ -72,6 +78,19 @@ struct RejectsTests {
         #expect(isRefused(9))
         info.checksum ^= 1
         #expect(isRefused())
+    }
+
+    @Test func `counts have the bytes of the page`() throws {
+        var writer = ByteWriter()
+        let id: UInt64 = 0x0807_0605_0403_0201
+        writer.append(JournalEntry.repeated(id: id, count: 300, line: 9, column: 0))
+        writer.append(JournalEntry.dropped(count: 1))
+        #expect(writer.bytes == [4, 1, 2, 3, 4, 5, 6, 7, 8, 0xAC, 0x02, 9, 0, 5, 1])
+        // A count that sums could overflow with.
+        var large = ByteWriter()
+        large.append(JournalEntry.dropped(count: 1 << 32 + 1))
+        var reader = ByteReader(large.bytes.span)
+        #expect(throws: FormatError.self) { try reader.readJournalEntry() }
     }
 
     @Test func `a mark of an unknown state is refused`() {

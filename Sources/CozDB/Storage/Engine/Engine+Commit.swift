@@ -11,7 +11,9 @@ extension Engine {
     /// What commits are validated against, as of one moment.
     private struct Grounds {
         var schemas: SchemaSet
-        var known: Set<UInt64>?
+        var known: KnownRefusals?
+        /// What the rejects journal may grow by.
+        var journalRoomBytes: Int
         var forgotten: ForgottenList
         var schemasVersion: Int
         var refusalsVersion: Int
@@ -23,7 +25,8 @@ extension Engine {
         var report: WriteReport
         /// nil where the commit leaves them as they were.
         var schemas: SchemaSet?
-        var refusals: [UInt64]
+        /// As `CommitJournal.added`.
+        var refusals: [UInt64: Int]
         var grounds: (schemasVersion: Int, refusalsVersion: Int)
     }
 
@@ -63,10 +66,11 @@ extension Engine {
         _ batch: borrowing WriteBatch, _ marks: [JournalEntry], on grounds: Grounds
     ) throws(DatabaseError) -> WriteReport? {
         var encoder = CommitEncoder(
-            batch, schemas: grounds.schemas, options: options, known: grounds.known,
-            marks: marks)
+            batch, schemas: grounds.schemas, options: options,
+            journal: CommitJournal(
+                known: grounds.known, roomBytes: grounds.journalRoomBytes, marks: marks))
         guard let record = try encoder.encode(batch) else { return encoder.report }
-        if !encoder.refusals.isEmpty, grounds.known == nil {
+        if encoder.journal.hasRefusals, grounds.known == nil {
             try loadKnownRefusals()
             return nil
         }
@@ -75,7 +79,7 @@ extension Engine {
         let commit = EncodedCommit(
             record: record, report: encoder.report,
             schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
-            refusals: encoder.refusals.map(\.journalID),
+            refusals: encoder.journal.added,
             grounds: (grounds.schemasVersion, grounds.refusalsVersion))
         // Others may have changed what this was validated against; then they got on.
         guard let (role, sequence) = try queue(commit) else { return nil }
@@ -97,6 +101,7 @@ extension Engine {
             try checkOpen(state)
             return Grounds(
                 schemas: state.stagedSchemas, known: state.knownRefusals,
+                journalRoomBytes: options.rejectsSizeBytesMax - state.journalSizeBytes,
                 forgotten: state.manifest.forgotten,
                 schemasVersion: state.schemasVersion, refusalsVersion: state.refusalsVersion)
         }
@@ -135,7 +140,10 @@ extension Engine {
                 commit.refusals.isEmpty || commit.grounds.refusalsVersion == state.refusalsVersion
             else { return nil }
             if let schemas = commit.schemas { state.stagedSchemas = schemas }
-            if !commit.refusals.isEmpty { state.knownRefusals?.formUnion(commit.refusals) }
+            if !commit.refusals.isEmpty {
+                state.knownRefusals?.add(commit.refusals)
+                state.refusalsVersion &+= 1
+            }
             state.queuedSequence += 1
             return (join(commit.record, &state), state.queuedSequence)
         }

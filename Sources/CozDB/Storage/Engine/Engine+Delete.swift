@@ -66,7 +66,8 @@ extension Engine {
                     experiment, checkCancelled: deletion.checkCancelled, &rewriting, &report)
             }
             if let refusals = deletion.refusals {
-                try rewriteRejects(refusals, &rewriting, &report)
+                try rewriteRejects(
+                    refusals, withCounts: deletion.dropsRefusalCounts, &rewriting, &report)
             }
             try deletion.checkCancelled()
             return rewriting
@@ -140,7 +141,8 @@ extension Engine {
     }
 
     private func rewriteRejects(
-        _ isGone: (Refusal) throws(DatabaseError) -> Bool, _ rewriting: inout Rewriting,
+        _ isGone: (Refusal) throws(DatabaseError) -> Bool, withCounts: Bool,
+        _ rewriting: inout Rewriting,
         _ report: inout DeletionReport
     ) throws(DatabaseError) {
         let files = state.withLock { $0.manifest.rejects }
@@ -153,13 +155,14 @@ extension Engine {
             }
         }
         report.add(refusals: counts)
-        guard !gone.isEmpty else { return }
+        guard !gone.isEmpty || withCounts else { return }
         for info in files {
             let entries = try rejects(info)
             let left = entries.filter { entry in
                 switch entry {
                 case .refusal(let refusal): !gone.contains(refusal.journalID)
-                case .mark(let id, _): !gone.contains(id)
+                case .mark(let id, _), .repeated(let id, _, _, _): !gone.contains(id)
+                case .dropped: !withCounts
                 }
             }
             if left.count == entries.count { continue }

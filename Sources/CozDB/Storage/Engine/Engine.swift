@@ -79,12 +79,18 @@ final class Engine: Sendable {
         var removals = 0
         /// What flushes and merges found since the database was opened.
         var tagSetMerges = TagSetMerges()
-        /// `journalID` of refusals stored before, to keep equal ones once; nil until the first.
-        var knownRefusals: Set<UInt64>? {
+        /// Refusals stored before, to keep equal ones once; nil until the first.
+        var knownRefusals: KnownRefusals? {
             didSet { refusalsVersion &+= 1 }
         }
-        /// Changes with `knownRefusals`.
-        private(set) var refusalsVersion = 0
+        /// Changes with `knownRefusals`, and what is in it.
+        var refusalsVersion = 0
+
+        /// Bytes of the rejects journal, in files and in memory.
+        var journalSizeBytes: Int {
+            manifest.rejects.reduce(0) { $0 + $1.sizeBytes } + memtable.journalSizeBytes
+                + (frozen?.journalSizeBytes ?? 0)
+        }
     }
 
     init(
@@ -109,15 +115,16 @@ final class Engine: Sendable {
         var isLoaded = false
         while !isLoaded {
             let files = state.withLock { Set($0.manifest.rejects.map(\.number)) }
-            var known: Set<UInt64> = []
-            for case .refusal(let refusal) in try journal() { known.insert(refusal.journalID) }
+            var known: [UInt64: Int] = [:]
+            for entry in try journal() { known.note(entry) }
             isLoaded = state.withLock { state in
                 // What a deletion took away meanwhile is not stored any more.
                 guard files.isSubset(of: state.manifest.rejects.map(\.number)) else {
                     return false
                 }
                 // Another thread may have loaded and added to them meanwhile.
-                state.knownRefusals = known.union(state.knownRefusals ?? [])
+                if let before = state.knownRefusals { before.add(known) }
+                state.knownRefusals = state.knownRefusals ?? KnownRefusals(known)
                 return true
             }
         }

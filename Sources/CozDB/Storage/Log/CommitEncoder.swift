@@ -7,9 +7,7 @@ struct CommitEncoder {
     private(set) var schemas: SchemaSet
     private(set) var report = WriteReport()
     private(set) var changes: [SchemaChange] = []
-    private(set) var refusals: [Refusal] = []
-    /// `journalID` of `refusals`.
-    private var refused: Set<UInt64> = []
+    private(set) var journal: CommitJournal
     /// Those of the report that values met.
     private var conflicts: Set<TypeConflict> = []
     /// The tags that say whose a line is; nil until one is asked for.
@@ -17,8 +15,6 @@ struct CommitEncoder {
 
     let options: DatabaseOptions
     private let hasStrict: Bool
-    private let known: Set<UInt64>?
-    private let marks: [JournalEntry]
     private var experiments: [Int?]
     /// The experiment in the batch of each tag set.
     private var tagSetExperiments: [Int]
@@ -75,18 +71,15 @@ struct CommitEncoder {
         var forms = 0..<0
     }
 
-    /// - Parameters:
-    ///   - known: `journalID` of what is stored already; equal refusals are not stored again.
-    ///   - marks: what a replay has dealt with, stored by the same commit.
+    /// - Parameter journal: without refusals; gets those of the batch.
     init(
         _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
-        known: Set<UInt64>?, marks: [JournalEntry] = []
+        journal: CommitJournal
     ) {
         self.schemas = schemas
         self.options = options
         hasStrict = schemas.hasStrict
-        self.known = known
-        self.marks = marks
+        self.journal = journal
         experiments = Array(repeating: nil, count: batch.experiments.count)
         tagSets = Array(repeating: nil, count: batch.tagSets.count)
         tagSetExperiments = (0..<batch.tagSets.count).map { batch.experiment(ofTagSet: $0) }
@@ -116,9 +109,9 @@ struct CommitEncoder {
             cellStart = cellEnd
         }
         try checkWhole(batch)
-        try checkLimits(journalCount: refusals.count + marks.count)
-        let isEmpty = report.values == 0 && refusals.isEmpty && changes.isEmpty && marks.isEmpty
-        if isEmpty { return nil }
+        try checkLimits(journalCount: journal.count)
+        report.unkeptRefusals = journal.droppedCount
+        if report.values == 0, journal.count == 0, changes.isEmpty { return nil }
         return record(of: batch)
     }
 
@@ -501,8 +494,7 @@ struct CommitEncoder {
     ) {
         let refusal = refusal.cut
         let kept = kept?.cut ?? refusal
-        let id = kept.journalID
-        if known?.contains(id) != true, refused.insert(id).inserted { refusals.append(kept) }
+        journal.add(kept)
         if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
         if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
     }
@@ -550,9 +542,7 @@ struct CommitEncoder {
         writer.append(CommitRecord.version)
         writer.appendVarint(changes.count)
         for change in changes { writer.append(change) }
-        writer.appendVarint(refusals.count + marks.count)
-        for refusal in refusals { writer.append(JournalEntry.refusal(refusal)) }
-        for mark in marks { writer.append(mark) }
+        journal.append(to: &writer)
         writer.appendVarint(batch.strings.count)
         for number in 0..<batch.strings.count {
             let range = batch.strings.range(number)

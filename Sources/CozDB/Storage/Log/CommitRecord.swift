@@ -126,7 +126,9 @@ struct CommitTimes {
 }
 
 enum CommitRecord {
-    static let version: UInt8 = 3
+    static let version: UInt8 = 4
+    /// Its journal has no counts: neither of repeated refusals nor of dropped ones.
+    static let plainJournalVersion: UInt8 = 3
     /// Times of a row were differences to their column alone, in nanoseconds before the layout.
     static let columnTimesVersion: UInt8 = 2
     /// Rows named the column of each value, and times were strings.

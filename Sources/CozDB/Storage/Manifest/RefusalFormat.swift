@@ -7,6 +7,13 @@ enum JournalEntry: Sendable {
     case refusal(Refusal)
     /// A replay has dealt with the refusal of this number.
     case mark(id: UInt64, state: RejectEntry.State)
+    /// So many more lines were refused as the one of this number; with the place of the last.
+    case repeated(id: UInt64, count: Int, line: Int, column: Int)
+    /// So many refusals were not kept, as the journal was full.
+    case dropped(count: Int)
+
+    /// Sums over all entries that a file can have do not overflow.
+    static let countMax = 1 << 32
 }
 
 extension ByteWriter {
@@ -18,10 +25,26 @@ extension ByteWriter {
             append(UInt8(3))
             append(id)
             append(UInt8(state == .done ? 1 : 2))
+        case .repeated(let id, let count, let line, let column):
+            append(UInt8(4))
+            append(id)
+            appendVarint(count)
+            appendVarint(line)
+            appendVarint(column)
+        case .dropped(let count):
+            append(UInt8(5))
+            appendVarint(count)
         }
     }
 
-    private mutating func append(_ refusal: Refusal) {
+    fileprivate mutating func append(_ refusal: Refusal) {
+        appendContent(of: refusal)
+        appendVarint(refusal.line)
+        appendVarint(refusal.column)
+    }
+
+    /// All but the place.
+    fileprivate mutating func appendContent(of refusal: Refusal) {
         switch refusal.subject {
         case .line(let bytes):
             append(UInt8(1))
@@ -37,8 +60,6 @@ extension ByteWriter {
         }
         appendText(refusal.reason)
         appendText(refusal.source)
-        appendVarint(refusal.line)
-        appendVarint(refusal.column)
     }
 
     private mutating func append(_ value: FieldValue) {
@@ -56,13 +77,30 @@ extension ByteReader {
     @_lifetime(self: copy self)
     mutating func readJournalEntry() throws(FormatError) -> JournalEntry {
         let kind = try readUInt8()
-        guard kind == 3 else { return .refusal(try readRefusal(kind: kind)) }
+        switch kind {
+        case 3: return try readMark()
+        case 4:
+            return .repeated(
+                id: try readUInt64(), count: try readRefusalCount(),
+                line: try readCount(limit: Int.max), column: try readCount(limit: Int.max))
+        case 5: return .dropped(count: try readRefusalCount())
+        default: return .refusal(try readRefusal(kind: kind))
+        }
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func readMark() throws(FormatError) -> JournalEntry {
         let id = try readUInt64()
         switch try readUInt8() {
         case 1: return .mark(id: id, state: .done)
         case 2: return .mark(id: id, state: .superseded)
         default: throw FormatError(.unsupported, "unknown state of a refusal", at: offset - 1)
         }
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func readRefusalCount() throws(FormatError) -> Int {
+        try readCount(limit: JournalEntry.countMax)
     }
 
     @_lifetime(self: copy self)
@@ -106,11 +144,15 @@ extension ByteReader {
 }
 
 extension Refusal {
-    /// Stands for the refusal wherever only equality counts: FNV-1a over its stored bytes, so the
-    /// same in every process. Equal refusals are kept once; marks name it.
+    /// Stands for the refusal wherever only equality counts: FNV-1a over its stored bytes, of a
+    /// line without its place, so the same in every process. Equal refusals are kept once; marks
+    /// name it.
     var journalID: UInt64 {
         var writer = ByteWriter()
-        writer.append(JournalEntry.refusal(self))
+        switch subject {
+        case .line: writer.appendContent(of: self)
+        case .value: writer.append(self)
+        }
         return writer.bytes.reduce(0xCBF2_9CE4_8422_2325) {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
         }
@@ -120,16 +162,25 @@ extension Refusal {
 extension Refusal {
     /// Memory it takes, roughly.
     var sizeBytes: Int {
-        switch subject {
-        case .line(let bytes): bytes.count + 200
-        case .value: 400
+        let texts = reason.utf8.count + source.utf8.count
+        return switch subject {
+        case .line(let bytes): bytes.count + texts + 200
+        case .value(let experiment, let key, _, let field, let value, _):
+            experiment.utf8.count + key.bytes.count + field.utf8.count + value.textSizeBytes
+                + texts + 300
         }
+    }
+}
+
+extension FieldValue {
+    fileprivate var textSizeBytes: Int {
+        if case .string(let text) = self { text.utf8.count } else { 0 }
     }
 }
 
 extension JournalEntry {
     /// Memory it takes, roughly.
     var sizeBytes: Int {
-        if case .refusal(let refusal) = self { refusal.sizeBytes } else { 24 }
+        if case .refusal(let refusal) = self { refusal.sizeBytes } else { 40 }
     }
 }

@@ -99,6 +99,8 @@ struct Deletion {
     var experiments: [ExperimentDeletion] = []
     /// Which entries of the rejects journal go; nil for none.
     var refusals: ((Refusal) throws(DatabaseError) -> Bool)?
+    /// Whether the count of those that were not kept goes, too.
+    var dropsRefusalCounts = false
     /// Asked between series; throws to end the work.
     var checkCancelled: () throws(DatabaseError) -> Void = {}
 }
