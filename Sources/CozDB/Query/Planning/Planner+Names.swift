@@ -284,6 +284,10 @@ struct ConditionBinder {
         case (.notEqual, let side, .string(let text, _)),
             (.notEqual, .string(let text, _), let side):
             return try test(side, .equals(text, negated: true))
+        case (.and, _, _), (.or, _, _):
+            return try ConditionChain.bind(symbol, left, right) { side throws(DatabaseError) in
+                try bind(side)
+            }
         default:
             let sides = (try bind(left), try bind(right))
             if symbol.isComparison, isUnknown(left) || isUnknown(right) {
