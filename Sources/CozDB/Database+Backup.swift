@@ -123,7 +123,7 @@ extension Database {
             restoreAt: path, on: fileSystem, access: options.fileAccess)
         let copy = DatabaseCopy(
             from: reader, to: directory, verifiesReused: true, isCancelled: options.isCancelled)
-        try copy.run()
+        try copy.run(branch: fileSystem.makeIdentity())
         // Before anybody else can open it: files are whole and durable, the mark is still there.
         let forgotten = try options.forgotten.map { list throws(DatabaseError) in
             var own = DatabaseOptions()

@@ -81,9 +81,10 @@ struct ForgedManifestTests {
             writer.appendVarint(value)
             return writer.bytes
         }
-        // Former tags are the last part, of which there are none; in front of the counters there
-        // is a file of the journal.
-        let tags = Array(plain.dropLast()) + varint(60_000_000)
+        // Former tags and branches are the last parts, of which there are none; in front of the
+        // counters there is a file of the journal.
+        let tags = Array(plain.dropLast(2)) + varint(60_000_000)
+        let branches = Array(plain.dropLast()) + varint(10_001)
         var manifest = Sample.manifest
         manifest.logs = (0..<2000).map {
             Manifest.Log(number: UInt64(10_000 + $0), firstSequence: 1, sealedSizeBytes: nil)
@@ -92,6 +93,7 @@ struct ForgedManifestTests {
         return [
             ("former tags that do not ascend", tags, 60_000_000),
             ("original ones", [], 200_000_000),
+            ("found 10001, expected at most 10000", branches, 60_000_000),
             ("expected at most 1000", logs, 0),
         ]
     }

@@ -32,14 +32,15 @@ enum SurveyText {
 
     private static func questions(_ survey: WatchSurvey) -> String {
         var text = ""
+        let known = Set(survey.questions.map { Array($0.id.utf8) })
         for question in survey.questions {
             text += "\(PlainText.escaped(question.id)): \(PlainText.escaped(question.text))\n"
             let texts = question.options.map { PlainText.escaped($0.text) }
             let width = texts.reduce(0) { max($0, PlainText.width($1)) }
             for (option, shown) in zip(question.options, texts) {
                 let next =
-                    survey.question(option.next) == nil
-                    ? "end" : PlainText.escaped(option.next)
+                    known.contains(Array(option.next.utf8))
+                    ? PlainText.escaped(option.next) : "end"
                 text += "    \(PlainText.padded(shown, to: min(width, 48)))  -> \(next)\n"
             }
         }

@@ -44,6 +44,7 @@ extension Study {
         guard let statement = statement(of: .availability) else {
             return StudyAnswer(note: nothingOfModalities)
         }
+        try checkDays(of: fields.count)
         let counted = try daily(statement, fields)
         var rows: [DailyAvailability] = []
         for participant in participants {

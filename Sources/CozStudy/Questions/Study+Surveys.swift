@@ -12,7 +12,7 @@ extension Study {
         }
         let hasStart = startField != nil
         let counted = try daily(statement, ["responses", "surveys"])
-        let rows = forEachDay { participant, day in
+        let rows = try forEachDay { participant, day in
             let counts = counted[participant, day]
             return DailyResponses(
                 participant: participant, day: day, responses: counts?[0] ?? 0,
@@ -30,7 +30,7 @@ extension Study {
             return StudyAnswer(note: nothingOfSurveys)
         }
         let counted = try daily(statement, ["responses", "valid"])
-        let rows = forEachDay { participant, day in
+        let rows = try forEachDay { participant, day in
             let counts = counted[participant, day]
             return DailyVotes(
                 participant: participant, day: day, responses: counts?[0] ?? 0,
@@ -47,6 +47,7 @@ extension Study {
         guard let statement = statement(of: .goal) else {
             return StudyAnswer(note: nothingOfSurveys)
         }
+        try checkDays()
         let counted = try daily(statement, ["responses", "valid", "goal"])
         var rows: [GoalProgress] = []
         for participant in participants {
@@ -92,8 +93,28 @@ extension Study {
 
     // MARK: Days
 
+    /// An answer by day has a row for each, whether something is there or not: a clock that was
+    /// wrong by centuries makes them millions.
+    private static let dayRowCountMax = 1_000_000
+
+    /// - Throws: `limitExceeded` where the answer would have too many rows.
+    func checkDays(of columnCount: Int = 1) throws(DatabaseError) {
+        let shown = participants.compactMap { days(of: $0) }
+        let count = shown.reduce(0) { $0 + $1.count } * columnCount
+        guard count > Study.dayRowCountMax else { return }
+        let first = shown.map(\.lowerBound).min()?.description ?? ""
+        let last = shown.map(\.upperBound).max()?.description ?? ""
+        throw DatabaseError(
+            .limitExceeded,
+            "\(count) rows, one for each of the days from \(first) to \(last) of each participant"
+                + (columnCount > 1 ? " and field" : "") + ", expected at most "
+                + "\(Study.dayRowCountMax); choose a shorter time (from, until), or take out rows "
+                + "with a wrong time")
+    }
+
     /// A row for each day of each participant that the answer is about.
-    func forEachDay<Row>(_ row: (String, LocalDate) -> Row) -> [Row] {
+    func forEachDay<Row>(_ row: (String, LocalDate) -> Row) throws(DatabaseError) -> [Row] {
+        try checkDays()
         var rows: [Row] = []
         for participant in participants {
             guard let days = days(of: participant) else { continue }

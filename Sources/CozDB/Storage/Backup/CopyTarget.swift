@@ -96,7 +96,25 @@ final class CopyTarget {
             earlier.generation > manifest.generation
             || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }
             || manifest.rejects.contains { (rejects[$0.number] ?? $0) != $0 }
-        if isOtherLine { throw otherLine() }
+        let isBefore = try isBefore(manifest.branches, earlier)
+        if isOtherLine || !isBefore { throw otherLine() }
+    }
+
+    /// Whether the earlier backup was taken before the database parted from others by a restore
+    /// that the backup knows nothing of.
+    private func isBefore(
+        _ branches: [Manifest.Branch], _ earlier: Manifest
+    ) throws(DatabaseError) -> Bool {
+        guard branches.starts(with: earlier.branches) else { return false }
+        guard let branch = branches.dropFirst(earlier.branches.count).first else { return true }
+        if earlier.generation > branch.generation { return false }
+        // Of one generation the log may have become longer.
+        var last = earlier.lastSequence
+        for log in earlier.logs {
+            guard let file = try existing(.log(log.number)) else { continue }
+            last = max(last, DatabaseCopy.lastCommit(file, log, earlier.databaseID))
+        }
+        return last <= branch.sequence
     }
 
     /// What is thrown where the backup holds commits that the database never had.

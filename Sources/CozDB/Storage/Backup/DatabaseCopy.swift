@@ -32,8 +32,18 @@ final class DatabaseCopy {
 
     /// Copies everything committed, at least what was acknowledged when the call began, and makes
     /// it the state of the target; its mark stays. The caller takes that away.
-    func run() throws(DatabaseError) {
-        let manifest = try copyState()
+    ///
+    /// - Parameter branch: number of the branch that begins with the copy; nil for a backup.
+    func run(branch: UInt64? = nil) throws(DatabaseError) {
+        var manifest = try copyState()
+        if let branch {
+            if manifest.branches.count >= Manifest.branchCountMax {
+                manifest.branches.removeFirst()
+            }
+            manifest.branches.append(
+                Manifest.Branch(
+                    id: branch, generation: manifest.generation, sequence: report.lastCommit))
+        }
         try target.publish(manifest)
         report.copiedFiles += 1
         report.copiedBytes += manifest.encoded().count
@@ -274,6 +284,14 @@ final class DatabaseCopy {
             last = frame.firstSequence &+ UInt64(frame.commits.count) &- 1
         }
         return (reader.validSizeBytes, last)
+    }
+
+    /// Number of the last whole commit of a log of a backup; 0 where it has none, and more than
+    /// any where it cannot be read.
+    static func lastCommit(
+        _ file: any File, _ log: Manifest.Log, _ databaseID: UInt64
+    ) -> UInt64 {
+        (try? walk(file, log, databaseID, log.sealedSizeBytes).lastCommit) ?? .max
     }
 
     /// Whether a log of the target is what the source's begins with.

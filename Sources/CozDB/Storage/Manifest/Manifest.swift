@@ -1,7 +1,7 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes: 5; 4, without former tags of participants, 3, without forgotten
+//      8  version, 4 bytes: 6; 5, without branches, 4, without former tags, 3, without forgotten
 //         participants, 2, not compressed, and 1, without declarations, are read
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
@@ -45,6 +45,16 @@ struct Manifest: Sendable {
         var entryCount: Int
     }
 
+    /// Where a restored database parts from the one that was backed up: both may go on.
+    struct Branch: Equatable, Sendable {
+        /// Random.
+        var id: UInt64
+        /// Of the backup that was restored.
+        var generation: UInt64
+        /// Of the last commit of that backup.
+        var sequence: UInt64
+    }
+
     /// Random, so that files of another database are not taken for this one's.
     var databaseID: UInt64
     /// Counts up with every manifest written.
@@ -62,6 +72,8 @@ struct Manifest: Sendable {
     var counters = WriteCounters()
     /// Participants whose data was taken out and is not taken in again.
     var forgotten = ForgottenList()
+    /// The restores that this database went through, oldest first.
+    var branches: [Branch] = []
 
     /// Version of the file that this was read from or written to, and the checksum of its payload.
     private(set) var fileVersion: UInt32 = Manifest.version
@@ -70,7 +82,9 @@ struct Manifest: Sendable {
     /// From this version on there is a witness beside it.
     static let versionWithWitness: UInt32 = 4
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 5
+    static let version: UInt32 = 6
+    /// Of a longer chain of restores the oldest are forgotten: then a backup of before is refused.
+    static let branchCountMax = 10_000
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 28
     /// Files of more bytes are looked at before they are read.
@@ -128,6 +142,12 @@ extension Manifest {
         payload.append(forgotten)
         payload.appendVarint(schemas.formerParticipantTags.count)
         for tag in schemas.formerParticipantTags.sorted() { payload.appendText(tag.text) }
+        payload.appendVarint(branches.count)
+        for branch in branches {
+            payload.append(branch.id)
+            payload.appendVarint(branch.generation)
+            payload.appendVarint(branch.sequence)
+        }
 
         let plain = payload.bytes
         payload.removeAll()
@@ -236,10 +256,24 @@ extension Manifest {
         counters.mergedRows = try reader.readCount(limit: Manifest.countMax)
         if version > 3 { forgotten = try reader.readForgottenList() }
         if version > 4 { try schemas.readFormerTags(&reader) }
+        if version > 5 { branches = try Manifest.readBranches(&reader) }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
         try checkNumbers()
+    }
+
+    private static func readBranches(
+        _ reader: inout ByteReader
+    ) throws(FormatError) -> [Branch] {
+        var branches: [Branch] = []
+        for _ in 0..<(try reader.readCount(limit: branchCountMax)) {
+            branches.append(
+                Branch(
+                    id: try reader.readUInt64(), generation: try reader.readVarint(),
+                    sequence: try reader.readVarint()))
+        }
+        return branches
     }
 
     /// Numbers of files go up by one, and are never given twice.

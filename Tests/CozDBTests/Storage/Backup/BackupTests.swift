@@ -205,6 +205,50 @@ struct BackupTests {
         #expect(try BackupSample.damage("backup", system) == [])
     }
 
+    @Test(arguments: [false, true])
+    func `a later backup is kept however far the restored database goes`(
+        isFlushed: Bool
+    ) throws {
+        let system = FaultyFileSystem()
+        let database = try BackupSample.open(on: system)
+        _ = try database.write(FaultWorkload.batch(1))
+        try BackupSample.backup(system)
+        try BackupSample.restore(system)
+        // In the same log, of the same generation, or in segments of later ones.
+        for number in 2...4 {
+            _ = try database.write(FaultWorkload.batch(number))
+            if isFlushed { try database.flush() }
+        }
+        _ = try database.write(FaultWorkload.batch(5))
+        try BackupSample.backup(system)
+        try database.close()
+        let kept = try BackupSample.contents("backup", system)
+        for number in 6...15 {
+            let restored = try BackupSample.open("restored", on: system)
+            _ = try restored.write(FaultWorkload.batch(number))
+            if number % 2 == 0 { try restored.compact() }
+            let error = #expect(throws: DatabaseError.self) {
+                try restored.backup(to: "backup", options: BackupOptions(), on: system)
+            }
+            #expect(error?.kind == .notFound, "\(number)")
+            try restored.close()
+        }
+        #expect(try BackupSample.contents("backup", system) == kept)
+        // A backup of its own, and one of that where the first one was taken over.
+        let options = BackupOptions()
+        let restored = try BackupSample.open("restored", on: system)
+        try restored.backup(to: "own", options: options, on: system)
+        _ = try restored.write(FaultWorkload.batch(16))
+        try restored.backup(to: "own", options: options, on: system)
+        try restored.close()
+        // Nor does the first database take over what the restored one wrote.
+        let first = try BackupSample.open(on: system)
+        #expect(throws: DatabaseError.self) {
+            try first.backup(to: "own", options: options, on: system)
+        }
+        try first.close()
+    }
+
     @Test func `damage of the source is named and the earlier backup stays`() throws {
         var system = try BackupSample.killedWriter()
         try BackupSample.backup(system)
