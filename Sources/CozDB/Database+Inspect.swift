@@ -66,6 +66,9 @@ extension Database {
         return text
     }
 
+    /// A name of the database, which may steer a terminal.
+    private static func quoted(_ name: String) -> String { "\"\(ControlText.escaped(name))\"" }
+
     private static func describe(_ manifest: Manifest) -> String {
         var text = """
             manifest, generation \(manifest.generation), database \
@@ -75,17 +78,18 @@ extension Database {
 
             """
         for preset in manifest.schemas.presets {
-            text += "preset \"\(preset.name)\", \(preset.fields.count) declarations\n"
+            text += "preset \(quoted(preset.name)), \(preset.fields.count) declarations\n"
         }
         for schema in manifest.schemas.all {
-            text += "experiment \(schema.id) \"\(schema.name)\", identity \(schema.identity), "
-            text += "types \(schema.typeRule), preset \(schema.preset)\n"
+            text += "experiment \(schema.id) \(quoted(schema.name)), "
+            text += "identity \(ControlText.escaped("\(schema.identity)")), "
+            text += "types \(schema.typeRule), preset \(ControlText.escaped(schema.preset))\n"
             for column in schema.columns {
-                let name = column.isRemoved ? "removed" : "\"\(column.name)\""
+                let name = column.isRemoved ? "removed" : quoted(column.name)
                 text += "  \(column.kind) \(column.id) \(name) \(column.type.name)\n"
             }
             for field in schema.declarations {
-                text += "  declared \"\(field.name)\" \(field.type.name)\n"
+                text += "  declared \(quoted(field.name)) \(field.type.name)\n"
             }
         }
         if !manifest.forgotten.isEmpty {
@@ -143,7 +147,7 @@ extension Database {
         let footer = segment.footer
         try body(
             """
-            segment \(number), experiment \(footer.experiment) "\(footer.experimentName)"
+            segment \(number), experiment \(footer.experiment) \(quoted(footer.experimentName))
             \(footer.seriesCount) series, \(footer.rowCount) rows, \
             \(try segment.timeDirectory().count) blocks of times, \
             \(footer.groups.count) presence vectors
@@ -153,7 +157,7 @@ extension Database {
         try segment.forEachSeries { _, _, _, _ in }
         for (index, field) in footer.fields.enumerated() {
             let directory = try segment.directory(index)
-            var text = "\(field.column.kind) \(field.column.id) \"\(field.column.name)\" "
+            var text = "\(field.column.kind) \(field.column.id) \(quoted(field.column.name)) "
             text += "\(field.column.type.name), \(field.valueCount) values, presence \(field.group)"
             if field.dictionaryCount > 0 {
                 text +=
@@ -214,7 +218,8 @@ extension Database {
         for entry in entries {
             switch entry {
             case .refusal(let refusal):
-                try body("\(refusal.source):\(refusal.line)  \(refusal.reason)\n")
+                let text = "\(refusal.source):\(refusal.line)  \(refusal.reason)"
+                try body(ControlText.escaped(text) + "\n")
             case .mark(let id, let state):
                 try body("entry \(String(id, radix: 16)) is \(state.rawValue)\n")
             case .repeated(let id, let count, let line, _):

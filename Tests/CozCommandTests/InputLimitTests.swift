@@ -52,6 +52,24 @@ struct InputLimitTests {
         #expect((size ?? .max) <= 16_384, "\(run.lines)")
     }
 
+    @Test func `days without data are not made by the million`() throws {
+        let fields = (0..<10).map { "ts_f\($0)=1" }.joined(separator: ",")
+        let lines = [Int64.min + 2, 1_700_000_000_000_000_000, Int64.max - 1].map { time in
+            "dev,id_participant=p ws_survey_count=1i,\(fields) \(time)\n"
+        }
+        let made = try Command.cozdb(
+            ["import", "--db", folder.path("clock.cozdb"), "-"], input: lines.joined())
+        #expect(made.status == 0, "\(made.errors)")
+        let run = try Command.shell(
+            "timeout 30 cozdb study --db clock.cozdb dev availability", in: folder.url)
+        #expect(run.status == 6, "\(run)")
+        #expect(run.errors.contains("days from 1677-09-21 to 2262-04-11"), "\(run.errors)")
+        let short = try Command.shell(
+            "cozdb study --db clock.cozdb dev availability --from 2023-11-01 --to 2023-12-01",
+            in: folder.url)
+        #expect(short.status == 0, "\(short.errors)")
+    }
+
     @Test func `a text of just the limit is read`() throws {
         let statement = "SELECT v FROM dev"
         let blanks = String(repeating: " ", count: (1 << 20) - statement.utf8.count)

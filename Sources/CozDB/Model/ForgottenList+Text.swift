@@ -18,7 +18,8 @@ extension ForgottenList {
 
     /// Reads what `text` or `json` gave.
     ///
-    /// - Throws: `usage` where the text is no list, or not whole.
+    /// - Throws: `usage` where the text is no list, or not whole; `limitExceeded` where it is of
+    ///   more than 256 databases.
     public init(text: String) throws(DatabaseError) {
         let isJSON = text.utf8.first { !$0.isBlank } == UInt8(ascii: "{")
         let lines = isJSON ? ForgottenList.lines(ofJSON: text) : ForgottenList.lines(text)
@@ -35,6 +36,7 @@ extension ForgottenList {
             switch (words.first, bytes) {
             case ("salt", let salt?) where salt.count == ForgottenList.saltSizeBytes:
                 parts.append(Part(salt: salt))
+                try ForgottenList.checkSalts(parts.count)
                 continue
             case ("sha256", let digest?)
             where digest.count == ForgottenList.digestSizeBytes && !parts.isEmpty:

@@ -16,6 +16,8 @@ public struct ForgottenList: Hashable, Sendable {
     /// The database's own first; the others came from lists with another salt.
     private(set) var parts: [Part] = []
 
+    /// Salts that a list can have: each costs a digest for each set of tags that is written.
+    static let saltCountMax = 256
     static let digestSizeBytes = 32
     static let saltSizeBytes = 16
 
@@ -68,6 +70,19 @@ public struct ForgottenList: Hashable, Sendable {
     /// Adds everybody of another list.
     mutating func merge(_ other: ForgottenList) {
         for part in other.parts { merge(part) }
+    }
+
+    /// - Throws: `limitExceeded` where there are too many salts.
+    func checkSalts() throws(DatabaseError) {
+        try ForgottenList.checkSalts(parts.count)
+    }
+
+    static func checkSalts(_ count: Int) throws(DatabaseError) {
+        guard count > saltCountMax else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "a list of forgotten participants of more than \(saltCountMax) databases (salts); "
+                + "take over the lists of fewer")
     }
 
     private mutating func merge(_ part: Part) {
@@ -126,7 +141,7 @@ extension ByteWriter {
 extension ByteReader {
     mutating func readForgottenList() throws(FormatError) -> ForgottenList {
         var parts: [ForgottenList.Part] = []
-        for _ in 0..<(try readCount(limit: remaining / ForgottenList.saltSizeBytes)) {
+        for _ in 0..<(try readCount(limit: ForgottenList.saltCountMax)) {
             var part = ForgottenList.Part(
                 salt: [UInt8](copying: try readBytes(ForgottenList.saltSizeBytes)))
             let count = try readCount(limit: remaining / ForgottenList.digestSizeBytes)

@@ -108,7 +108,7 @@ extension Study {
             .limitExceeded,
             "\(count) rows, one for each of the days from \(first) to \(last) of each participant"
                 + (columnCount > 1 ? " and field" : "") + ", expected at most "
-                + "\(Study.dayRowCountMax); choose a shorter time (from, until), or take out rows "
+                + "\(Study.dayRowCountMax); choose a shorter time (--from, --to), or take out rows "
                 + "with a wrong time")
     }
 

@@ -168,6 +168,7 @@ extension Engine.Forgetting {
         let before = forgotten.count
         var forgotten = forgotten
         forgotten.merge(list)
+        try forgotten.checkSalts()
         var names = Set(participants.map { Name($0) })
         if !forgotten.isEmpty {
             for view in snapshot.experiments {
