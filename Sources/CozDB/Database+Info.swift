@@ -120,12 +120,14 @@ extension Database {
                     + (names.isEmpty ? "are none" : "is " + names.joined(separator: ", ")))
         }
         let series = try view.series()
+        let byColumn = SeriesByColumn(view, series)
+        let pool = ColumnPool()
         var columns: [ColumnInfo] = []
         for column in view.schema.fields + view.schema.attributes {
             var info = ColumnInfo(column: column)
             var bounds = (first: Int64.max, last: Int64.min)
-            for one in series {
-                let found = try view.valueCount(of: column.id, in: one)
+            for index in try byColumn.indices(column) {
+                let found = try view.valueCount(of: column.id, in: series[index], pool: pool)
                 info.count += found.count
                 bounds = (min(bounds.first, found.first), max(bounds.last, found.last))
             }

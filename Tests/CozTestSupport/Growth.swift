@@ -44,7 +44,8 @@ public struct Growth: CustomStringConvertible {
             + ", exponent \(exponent)"
     }
 
-    private static func seconds() -> Double {
+    /// Processor time of the calling thread.
+    public static func seconds() -> Double {
         var time = timespec()
         // Sound: fills in a local value.
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -84,6 +84,12 @@ struct Cozbench {
                 directory: $0[0], name: $0.words.count > 1 ? $0[1] : nil)
         },
         Workload(
+            "cancel", "DIRECTORY [REPEATS]",
+            "statements cancelled at random moments: how long they go on"
+        ) {
+            try CancelWorkload.run(directory: $0[0], repeats: $0.number(1, or: 20))
+        },
+        Workload(
             "scale", "SMALL LARGE DIRECTORY",
             "a small file and a large: cost of a row, opening, questions of one participant"
         ) {

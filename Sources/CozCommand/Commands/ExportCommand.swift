@@ -168,7 +168,9 @@ struct ExportCommand: ParsableCommand {
             case .csv, .cozieCSV: CSVExport(output, cells.style)
             }
         for (request, schema) in parts {
-            let export = ExperimentExport(snapshot: snapshot, request: request, schema: schema)
+            let export = ExperimentExport(
+                snapshot: snapshot, request: request, schema: schema,
+                cutsBatchesByValues: format is LineProtocolExport)
             let rows = try export.write(in: format, to: output, noting: &notes)
             notes.add(rows, request, schema)
             if let options = export.importOptions { notes.add(options, of: schema) }

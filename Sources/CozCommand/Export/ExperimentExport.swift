@@ -8,6 +8,8 @@ struct ExperimentExport {
     /// What is wanted; zone and empty columns mean nothing here.
     let request: ResearcherRequest
     let schema: ExperimentSchema
+    /// Whether the format passes over columns that a batch has no value of.
+    let cutsBatchesByValues: Bool
 
     /// Writes the rows; their number.
     ///
@@ -74,6 +76,7 @@ struct ExperimentExport {
 
     private var options: QueryOptions {
         var options = QueryOptions(now: request.now)
+        options.cutsBatchesByValues = cutsBatchesByValues
         // A condition on a tag that no point has is one that no point fulfils.
         options.influxCompatible = true
         options.redactsSecrets = request.redactsSecrets

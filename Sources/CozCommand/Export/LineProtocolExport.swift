@@ -12,6 +12,8 @@ final class LineProtocolExport: ExportFormat {
     private var tagKeys: [[UInt8]?] = []
     private var fieldKeys: [[UInt8]?] = []
     private var isWritable = true
+    /// Indices of the fields that the batch has values of.
+    private var present: [Int] = []
 
     init(_ output: OutputWriter) {
         buffer = ExportBuffer(output)
@@ -39,6 +41,10 @@ final class LineProtocolExport: ExportFormat {
             losses.lose(
                 points: batch.count, LineProtocolText.loss(experiment: table.experiment))
             return
+        }
+        // Of very many columns a batch has values of few.
+        present = table.fields.indices.filter {
+            batch.columns[$0 + 1 + table.tags.count].type != nil
         }
         var buffer = buffer
         for row in 0..<batch.count {
@@ -76,7 +82,7 @@ final class LineProtocolExport: ExportFormat {
     /// False where no field is left.
     private func appendFields(_ batch: ResultBatch, _ row: Int, _ bytes: inout [UInt8]) -> Bool {
         var separator = UInt8(ascii: " ")
-        for index in table.fields.indices {
+        for index in present {
             let vector = batch.columns[index + 1 + table.tags.count]
             if vector.isNull(row) { continue }
             guard let key = fieldKeys[index] else {

@@ -40,18 +40,21 @@ struct QueryEngine {
     func run(
         _ text: String, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
-        try StatementStack.run(text, options) { () throws(DatabaseError) in
-            try runHere(text, into: &sink)
+        let stop = StopSign(options.isCancelled)
+        return try StatementStack.run(text, options) { () throws(DatabaseError) in
+            try stop.over { () throws(DatabaseError) in
+                try runHere(text, stop, into: &sink)
+            }
         }
     }
 
     private func runHere(
-        _ text: String, into sink: inout some QueryResultSink
+        _ text: String, _ stop: StopSign, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
         let clock = ContinuousClock()
         let start = clock.now
         let prepared = try StatementCache.of(snapshot).prepared(text, options)
-        let counters = CounterBox(options)
+        let counters = CounterBox(options, stop: stop)
         counters.value.parse = clock.now - start
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
@@ -67,6 +70,8 @@ struct QueryEngine {
                 let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
                     try run.run(statement, into: output)
                 }
+                // Nothing that was left in the middle passes for an answer.
+                if changed == nil { try stop.checkSeen() }
                 if let changed { current = changed }
             } catch {
                 try output.sink.endStatement(error)
@@ -166,6 +171,8 @@ private struct StatementRun {
         if let prepared, let known = prepared.text.plan(prepared.index) { return known }
         var planner = Planner(snapshot: snapshot, options: options)
         let plan = try planner.plan(select)
+        // One that was left in the middle must not be kept.
+        try StopSign.check()
         if let prepared { prepared.text.keep(plan, prepared.index) }
         return plan
     }
@@ -175,7 +182,11 @@ private struct StatementRun {
             throw DatabaseError(
                 .usage, "the statement changes data, but the database is open for reading only")
         }
-        return try change(wanted)
+        // What has begun to change data asks at places of its own whether to go on.
+        let result = StopSign.$current.withValue(nil) {
+            Result { () throws(DatabaseError) in try change(wanted) }
+        }
+        return try result.get()
     }
 
     /// DELETE and DROP: done, or shown.
@@ -189,7 +200,9 @@ private struct StatementRun {
         let (options, counters) = (options, counters)
         let planned: (Snapshot) throws(DatabaseError) -> Deletion = {
             snapshot throws(DatabaseError) in
-            try plan(DeletePlanner(snapshot: snapshot, options: options, counters: counters))
+            try counters.stop.over { () throws(DatabaseError) in
+                try plan(DeletePlanner(snapshot: snapshot, options: options, counters: counters))
+            }
         }
         if options.isDryRun {
             try output.preview(try planned(snapshot))

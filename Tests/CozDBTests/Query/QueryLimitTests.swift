@@ -144,6 +144,8 @@ private final class Stop: Sendable {
         let (text, least) = Self.statements[index]
         var options = options
         options.limits = QueryLimits()
+        // Reading and planning a text ask, too; later runs find it read and planned.
+        _ = try database.query(text, options: options)
         let whole = Stop(after: .max)
         options.isCancelled = { whole.isRaised }
         _ = try database.query(text, options: options)

@@ -36,7 +36,8 @@ extension Executor {
     private func write(
         _ times: [Int64], _ vectors: [ResultVector], with writer: inout RowWriter
     ) throws(DatabaseError) {
-        let pieceRows = 1 << 15
+        let width = max(writer.columnCount, vectors.count, 1)
+        let pieceRows = max(1, min(1 << 15, Executor.pieceCellCountMax / width))
         for start in stride(from: 0, to: times.count, by: pieceRows) where !writer.isFull {
             try counters.checkCancelled()
             let rows = start..<min(start + pieceRows, times.count)
@@ -47,6 +48,9 @@ extension Executor {
             }
         }
     }
+
+    /// Cells that are evaluated and handed over at once.
+    private static let pieceCellCountMax = 1 << 20
 
     /// Puts points into the order of the answer, fills empty buckets, and transforms.
     private func finished(
@@ -116,7 +120,9 @@ extension Executor {
             }
             guard let next else { break }
             times.append(next)
-            if times.count % 8192 == 0 { try counters.checkCancelled() }
+            if times.count % max(1, StopSign.stepCount / lists.count) == 0 {
+                try counters.checkCancelled()
+            }
             for index in lists.indices {
                 let row = rows[index]
                 if row < lists[index].count, lists[index].times[row] == next {
@@ -179,78 +185,43 @@ struct GroupAggregation {
     let executor: Executor
     var fields: [FieldAccumulator] = []
     var collectors: [PointCollector] = []
-    /// For each call, where its values go.
-    private var places: [Place] = []
-    /// References that fields and collectors read.
-    var fieldReferences: [Int] = []
-    /// For each field whether nothing but its first and last value is asked for.
-    var areEndsEnough: [Bool] = []
-    var collectorReferences: [Int] = []
+    /// Where the values of each call go.
+    private let demands: CallPlaces
     let hasAuxiliary: Bool
-    private let extent: TimeRange?
     /// What fields, collectors and the points made of them take.
     let share: MemoryShare
-
-    enum Place {
-        case field(Int)
-        case collector(Int)
-        case nowhere
-    }
 
     /// - Parameter extent: where all rows lie that will be added, if that is known.
     init(_ plan: SelectPlan, _ executor: Executor, extent: TimeRange? = nil) {
         self.plan = plan
         self.executor = executor
-        self.extent = extent
+        demands = executor.places(of: plan)
         hasAuxiliary = !plan.auxiliary.isEmpty
         share = MemoryShare(executor.counters.memory)
-        for call in plan.calls {
-            places.append(place(for: call))
+        fields = demands.fields.map { field in
+            FieldAccumulator(
+                type: field.type, range: field.range, buckets: plan.buckets, needs: field.needs,
+                extent: extent)
         }
-    }
-
-    /// Rows that count for a call. A bucket of a subquery that begins before the range does.
-    private func acceptedRange(_ call: PlannedCall) -> TimeRange {
-        var range = executor.range(of: call, plan)
-        let areSubqueries = plan.sources.allSatisfy { source in
-            if case .subquery = source.origin { true } else { false }
-        }
-        if areSubqueries { range.lower = TimeRange.all.lower }
-        return range
-    }
-
-    private mutating func place(for call: PlannedCall) -> Place {
-        guard let type = plan.references[call.argument].type else { return .nowhere }
-        let range = acceptedRange(call)
-        if let aggregate = call.aggregate, aggregate.isSimple, !hasAuxiliary {
-            let isEnd = aggregate == .first || aggregate.isOfLast
-            let known = fields.indices.first {
-                fieldReferences[$0] == call.argument && fields[$0].range == range
-            }
-            if let known {
-                fields[known].needs.formUnion(BucketNeeds(aggregate))
-                areEndsEnough[known] = areEndsEnough[known] && isEnd
-                return .field(known)
-            }
-            fields.append(
-                FieldAccumulator(
-                    type: type, range: range, buckets: plan.buckets,
-                    needs: BucketNeeds(aggregate), extent: extent))
-            fieldReferences.append(call.argument)
-            areEndsEnough.append(isEnd && plan.buckets == nil)
-            return .field(fields.count - 1)
-        }
-        let known = collectors.indices.first {
-            collectorReferences[$0] == call.argument && collectors[$0].range == range
-        }
-        if let known { return .collector(known) }
-        collectors.append(
+        if demands.collectors.isEmpty { return }
+        let auxiliaryTypes = plan.auxiliary.map { plan.references[$0].type }
+        collectors = demands.collectors.map { collector in
             PointCollector(
-                type: type, auxiliaryTypes: plan.auxiliary.map { plan.references[$0].type },
-                range: range))
-        collectorReferences.append(call.argument)
-        return .collector(collectors.count - 1)
+                type: collector.type, auxiliaryTypes: auxiliaryTypes, range: collector.range)
+        }
     }
+
+    /// The reference that a field reads.
+    func reference(ofField index: Int) -> Int { demands.fields[index].reference }
+
+    /// The reference that a collector reads.
+    func reference(ofCollector index: Int) -> Int { demands.collectors[index].reference }
+
+    /// Whether nothing but the first and last value of a field is asked for.
+    func isEndEnough(_ index: Int) -> Bool { demands.fields[index].isEndEnough }
+
+    /// Whether it matters when the values were that collectors keep.
+    var collectorsNeedTimes: Bool { demands.collectorsNeedTimes }
 
     // MARK: Input
 
@@ -270,9 +241,8 @@ struct GroupAggregation {
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return try addEnds(input, view, series)
         }
-        let arguments = plan.calls.map(\.argument)
         var reader = BlockReader(
-            plan, input, driving: arguments, in: executor.extended(plan), descending: false,
+            plan, input, driving: demands.arguments, in: executor.extended(plan), descending: false,
             counters: executor.counters)
         var block = Block()
         while try reader.next(into: &block) { try add(block, plan.sources[input.source]) }
@@ -315,16 +285,16 @@ struct GroupAggregation {
     }
 
     /// Where the values of a call go.
-    func place(of call: Int) -> Place { places[call] }
+    func place(of call: Int) -> CallPlaces.Place { demands.places[call] }
 
     /// How a scan answers what is asked of a field.
     func way(
         ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
     ) -> AnswerWay {
-        guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]]
+        guard case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
         else { return .nothing }
         guard view.schema.columns[column].type == fields[index].type else { return .values }
-        if areEndsEnough[index] { return .ends }
+        if isEndEnough(index) { return .ends }
         let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
         return takesSummaries ? .statistics : .values
     }
@@ -337,8 +307,12 @@ struct GroupAggregation {
 
     /// Whether nothing but first and last values of fields are asked for.
     var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && !areEndsEnough.contains(false) && !hasComputed
+        collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
+            && demands.fields.allSatisfy(\.isEndEnough) && !hasComputed
     }
+
+    /// Fields whose ends are looked for each of its own; the rows of more are read once for all.
+    private static let endsCountMax = 64
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
     /// ends, along with what the condition reads, and no further than to the first such row.
@@ -347,7 +321,7 @@ struct GroupAggregation {
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
         for index in fields.indices {
-            let reference = fieldReferences[index]
+            let reference = reference(ofField: index)
             guard case .column(let column, isTag: false) = source.bindings[reference],
                 try view.mayHave(column, series)
             else { continue }
@@ -403,12 +377,12 @@ struct GroupAggregation {
 
     mutating func add(_ block: Block, _ source: PlannedSource) throws(DatabaseError) {
         let others = plan.auxiliary.map { block.references[$0] }
-        for index in fields.indices where isField(fieldReferences[index], source) {
-            fields[index].add(times: block.times, block.references[fieldReferences[index]])
+        for index in fields.indices where isField(reference(ofField: index), source) {
+            fields[index].add(times: block.times, block.references[reference(ofField: index)])
         }
-        for index in collectors.indices where isField(collectorReferences[index], source) {
+        for index in collectors.indices where isField(reference(ofCollector: index), source) {
             collectors[index].add(
-                times: block.times, block.references[collectorReferences[index]], others)
+                times: block.times, block.references[reference(ofCollector: index)], others)
         }
         try share.resize(to: sizeBytes)
     }
@@ -423,9 +397,7 @@ struct GroupAggregation {
     }
 
     /// Whether a call is of something that is computed from the columns of a row.
-    var hasComputed: Bool {
-        plan.calls.contains { plan.references[$0.argument].computation != nil }
-    }
+    var hasComputed: Bool { demands.hasComputed }
 
     // MARK: Output
 
@@ -439,10 +411,13 @@ struct GroupAggregation {
         // A row that is no single point is dated with the lower bound.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
         let time: Int64? = plan.singleSelector ? nil : bound
-        switch (places[call], planned.aggregate) {
+        switch (demands.places[call], planned.aggregate) {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
-            return fields[index].points(aggregate, time: time, age: age(planned))
+            let points = fields[index].points(aggregate, time: time, age: age(planned))
+            // Points that were broken off must not look whole.
+            try executor.counters.checkCancelled()
+            return points
         case (.collector(let index), let aggregate):
             if collected.collector != index {
                 collected = CollectedPoints(
@@ -454,7 +429,7 @@ struct GroupAggregation {
                 time: time,
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
-                }, age: age(planned), counters: executor.counters, rankings: collected.rankings)
+                }, age: age(planned), rankings: collected.rankings)
             return try selection.apply(to: collected.list, executor.counters)
         case (.field, nil): return PointList()
         }

@@ -162,9 +162,13 @@ struct BlockReader {
     /// Cells of a block: about two and a half megabytes, however many columns there are.
     private static let cellCountMax = 1 << 18
 
+    private static let rowCountMax = 4096
+
     /// Rows of a block of all the columns of a plan.
-    static func rowCountMax(_ plan: SelectPlan) -> Int {
-        max(1, min(4096, cellCountMax / max(1, plan.references.count)))
+    static func rowCountMax(_ plan: SelectPlan, _ counters: CounterBox) -> Int {
+        if counters.cutsByValues { return rowCountMax }
+        return max(
+            1, min(rowCountMax, cellCountMax / max(1, plan.references.count, plan.columns.count)))
     }
 
     private let plan: SelectPlan
@@ -208,19 +212,20 @@ struct BlockReader {
         self.input = input
         self.counters = counters
         self.descending = descending
-        let blockRows = blockRows ?? BlockReader.rowCountMax(plan)
+        let blockRows = blockRows ?? BlockReader.rowCountMax(plan, counters)
         self.blockRows = blockRows
         let source = plan.sources[input.source]
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = (driving ?? []).filter { source.bindings[$0].makesRows }
         var wanted: [ColumnID] = []
+        var places: [ColumnID: Int] = [:]
         func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
             switch binding {
             case .column(let id, _):
-                if let known = wanted.firstIndex(of: id) { return .column(known, type) }
-                wanted.append(id)
-                return .column(wanted.count - 1, type)
+                let place = places[id, default: wanted.count]
+                if places.updateValue(place, forKey: id) == nil { wanted.append(id) }
+                return .column(place, type)
             case .output(let index): return .output(index, type)
             case .tag(let name):
                 let value = input.tag(name)
@@ -256,16 +261,16 @@ struct BlockReader {
         // Only now: a row can also be read for the column by which it is grouped.
         if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
-            inner.append(
-                BlockReader(
-                    series.plan, series.input, driving: series.plan.auxiliary,
-                    in: series.plan.range, descending: descending, blockRows: blockRows,
-                    counters: counters))
+            let reader = BlockReader(
+                series.plan, series.input, driving: series.plan.auxiliary, in: series.plan.range,
+                descending: descending, blockRows: blockRows, counters: counters)
+            inner.append(reader)
         }
         if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted, in: range, descending: descending,
-                blockRows: blockRows, test: test(source), counts: counts, pool: counters.columns)
+                blockRows: blockRows, cellCountMax: BlockReader.cellCountMax, test: test(source),
+                counts: counts, pool: counters.columns)
         }
     }
 
@@ -285,15 +290,15 @@ struct BlockReader {
     /// no row without.
     private func drives(_ wanted: [ColumnID], _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
-        return wanted.allSatisfy { column in
-            driving.contains { index in
-                guard case .column(column, isTag: false) = source.bindings[index] else {
-                    return false
-                }
+        var sure: Set<ColumnID> = []
+        for index in driving {
+            guard case .column(let column, isTag: false) = source.bindings[index],
                 // A cast can leave nothing of a value.
-                return plan.references[index].type == view.schema.columns[column].type
-            }
+                plan.references[index].type == view.schema.columns[column].type
+            else { continue }
+            sure.insert(column)
         }
+        return wanted.allSatisfy { sure.contains($0) }
     }
 
     /// The next rows that count; false when there are none left.
@@ -301,6 +306,8 @@ struct BlockReader {
         while try read(into: &block) {
             try counters.checkCancelled()
             filter(&block)
+            // A condition that was left in the middle must not look like an answer.
+            try counters.checkCancelled()
             if block.count > 0 { return true }
         }
         return false
@@ -322,11 +329,15 @@ struct BlockReader {
             guard try inner[0].next(into: &innerBlock) else { return false }
             block = Block(times: innerBlock.times)
             derived = series.plan.evaluatedColumns(innerBlock.references, count: block.count)
+            try counters.checkCancelled()
         case .computed(let series): return try readComputed(series, into: &block)
         }
         block.references = []
-        for recipe in recipes {
-            let vector = vector(recipe, block)
+        // One for all that have no value in the block: of many columns few have.
+        let nothing = ResultVector.constant(nil, count: block.count)
+        for (number, recipe) in recipes.enumerated() {
+            if number % 64 == 63 { try counters.checkCancelled() }
+            let vector = vector(recipe, block, nothing)
             if block.references.count < referenceCount {
                 block.references.append(vector)
             } else {
@@ -358,7 +369,9 @@ struct BlockReader {
     }
 
     /// - Parameter block: with the references before this one.
-    private func vector(_ recipe: Recipe, _ block: Block) -> ResultVector {
+    private func vector(
+        _ recipe: Recipe, _ block: Block, _ nothing: ResultVector
+    ) -> ResultVector {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
@@ -372,7 +385,7 @@ struct BlockReader {
         case (.column(let index, let type), _):
             let column = rows.columns[index]
             // Where no row has a value storage leaves the vectors out.
-            guard !column.isEmpty else { return .constant(nil, count: count) }
+            guard !column.isEmpty else { return nothing }
             let vector = ResultVector(
                 type: column.type, bits: column.bits, isPresent: column.isPresent,
                 strings: column.strings)
@@ -382,8 +395,8 @@ struct BlockReader {
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .derived):
             return type.map { derived[index].cast(to: $0) } ?? derived[index]
-        case (.constant(let value), _): return .constant(value, count: count)
-        default: return .constant(nil, count: count)
+        case (.constant(let value?), _): return .constant(value, count: count)
+        default: return nothing
         }
     }
 
@@ -402,6 +415,8 @@ struct BlockReader {
         if !driving.isEmpty {
             var isThere = [Bool](repeating: false, count: block.count)
             for index in driving {
+                // Nothing has no type.
+                guard block.references[index].type != nil else { continue }
                 let presence = block.references[index].isPresent
                 for row in presence.indices where presence[row] { isThere[row] = true }
             }

@@ -70,8 +70,9 @@ struct ExplainExecution {
                     plan.hasSeriesFunctions
                         ? "rows: of each series as a whole" : "rows: as stored" + direction))
         }
+        let aggregation = GroupAggregation(plan, executor)
         for index in plan.calls.indices {
-            let ways = try self.ways(plan, index, sources)
+            let ways = try self.ways(aggregation, index, sources)
             lines.append(line("call: \(plan.calls[index].text): \(ways)"))
         }
         lines.append(line("order: time " + (plan.isAscending ? "ascending" : "descending")))
@@ -96,9 +97,9 @@ struct ExplainExecution {
 
     /// How a call is answered; sources and series can differ.
     private func ways(
-        _ plan: SelectPlan, _ call: Int, _ sources: [SourceInputs]
+        _ aggregation: GroupAggregation, _ call: Int, _ sources: [SourceInputs]
     ) throws(DatabaseError) -> String {
-        let aggregation = GroupAggregation(plan, executor)
+        let plan = aggregation.plan
         var ways: [AnswerWay] = []
         for source in sources {
             for input in source.inputs {
@@ -276,9 +277,9 @@ extension PlannedSource {
     fileprivate func columns(of plan: SelectPlan) -> [Column] {
         guard case .experiment(let view) = origin else { return [] }
         var columns: [Column] = []
+        var known: Set<ColumnID> = []
         for binding in bindings + dimensions {
-            guard case .column(let id, _) = binding, !columns.contains(where: { $0.id == id })
-            else { continue }
+            guard case .column(let id, _) = binding, known.insert(id).inserted else { continue }
             columns.append(view.schema.columns[id])
         }
         return columns

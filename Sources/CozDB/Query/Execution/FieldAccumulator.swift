@@ -529,7 +529,8 @@ struct FieldAccumulator {
         let places = orderedPlaces
         list.times.reserveCapacity(places.count)
         builder.reserve(places.count)
-        for place in places where sums[place].count > 0 {
+        for (number, place) in places.enumerated() where sums[place].count > 0 {
+            if number & (StopSign.stepCount - 1) == 0, StopSign.isRaised { break }
             let value = value(aggregate, place, age)
             list.times.append(buckets != nil ? sums[place].start : time ?? value.time)
             append(value.bits, to: &builder)

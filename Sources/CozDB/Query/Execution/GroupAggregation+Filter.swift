@@ -16,15 +16,15 @@ extension GroupAggregation {
         while try rows.next() {
             try executor.counters.checkCancelled()
             for index in fields.indices {
-                guard let column = column(fieldReferences[index], source) else { continue }
+                guard let column = column(reference(ofField: index), source) else { continue }
                 try add(&rows, column, toField: index, in: range, source, view)
             }
             for index in collectors.indices {
-                guard let column = column(collectorReferences[index], source) else { continue }
+                guard let column = column(reference(ofCollector: index), source) else { continue }
                 let slice = try rows.slice(column, view, withTimes: true)
                 try executor.counters.read(slice, source.number)
                 var vector = ResultVector(slice)
-                let type = plan.references[collectorReferences[index]].type
+                let type = plan.references[reference(ofCollector: index)].type
                 if let type { vector = vector.cast(to: type) }
                 collectors[index].add(times: slice.times, vector, [])
             }
@@ -45,7 +45,10 @@ extension GroupAggregation {
     }
 
     private func columnsRead(_ source: PlannedSource) -> [ColumnID] {
-        (fieldReferences + collectorReferences).compactMap { column($0, source) }
+        let references =
+            fields.indices.map { reference(ofField: $0) }
+            + collectors.indices.map { reference(ofCollector: $0) }
+        return references.compactMap { column($0, source) }
     }
 
     /// The stored column that a reference is.

@@ -6,7 +6,8 @@ extension GroupAggregation {
         _ view: ExperimentView, _ series: Series, _ source: PlannedSource
     ) throws(DatabaseError) {
         for index in fields.indices {
-            guard case .column(let column, isTag: false) = source.bindings[fieldReferences[index]]
+            guard
+                case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
             else { continue }
             let counts = executor.counters.reads(source.number)
             if try addEnds(index, view, column, series, counts) { continue }
@@ -15,7 +16,7 @@ extension GroupAggregation {
             fields[index].endSeries()
         }
         for index in collectors.indices {
-            let reference = collectorReferences[index]
+            let reference = reference(ofCollector: index)
             guard case .column(let column, isTag: false) = source.bindings[reference]
             else { continue }
             var collector = collectors[index]
@@ -45,16 +46,6 @@ extension GroupAggregation {
                 return true
             }
         }
-    }
-
-    /// Whether it matters when the values were that collectors keep. A rank outside buckets is
-    /// dated with its own point only where it is the one call of the statement.
-    private var collectorsNeedTimes: Bool {
-        plan.buckets != nil || plan.singleSelector || hasAuxiliary
-            || !plan.calls.allSatisfy { call in
-                call.aggregate == .median || call.aggregate == .percentile
-                    || call.aggregate?.isSimple == true
-            }
     }
 
     private mutating func scan(
@@ -117,7 +108,7 @@ extension GroupAggregation {
         _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
         let needs = fields[index].needs
-        guard areEndsEnough[index], view.schema.columns[column].type == fields[index].type else {
+        guard isEndEnough(index), view.schema.columns[column].type == fields[index].type else {
             return false
         }
         try executor.counters.checkCancelled()
@@ -156,8 +147,9 @@ extension GroupAggregation {
     /// The reference that all calls and the condition are of, where there is but one.
     func filteredColumn(_ input: InputSeries) -> Int? {
         guard case .stored = input.origin, let condition = input.condition, !hasAuxiliary,
-            !hasComputed, collectors.isEmpty, let reference = fieldReferences.first,
-            fieldReferences.allSatisfy({ $0 == reference }),
+            !hasComputed, collectors.isEmpty, !fields.isEmpty,
+            case let reference = reference(ofField: 0),
+            fields.indices.allSatisfy({ self.reference(ofField: $0) == reference }),
             condition.reads(only: reference), !condition.readsTimes,
             case .column(_, isTag: false) = plan.sources[input.source].bindings[reference]
         else { return nil }
@@ -244,7 +236,7 @@ extension GroupAggregation {
 
     /// What a field is computed by: from the columns of its own series, or of the subquery's.
     private func evaluation(ofField index: Int, _ input: InputSeries) -> Evaluation? {
-        let reference = fieldReferences[index]
+        let reference = reference(ofField: index)
         switch (input.origin, plan.references[reference].computation) {
         case (.stored, .row(let evaluation)?): return evaluation
         case (.derived(let inner), nil):

@@ -156,9 +156,11 @@ private final class AggregationRound: @unchecked Sendable {
     private func run(share: Int) {
         let own = Executor(options: executor.options, counters: counters[share])
         let first = share * shareUnitCount
-        var spare: GroupAggregation?
-        for unit in units[first..<min(first + shareUnitCount, units.count)] {
-            unit.run(own, &spare)
+        StopSign.$current.withValue(own.counters.stop) {
+            var spare: GroupAggregation?
+            for unit in units[first..<min(first + shareUnitCount, units.count)] {
+                unit.run(own, &spare)
+            }
         }
     }
 }

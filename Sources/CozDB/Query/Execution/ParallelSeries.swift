@@ -63,7 +63,7 @@ private final class SeriesUnit: @unchecked Sendable {
 
     func run() {
         do throws(DatabaseError) {
-            try series.prepare(counters)
+            try counters.stop.over { () throws(DatabaseError) in try series.prepare(counters) }
         } catch {
             self.error = error
         }

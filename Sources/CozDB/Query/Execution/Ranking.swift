@@ -58,7 +58,8 @@ final class Ranking {
         let countLog = Int.bitWidth - keys.count.leadingZeroBitCount
         let binCountLog = min(max(countLog - 2, 1), Ranking.binCountLogMax)
         shift = UInt64(max(widthLog - binCountLog, 0))
-        if width == 0 { return }
+        // Whoever asks for a rank then throws.
+        if width == 0 || StopSign.isRaised { return }
         if keys.count <= Ranking.sortedCountMax {
             sorted = keys.indices.map { UInt32(truncatingIfNeeded: $0) }
             sorted.sort { (keys[Int($0)], $0) < (keys[Int($1)], $1) }

@@ -58,7 +58,7 @@ struct RowMerge {
         self.inputs = inputs
         self.range = range
         self.counters = counters
-        blockRows = min(BlockReader.rowCountMax(plan), max(rowsWanted, 1))
+        blockRows = min(BlockReader.rowCountMax(plan, counters), max(rowsWanted, 1))
         heads = inputs.map { Head(time: $0.nearestTime(range, ascending: plan.isAscending)) }
         heap = Array(heads.indices)
         for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }

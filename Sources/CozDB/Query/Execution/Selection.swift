@@ -10,8 +10,6 @@ struct Selection {
     /// Positions among the auxiliary columns by which top and bottom tell points apart.
     let distinguishing: [Int]
     var age = Age(now: 0, unit: 1)
-    /// Whom long sorts ask whether the query shall stop.
-    var counters: CounterBox?
     /// Shared by calls of the same points.
     var rankings = RankingBox()
 
@@ -19,7 +17,11 @@ struct Selection {
     func apply(
         to points: PointList, _ counters: CounterBox
     ) throws(DatabaseError) -> PointList {
-        if aggregate == .integral { return integral(points) }
+        if aggregate == .integral {
+            let list = integral(points)
+            try counters.checkCancelled()
+            return list
+        }
         var rows: [Int] = []
         var times: [Int64] = []
         var computed = VectorBuilder(type: aggregate.resultType(of: points.values.type))
@@ -64,6 +66,11 @@ struct Selection {
         return list
     }
 
+    /// Asked for each of many rows; what is broken off is never shown: `apply` checks at its end.
+    private func isStopping(_ row: Int) -> Bool {
+        row & (StopSign.stepCount - 1) == 0 && StopSign.isRaised
+    }
+
     // MARK: Values computed
 
     func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
@@ -98,7 +105,10 @@ struct Selection {
     private func distinct(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         var seen: Set<UInt64> = []
         // Equal strings have one code: the collector's builder saw to that. -0 equals 0.
+        var isStopping = false
         return rows.filter { row in
+            if self.isStopping(row) { isStopping = true }
+            if isStopping { return false }
             var bits = points.values.bits[row]
             if points.values.type == .float, bits == 1 << 63 { bits = 0 }
             return seen.insert(bits).inserted
@@ -111,7 +121,7 @@ struct Selection {
         switch aggregate {
         case .distinct:
             // Of several series that have new values at one time InfluxDB shows the smaller first.
-            return distinct(points, rows).sorted {
+            return distinct(points, rows).sortedUnlessStopped {
                 points.times[$0] == points.times[$1]
                     ? precedes(points, $0, $1) : points.times[$0] < points.times[$1]
             }
@@ -133,22 +143,10 @@ struct Selection {
     }
 
     private func sortedByValue(_ points: PointList, _ rows: [Int]) -> [Int] {
-        sorted(rows) {
+        rows.sortedUnlessStopped {
             if precedes(points, $0, $1) { return true }
             if precedes(points, $1, $0) { return false }
             return $0 < $1
-        }
-    }
-
-    /// Sorted rows. Once the query shall stop nothing is compared any more, so that the sort ends
-    /// soon, in whatever order: nobody will see it.
-    func sorted(_ rows: [Int], _ isBefore: (Int, Int) -> Bool) -> [Int] {
-        var comparisons = 0
-        var isStopping = false
-        return rows.sorted {
-            comparisons &+= 1
-            if comparisons & 0x3FFF == 0, counters?.isStopping == true { isStopping = true }
-            return !isStopping && isBefore($0, $1)
         }
     }
 
@@ -177,7 +175,8 @@ struct Selection {
         var (bestCount, bestTime) = (0, points.times[best])
         var (count, time) = (0, points.times[best])
         var current = best
-        for row in sorted {
+        for (index, row) in sorted.enumerated() {
+            if isStopping(index) { break }
             if precedes(points, current, row) {
                 (count, time, current) = (1, points.times[row], row)
                 continue
@@ -200,6 +199,7 @@ struct Selection {
     private func best(_ points: PointList, _ rows: Range<Int>) -> Int {
         var best = rows.lowerBound
         for row in rows.dropFirst() {
+            if isStopping(row) { break }
             let isSameTime = points.times[row] == points.times[best]
             let wins =
                 switch aggregate {
@@ -224,6 +224,7 @@ struct Selection {
         var chosen = Array(rows.prefix(size))
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         for row in rows.dropFirst(size) {
+            if isStopping(row) { break }
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let place = Int(state >> 33) % (row - rows.lowerBound + 1)
             if place < size { chosen[place] = row }
@@ -241,6 +242,7 @@ struct Selection {
         if let codes = distinguishingCodes(points) {
             var bestByCode: [UInt64?: Int] = [:]
             for row in rows {
+                if isStopping(row) { break }
                 let code = codes.isPresent[row] ? codes.bits[row] : nil
                 if let best = bestByCode[code], !wins(row, best) { continue }
                 bestByCode[code] = row
@@ -249,16 +251,17 @@ struct Selection {
         } else if !distinguishing.isEmpty {
             var bestByTags: [[FieldValue?]: Int] = [:]
             for row in rows {
+                if isStopping(row) { break }
                 let key = distinguishing.map { points.auxiliary[$0].value(row) }
                 if let best = bestByTags[key], !wins(row, best) { continue }
                 bestByTags[key] = row
             }
             candidates = bestByTags.values.sorted()
         }
-        let ordered = sorted(candidates) { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
+        let ordered = candidates.sortedUnlessStopped { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
         let chosen = ordered.prefix(Int(min(parameter, 1e9)))
         // By time; at one time in the order of their rank.
-        return chosen.enumerated().sorted {
+        return chosen.enumerated().sortedUnlessStopped {
             let (a, b) = (points.times[$0.element], points.times[$1.element])
             return a == b ? $0.offset < $1.offset : a < b
         }.map(\.element)
@@ -288,6 +291,7 @@ struct Selection {
         var bounds = buckets?.bounds(previousTime) ?? (time ?? 0, .max)
         var sum = 0.0
         for row in 1..<max(points.count, 1) {
+            if isStopping(row) { break }
             let (now, value) = (points.times[row], number(points, row))
             if now == previousTime {
                 previous = value

@@ -24,6 +24,7 @@ struct SeriesExecution {
         let history = own.isEmpty || block.count == 0 ? Block() : try history(own.map(\.function))
         for (index, function) in own {
             block.references[index] = values(of: function, history, block)
+            try counters.checkCancelled()
         }
         keepAnswered(&block, own, windows.map(\.window))
         for (index, values) in try self.values(of: windows, block.times) {
@@ -219,6 +220,11 @@ private enum SeriesValues {
     /// Mean radius of the Earth in metres (IUGG).
     private static let earthRadius = 6_371_008.8
 
+    /// What is broken off is never shown: the caller checks.
+    private static func isStopping(_ row: Int) -> Bool {
+        row & 0xFFF == 0 && StopSign.isRaised
+    }
+
     static func isBeyond(_ gap: Int64, from earlier: Int64, to later: Int64) -> Bool {
         let (distance, isOver) = later.subtractingReportingOverflow(earlier)
         return isOver || distance > gap
@@ -259,7 +265,7 @@ private enum SeriesValues {
         }
         var last: (latitude: Double, longitude: Double)?
         for row in 0..<latitudes.count
-        where latitudes.isPresent[row] && longitudes.isPresent[row] {
+        where !isStopping(row) && latitudes.isPresent[row] && longitudes.isPresent[row] {
             let place = (radians(latitudes, row), radians(longitudes, row))
             if let last {
                 result.bits[row] = metres(last, place).bitPattern

@@ -21,7 +21,7 @@ struct SlidingRanks {
         share = MemoryShare(counters.memory)
         try share.resize(to: points.count * 5 * 8)
         let keys = Ranking.keys(points.values, 0..<points.count)
-        order = selection.sorted(Array(keys.indices)) { (keys[$0], $0) < (keys[$1], $1) }
+        order = Array(keys.indices).sortedUnlessStopped { (keys[$0], $0) < (keys[$1], $1) }
         try counters.checkCancelled()
         places = Array(repeating: 0, count: order.count)
         for (place, row) in order.enumerated() { places[row] = place }
@@ -105,7 +105,7 @@ struct SlidingCounts {
         for row in 0..<points.count {
             if known.updateValue(0, forKey: key(row)) == nil { firstRows.append(row) }
         }
-        let ordered = selection.sorted(firstRows) { selection.precedes(points, $0, $1) }
+        let ordered = firstRows.sortedUnlessStopped { selection.precedes(points, $0, $1) }
         try counters.checkCancelled()
         for (number, row) in ordered.enumerated() { known[key(row)] = number }
         numbers = (0..<points.count).map { known[key($0)] ?? 0 }

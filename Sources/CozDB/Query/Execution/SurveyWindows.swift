@@ -76,7 +76,7 @@ struct WindowValues {
     ) throws(DatabaseError) -> Way {
         let selection = Selection(
             aggregate: aggregate ?? .first, parameter: window.parameter, buckets: nil, time: nil,
-            distinguishing: [], counters: counters)
+            distinguishing: [])
         let total = windows.reduce(0) { $0 + $1.count }
         let isShared = total > points.count * WindowValues.directFactor
         switch aggregate {

@@ -11,22 +11,28 @@ final class CounterBox {
     /// Values and nodes of trees that windows looked at: what their cost grows with.
     var windowSteps = 0
     private var counts: [ReadCounts] = []
-    private let isCancelled: (@Sendable () -> Bool)?
+    /// Of the query, whatever thread works on it.
+    let stop: StopSign
 
-    convenience init(_ options: QueryOptions) {
+    /// Whether blocks are cut by the values they have, not by their columns.
+    let cutsByValues: Bool
+
+    convenience init(_ options: QueryOptions, stop: StopSign? = nil) {
         self.init(
             memory: QueryMemory(sizeBytesMax: options.effectiveLimits.memorySizeBytesMax),
-            isCancelled: options.isCancelled)
+            stop: stop ?? StopSign(options.isCancelled),
+            cutsByValues: options.cutsBatchesByValues)
     }
 
-    private init(memory: QueryMemory, isCancelled: (@Sendable () -> Bool)?) {
+    private init(memory: QueryMemory, stop: StopSign, cutsByValues: Bool) {
         self.memory = memory
-        self.isCancelled = isCancelled
+        self.stop = stop
+        self.cutsByValues = cutsByValues
     }
 
     /// One for the same query with nothing counted yet.
     var emptied: CounterBox {
-        CounterBox(memory: memory, isCancelled: isCancelled)
+        CounterBox(memory: memory, stop: stop, cutsByValues: cutsByValues)
     }
 
     /// The counts of an item of FROM, by its number in the statement.
@@ -48,13 +54,9 @@ final class CounterBox {
     }
 
     /// Whether the query shall stop.
-    var isStopping: Bool { isCancelled?() ?? false }
+    var isStopping: Bool { stop.isRaised }
 
-    func checkCancelled() throws(DatabaseError) {
-        if let isCancelled, isCancelled() {
-            throw DatabaseError(.cancelled, "the query was cancelled")
-        }
-    }
+    func checkCancelled() throws(DatabaseError) { try stop.check() }
 
     /// Counts values handed over, and asks whether to go on.
     func read(_ slice: ColumnSlice, _ source: Int) throws(DatabaseError) {

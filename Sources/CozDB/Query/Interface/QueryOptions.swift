@@ -33,6 +33,10 @@ public struct QueryOptions: Sendable {
     /// is every statement that changes data.
     public var redactsSecrets = false
 
+    /// Whether a column without any value in a batch counts for nothing when batches are cut: for
+    /// who passes over such columns. Then a batch of very many columns can have thousands of rows.
+    package var cutsBatchesByValues = false
+
     /// What a statement may take; nil is what `DatabaseOptions.queryLimits` says.
     public var limits: QueryLimits?
 

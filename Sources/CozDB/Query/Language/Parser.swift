@@ -9,6 +9,7 @@ struct Parser {
     private(set) var offset = 0
     private var ahead: Lexeme?
     private var depth = 0
+    private var lexemeCount = 0
     /// Of the statement that is being read.
     private var subqueryCount = 0
 
@@ -33,10 +34,19 @@ struct Parser {
                     + "\(options.textSizeBytesMax) (textSizeBytesMax); run fewer statements at a "
                     + "time, or raise the limit")
         }
+        try StopSign.check()
         var parser = Parser(
             lexer: Lexer(text, parameters: options.parameters),
             nestingDepthMax: nestingDepthMax(options))
-        return try parser.statements()
+        do throws(DatabaseError) {
+            let statements = try parser.statements()
+            try StopSign.check()
+            return statements
+        } catch {
+            // A text that was left in the middle is no mistake.
+            try StopSign.check()
+            throw error
+        }
     }
 
     /// The most levels of a statement.
@@ -198,6 +208,8 @@ struct Parser {
     /// The next token, blanks and comments skipped, not consumed.
     mutating func peek() -> Lexeme {
         if let ahead { return ahead }
+        lexemeCount &+= 1
+        if lexemeCount & 0x3FF == 0, StopSign.isRaised { offset = lexer.bytes.count }
         let lexeme = lexer.lexeme(after: offset)
         ahead = lexeme
         return lexeme

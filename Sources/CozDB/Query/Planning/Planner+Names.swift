@@ -110,6 +110,7 @@ extension Planner {
         _ plan: SelectPlan, from start: Int, inCondition: Bool = false
     ) throws(DatabaseError) {
         for index in start..<plan.references.count {
+            try StopSign.check()
             if plan.references[index].computation != nil {
                 for source in plan.sources.indices {
                     plan.sources[source].bindings.append(.computed)

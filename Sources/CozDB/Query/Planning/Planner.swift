@@ -101,6 +101,7 @@ struct Planner {
         let extra = statement.fields.map { Planner.extraBuckets($0.expression) }.max() ?? 0
         let (span, isOver) = checks.interval.multipliedReportingOverflow(by: extra)
         let isExtended = span > 0 && !isOver
+        var known: Set<ObjectIdentifier> = []
         for source in statement.sources {
             if case .subquery(let inner) = source {
                 // Functions of a series look beyond the range, which cuts their answer alone.
@@ -116,11 +117,9 @@ struct Planner {
                 append(.subquery(inner), to: plan)
                 continue
             }
-            for view in try experiments(source) {
-                let isThere = plan.sources.contains {
-                    if case .experiment(let other) = $0.origin { other === view } else { false }
-                }
-                if !isThere { append(.experiment(view), to: plan) }
+            for view in try experiments(source)
+            where known.insert(ObjectIdentifier(view)).inserted {
+                append(.experiment(view), to: plan)
             }
         }
     }

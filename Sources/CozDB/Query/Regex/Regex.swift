@@ -1,5 +1,7 @@
 // Regular expressions with the syntax of Go (RE2), matched by stepping all states of an automaton
-// at once: time is the length of the text times the size of the expression, whatever either is.
+// at once: each character of a text costs at most a look at each of
+// `RegexProgram.instructionCountMax` states, some ten nanoseconds each, whatever the expression
+// is; a long match can be cancelled.
 // A library would bring backtracking or C++; the part that InfluxQL needs, a yes or no, is small.
 
 /// A compiled regular expression.
@@ -45,6 +47,9 @@ struct RegexMatcher {
     /// where it has it. A scalar is looked for in each set once, whatever the number of states.
     private var verdicts: [Int]
     private var step = 0
+    /// States looked at since it was asked whether to go on.
+    private var work = 0
+    private static let workCountMax = 4096
 
     init(_ program: RegexProgram) {
         self.program = program
@@ -69,6 +74,12 @@ struct RegexMatcher {
             let after = iterator.next()?.value
             following.removeAll()
             step += 2
+            work += current.states.count + 1
+            if work >= RegexMatcher.workCountMax {
+                work = 0
+                // Who gave up the query sees to it that nobody looks at the answer.
+                if StopSign.isRaised { return false }
+            }
             for state in current.states {
                 guard case .scalar(let set) = program.instructions[state] else { continue }
                 if verdicts[set] < step {

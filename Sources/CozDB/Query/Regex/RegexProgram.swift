@@ -99,7 +99,7 @@ struct RegexProgram: Sendable {
     private(set) var exactText: String?
 
     /// Repetition multiplies; beyond this many instructions an expression is refused.
-    static let instructionCountMax = 20_000
+    static let instructionCountMax = 4000
 
     /// The places of sets in `sets`: equal ones are one, however often an expression repeats them.
     private var setNumbers: [RegexSet: Int] = [:]

@@ -266,6 +266,20 @@ struct RowBlock {
     var times: [Int64] = []
     /// In the order in which the columns were asked for.
     var columns: [Column] = []
+    /// Indices of the columns that are not empty, in whatever order.
+    private(set) var filled: [Int] = []
 
     var count: Int { times.count }
+
+    mutating func fill(_ index: Int, _ column: Column) {
+        columns[index] = column
+        filled.append(index)
+    }
+
+    /// Takes all values away. Costs what was filled, not what there are columns.
+    mutating func removeAll() {
+        times = []
+        for index in filled { columns[index] = Column(type: columns[index].type) }
+        filled.removeAll(keepingCapacity: true)
+    }
 }

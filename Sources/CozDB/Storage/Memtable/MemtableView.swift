@@ -14,6 +14,7 @@ final class MemtableView: Sendable {
     /// Sorting waits for the first reader: most views of a busy writer are never read.
     private let sorted = Mutex<MemtableOrder?>(nil)
     private let decoded = Mutex<MemtableLists.Pair?>(nil)
+    private let indexed = Mutex<(layouts: MemtableColumns, attributes: MemtableColumns)?>(nil)
     /// What was found of the table before, to begin from.
     private let known: MemtableKnowledge
 
@@ -52,6 +53,31 @@ final class MemtableView: Sendable {
             return lists
         }
     }
+
+    /// Which rows have a column of a kind; nil where looking at each row is cheap. The first
+    /// caller makes it.
+    func columns(_ kind: Column.Kind) -> MemtableColumns? {
+        let lists = lists()
+        guard
+            max(lists.layouts.columnEnd, lists.attributes.columnEnd)
+                >= MemtableColumns.columnCountMin
+        else { return nil }
+        let both = indexed.withLock { indexed in
+            if let indexed { return indexed }
+            let order = order()
+            let made = (
+                layouts: MemtableColumns(
+                    lists.layouts.columns, listEnds: lists.layouts.ends,
+                    order.rows.map { rows[Int($0)].layout }),
+                attributes: MemtableColumns(
+                    lists.attributes.columns, listEnds: lists.attributes.ends,
+                    order.rows.map { rows[Int($0)].attributes })
+            )
+            indexed = made
+            return made
+        }
+        return kind == .attribute ? both.attributes : both.layouts
+    }
 }
 
 /// What readers found of a table: the next one, which sees a few rows more, begins from there. So a
@@ -88,6 +114,8 @@ struct MemtableLists: Sendable {
     var words: [UInt64] = []
     /// Where each list ends.
     var ends: [Int] = []
+    /// All columns are less than this.
+    private(set) var columnEnd: UInt32 = 0
 
     /// Adds the lists that are newer than those known. There may be lists of a newer view already:
     /// numbers stand for the same whatever the view.
@@ -100,6 +128,7 @@ struct MemtableLists: Sendable {
                     let column = try? reader.readUInt32()
                 {
                     columns.append(column)
+                    columnEnd = max(columnEnd, column &+ 1)
                     if hasWords { words.append((try? reader.readUInt64()) ?? 0) }
                 }
             }

@@ -316,22 +316,30 @@ extension MemtableView {
         }
         let isAttribute = column.kind == .attribute
         let lists = isAttribute ? self.lists().attributes : self.lists().layouts
-        // Rows of one layout mostly come together.
-        var lastList = UInt32.max
-        var found: Int?
-        for place in places {
-            let row = rows[Int(order.rows[place])]
-            let list = isAttribute ? row.attributes : row.layout
-            if list != lastList {
-                found = lists.place(of: column.id, in: list)
-                lastList = list
-            }
-            guard let found else { continue }
+        func append(_ row: MemtableTable.Row, _ found: Int) {
             append(
                 row.time,
                 isAttribute
-                    ? lists.words[lists.range(list).lowerBound + found]
+                    ? lists.words[lists.range(row.attributes).lowerBound + found]
                     : cells[Int(row.cellStart) + found])
+        }
+        if let index = columns(column.kind) {
+            index.forEachPlace(of: column.id, in: places) { place, found in
+                append(rows[Int(order.rows[place])], found)
+            }
+        } else {
+            // Rows of one layout mostly come together.
+            var lastList = UInt32.max
+            var found: Int?
+            for place in places {
+                let row = rows[Int(order.rows[place])]
+                let list = isAttribute ? row.attributes : row.layout
+                if list != lastList {
+                    found = lists.place(of: column.id, in: list)
+                    lastList = list
+                }
+                if let found { append(row, found) }
+            }
         }
         if column.isRedacted { return .masked(times: slice.times, count: slice.count) }
         slice.strings = StringTable(heap: heap, ends: ends)

@@ -16,7 +16,12 @@ final class ColumnPool {
 
     /// Whose columns these are: one view at a time.
     private var view: RowSources?
-    private var columns: [OpenColumn?] = []
+    private var columns: [Place: OpenColumn] = [:]
+
+    private struct Place: Hashable {
+        var source: Int
+        var column: ColumnID
+    }
 
     init() {}
 
@@ -28,11 +33,11 @@ final class ColumnPool {
         else { return nil }
         if self.view !== view {
             self.view = view
-            columns = Array(
-                repeating: nil, count: view.sources.count * view.schema.columns.count)
+            columns = [:]
         }
-        let place = source * view.schema.columns.count + column
+        let place = Place(source: source, column: column)
         if let known = columns[place] { return known }
+        try StopSign.check()
         let opened = OpenColumn(
             SegmentColumnReader(segment, field: field, directory: try segment.directory(field)))
         columns[place] = opened

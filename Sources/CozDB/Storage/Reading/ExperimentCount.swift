@@ -46,10 +46,11 @@ extension ExperimentView {
 
     /// How often a column has a value, with its first and last time.
     func valueCount(
-        of column: ColumnID, in series: Series
+        of column: ColumnID, in series: Series, pool: ColumnPool? = nil
     ) throws(DatabaseError) -> (count: Int, first: Int64, last: Int64) {
         var found = (count: 0, first: Int64.max, last: Int64.min)
-        try scan(column, of: series, in: .all, summarize: { _, _ in true }) { piece in
+        try scan(column, of: series, in: .all, pool: pool, summarize: { _, _ in true }) {
+            piece in
             switch piece {
             case .buckets: break
             case .summary(let summary):

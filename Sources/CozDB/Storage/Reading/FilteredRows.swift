@@ -311,13 +311,12 @@ extension ChosenRows {
 /// What became of the blocks of some columns, each counted once.
 private struct BlockTally {
     private struct Column {
-        var column: ColumnID
         var first: Int
         var isCounted: BitVector
     }
 
     private let counts: ReadCounts?
-    private var columns: [Column] = []
+    private var columns: [ColumnID: Column] = [:]
     private var isEnded = false
 
     init(_ counts: ReadCounts?) {
@@ -328,10 +327,8 @@ private struct BlockTally {
         guard let counts else { return }
         counts.blocksInRange += inRange.count
         counts.blocksOutOfRange += all - inRange.count
-        columns.append(
-            Column(
-                column: column, first: inRange.lowerBound,
-                isCounted: BitVector(count: inRange.count)))
+        columns[column] = Column(
+            first: inRange.lowerBound, isCounted: BitVector(count: inRange.count))
     }
 
     mutating func decode(_ column: ColumnID, _ block: Int, _ directory: FieldDirectory) {
@@ -349,19 +346,19 @@ private struct BlockTally {
     mutating func end() {
         guard let counts, !isEnded else { return }
         isEnded = true
-        for column in columns {
+        for column in columns.values {
             counts.blocksExcluded += column.isCounted.count - column.isCounted.oneCount
         }
     }
 
     private mutating func isFirst(_ column: ColumnID, _ block: Int) -> Bool {
-        guard let index = columns.firstIndex(where: { $0.column == column }) else { return false }
-        let place = block - columns[index].first
-        guard place >= 0, place < columns[index].isCounted.count, !columns[index].isCounted[place]
-        else {
-            return false
+        func claim(_ known: inout Column?) -> Bool {
+            guard let place = known.map({ block - $0.first }), place >= 0,
+                known?.isCounted.count ?? 0 > place, known?.isCounted[place] == false
+            else { return false }
+            known?.isCounted[place] = true
+            return true
         }
-        columns[index].isCounted[place] = true
-        return true
+        return claim(&columns[column])
     }
 }

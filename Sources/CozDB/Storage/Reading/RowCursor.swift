@@ -1,7 +1,9 @@
 // Puts columns of one series together to rows, block by block; memory is one block.
 //
 // Each column is walked by its own cursor. A block of rows reaches as far as every column that has
-// more to come is known; within it the times of the columns are united.
+// more to come is known, and has no more rows than asked for; within it the times of the columns
+// are united. Columns wait in a heap for the block that reaches their next value, so that of very many
+// only those are looked at that have a value in the block.
 
 struct RowCursor {
     /// One column and what of its current slice is not used yet.
@@ -10,9 +12,7 @@ struct RowCursor {
         /// Index among the columns asked for.
         var index: Int
         var slice: ColumnSlice
-        /// First unused value ascending; one past the last unused one descending.
-        var position: Int
-
+        /// Values that are not used yet.
         var remaining: Range<Int>
     }
 
@@ -22,10 +22,13 @@ struct RowCursor {
     private let range: TimeRange
     private let descending: Bool
     private let blockRows: Int
+    private let cellCountMax: Int
     private let test: RowTest?
     private let counts: ReadCounts?
     private let pool: ColumnPool
     private var walks: [Walk] = []
+    /// Walks with values left by the time of the next one; backwards by its complement.
+    private var heads = IndexHeap()
     /// What does all of it where the series lies in one segment.
     private var plain: SegmentRowWalk?
     private var filtered: FilteredRows?
@@ -34,7 +37,7 @@ struct RowCursor {
     /// - Parameter test: rows that do not pass are of no use, and need not come.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        descending: Bool, blockRows: Int, test: RowTest? = nil,
+        descending: Bool, blockRows: Int, cellCountMax: Int = .max, test: RowTest? = nil,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) {
         self.test = test
@@ -46,6 +49,7 @@ struct RowCursor {
         self.range = range
         self.descending = descending
         self.blockRows = max(1, blockRows)
+        self.cellCountMax = cellCountMax
     }
 
     /// Fills the block with the next rows; false when there are none left.
@@ -54,21 +58,22 @@ struct RowCursor {
         empty(&block)
         if plain != nil { return try plain?.next(into: &block) ?? false }
         if filtered != nil { return try nextFiltered(into: &block) }
-        try refill()
-        guard !walks.isEmpty else { return false }
-        let times = unitedTimes()
+        guard heads.first != nil else { return false }
+        let (taken, limit) = takeHeads()
+        let times = unitedTimes(taken, limit)
         block.times = times
-        for index in walks.indices { take(index, times, into: &block) }
+        for index in taken {
+            take(index, times, into: &block)
+            try refill(index)
+        }
         if descending { block.reverse() }
         return true
     }
 
     private func empty(_ block: inout RowBlock) {
+        block.removeAll()
         if block.columns.count != columns.count {
             block.columns = columns.map { RowBlock.Column(type: view.schema.columns[$0].type) }
-        }
-        for index in block.columns.indices where !block.columns[index].isEmpty {
-            block.columns[index] = RowBlock.Column(type: block.columns[index].type)
         }
     }
 
@@ -87,7 +92,7 @@ struct RowCursor {
         if !descending, test == nil, isWalk {
             plain = try SegmentRowWalk(
                 view, series: series, columns: columns, range: range, windowRows: blockRows,
-                counts: counts, pool: pool)
+                cellCountMax: cellCountMax, counts: counts, pool: pool)
             if plain != nil { return }
         }
         var wanted: WantedTimes?
@@ -98,8 +103,13 @@ struct RowCursor {
                     view, column: column, series: series, range: range, descending: descending,
                     counts: counts, pool: pool))
         }
-        for demand in test?.demands ?? [] {
-            guard let index = columns.firstIndex(of: demand.column) else { continue }
+        let demands = test?.demands ?? []
+        var places: [ColumnID: Int] = [:]
+        if !demands.isEmpty {
+            for (index, column) in columns.enumerated() { places[column] = index }
+        }
+        for demand in demands {
+            guard let index = places[demand.column] else { continue }
             let times = cursors[index].wantedTimes(demand)
             wanted = wanted?.intersection(times) ?? times
         }
@@ -108,83 +118,127 @@ struct RowCursor {
             if cursor.isEmpty { continue }
             walks.append(
                 Walk(
-                    cursor: cursor, index: index, slice: ColumnSlice(), position: 0,
-                    remaining: 0..<0))
+                    cursor: cursor, index: index, slice: ColumnSlice(), remaining: 0..<0))
         }
+        for index in walks.indices { try refill(index) }
+    }
+
+    /// Each column may have a value in each of them.
+    private var filteredRows: Int {
+        max(1, min(blockRows, cellCountMax / max(1, columns.count)))
     }
 
     /// Rows with a value in at least one of the columns, of those that passed the test.
     private mutating func nextFiltered(into block: inout RowBlock) throws(DatabaseError) -> Bool {
-        while try filtered?.next(countMax: blockRows) == true {
+        let rowCount = filteredRows
+        while try filtered?.next(countMax: rowCount) == true {
             guard let times = try filtered?.times() else { return false }
             block.times = times
             for (place, id) in columns.enumerated() {
                 guard let found = try filtered?.values(id), !found.places.isEmpty else { continue }
-                block.columns[place] = RowBlock.Column(
-                    found, type: view.schema.columns[id].type, count: times.count)
+                let type = view.schema.columns[id].type
+                block.fill(place, RowBlock.Column(found, type: type, count: times.count))
             }
-            if block.columns.contains(where: { !$0.isEmpty }) { return true }
+            if !block.filled.isEmpty { return true }
         }
         return false
     }
 
-    /// Gives every walk values; drops those that have none left.
-    private mutating func refill() throws(DatabaseError) {
-        var kept: [Walk] = []
-        kept.reserveCapacity(walks.count)
-        while var walk = walks.popLast() {
-            if walk.remaining.isEmpty {
-                guard let slice = try walk.cursor.nextValues() else { continue }
-                walk.slice = slice
-                walk.remaining = 0..<slice.count
+    /// Gives a walk values where it has none, and lets it wait for the block that needs them.
+    private mutating func refill(_ index: Int) throws(DatabaseError) {
+        if walks[index].remaining.isEmpty {
+            guard let slice = try walks[index].cursor.nextValues() else {
+                walks[index].slice = ColumnSlice()
+                return
             }
-            kept.append(walk)
+            walks[index].slice = slice
+            walks[index].remaining = 0..<slice.count
         }
-        kept.reverse()
-        walks = kept
+        let (times, remaining) = (walks[index].slice.times, walks[index].remaining)
+        heads.push(
+            index,
+            descending ? ~times[remaining.upperBound - 1] : times[remaining.lowerBound])
     }
 
-    /// The times of the next rows, ascending: all that any walk has up to where the first slice
-    /// with more behind it ends, but no more than a block.
-    private func unitedTimes() -> [Int64] {
-        descending ? unitedTimesFromEnd() : unitedTimesFromStart()
-    }
-
-    private func unitedTimesFromStart() -> [Int64] {
-        var limit = Int64.max
-        for walk in walks {
-            let last = walk.slice.times[walk.remaining.upperBound - 1]
-            if !walk.cursor.isEmpty { limit = min(limit, last) }
+    /// Takes those walks out of the heap that the next block needs, and says how far it reaches:
+    /// to where the first slice with more behind it ends, and before the next value of any walk
+    /// that is left in the heap.
+    private mutating func takeHeads() -> (walks: [Int], limit: Int64) {
+        var taken: [Int] = []
+        var limit = descending ? Int64.min : .max
+        var rowCount = 0
+        var last: Int64?
+        while let first = heads.first {
+            let head = descending ? ~first.key : first.key
+            if isBehind(head, limit) { break }
+            if head != last {
+                let cellCount = (rowCount + 1) * taken.count
+                if rowCount == blockRows || rowCount > 0 && cellCount > cellCountMax {
+                    limit = descending ? head + 1 : head - 1
+                    break
+                }
+                rowCount += 1
+                last = head
+            }
+            heads.removeFirst()
+            taken.append(first.index)
+            let walk = walks[first.index]
+            let end = descending ? walk.remaining.lowerBound : walk.remaining.upperBound - 1
+            if !walk.cursor.isEmpty { limit = nearer(limit, walk.slice.times[end]) }
             // A slice of more values than a block: the block ends inside of it.
             if walk.remaining.count > blockRows {
-                limit = min(limit, walk.slice.times[walk.remaining.lowerBound + blockRows - 1])
+                let place =
+                    descending
+                    ? walk.remaining.upperBound - blockRows
+                    : walk.remaining.lowerBound + blockRows - 1
+                limit = nearer(limit, walk.slice.times[place])
             }
         }
+        return (taken, limit)
+    }
+
+    private func isBehind(_ time: Int64, _ limit: Int64) -> Bool {
+        descending ? time < limit : time > limit
+    }
+
+    private func nearer(_ a: Int64, _ b: Int64) -> Int64 { descending ? max(a, b) : min(a, b) }
+
+    /// The times of the next rows, ascending: all that the walks have up to a limit, but no more
+    /// than a block.
+    private func unitedTimes(_ taken: [Int], _ limit: Int64) -> [Int64] {
         var united: [Int64] = []
-        for walk in walks {
-            let times = walk.slice.times[walk.remaining]
-            let end = times.partitioningIndex { $0 > limit }
-            united = RowCursor.unite(united, times[times.startIndex..<end])
+        for index in taken {
+            let walk = walks[index]
+            // No walk has more than a block of what a block can be made of.
+            var range = walk.remaining
+            if range.count > blockRows {
+                range =
+                    descending
+                    ? (range.upperBound - blockRows)..<range.upperBound
+                    : range.lowerBound..<(range.lowerBound + blockRows)
+            }
+            let times = walk.slice.times[range]
+            let blockRows = rowCountMax(taken)
+            let edge = times.partitioningIndex { descending ? $0 >= limit : $0 > limit }
+            united = RowCursor.unite(united, descending ? times[edge...] : times[..<edge])
+            if united.count > 2 * blockRows { cut(&united, blockRows) }
         }
+        cut(&united, rowCountMax(taken))
         return united
     }
 
-    private func unitedTimesFromEnd() -> [Int64] {
-        var limit = Int64.min
-        for walk in walks {
-            let first = walk.slice.times[walk.remaining.lowerBound]
-            if !walk.cursor.isEmpty { limit = max(limit, first) }
-            if walk.remaining.count > blockRows {
-                limit = max(limit, walk.slice.times[walk.remaining.upperBound - blockRows])
-            }
+    /// Rows of a block that has values of some walks.
+    private func rowCountMax(_ taken: [Int]) -> Int {
+        max(1, min(blockRows, cellCountMax / max(1, taken.count)))
+    }
+
+    private func cut(_ times: inout [Int64], _ blockRows: Int) {
+        guard times.count > blockRows else { return }
+        if descending {
+            times.removeFirst(times.count - blockRows)
+        } else {
+            times.removeLast(times.count - blockRows)
         }
-        var united: [Int64] = []
-        for walk in walks {
-            let times = walk.slice.times[walk.remaining]
-            let start = times.partitioningIndex { $0 >= limit }
-            united = RowCursor.unite(united, times[start...])
-        }
-        return united
     }
 
     /// Two ascending lists as one, each time once.
@@ -238,7 +292,7 @@ struct RowCursor {
                 column.isPresent[row] = true
             }
         }
-        block.columns[walk.index] = column
+        block.fill(walk.index, column)
     }
 }
 
@@ -263,7 +317,7 @@ extension RowBlock.Column {
 extension RowBlock {
     fileprivate mutating func reverse() {
         times.reverse()
-        for index in columns.indices where !columns[index].isEmpty {
+        for index in filled {
             columns[index].bits.reverse()
             columns[index].isPresent.reverse()
         }

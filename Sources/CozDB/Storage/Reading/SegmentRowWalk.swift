@@ -1,6 +1,6 @@
 // Rows of a series that lies in one segment, in ascending order: nothing overlaps there, so that
 // columns meet by the numbers of rows, and times are looked up once for all of them. What RowCursor
-// does for every other series.
+// does for every other series. Columns wait for the window that their next block reaches into.
 
 struct SegmentRowWalk {
     /// Rows of the segment that are looked at together, at least: fewer would look up blocks more
@@ -14,15 +14,19 @@ struct SegmentRowWalk {
     private let segment: SegmentReader
     private let counts: ReadCounts?
     private let windowRows: Int
+    private let cellCountMax: Int
     /// Rows in the range that are still to come.
     private var rows: Range<Int>
     /// Readers of columns that have values in them, with their places among those asked for.
     private var columns: [(place: Int, column: Column, open: ColumnPool.OpenColumn)] = []
+    /// Indices of those that the window needs; all others wait for a row that they have.
+    private var active: [Int] = []
+    private var waiting = IndexHeap()
 
     /// Nil where rows of the series lie in several sources.
     init?(
         _ view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        windowRows: Int, counts: ReadCounts?, pool: ColumnPool
+        windowRows: Int, cellCountMax: Int = .max, counts: ReadCounts?, pool: ColumnPool
     ) throws(DatabaseError) {
         guard series.parts.count == 1,
             case .segment(let segment) = view.sources[series.parts[0].source]
@@ -32,6 +36,7 @@ struct SegmentRowWalk {
         self.segment = segment
         self.counts = counts
         self.windowRows = windowRows
+        self.cellCountMax = cellCountMax
         rows = part.rows.lowerBound..<part.rows.lowerBound
         if range.covers(first: part.firstTime, last: part.lastTime) {
             rows = part.rows
@@ -46,25 +51,49 @@ struct SegmentRowWalk {
                 open.reader.directory.blocks(rows: part.rows).count - inRange
             if inRange > 0 { self.columns.append((place, view.schema.columns[id], open)) }
         }
+        for index in self.columns.indices { wait(index, from: rows.lowerBound) }
+    }
+
+    /// Lets a column wait for the first row it may have from one on; it is done where it has none.
+    private mutating func wait(_ index: Int, from row: Int) {
+        let reader = columns[index].open.reader
+        if let row = reader.nextRow(from: row, before: rows.upperBound) {
+            waiting.push(index, Int64(row))
+        }
+    }
+
+    /// Finds the columns that may have values in the next window, and how far that reaches: the
+    /// more columns there are, the fewer rows.
+    private mutating func nextWindow() -> Range<Int> {
+        var end = min(rows.lowerBound + windowRows, rows.upperBound)
+        while let next = waiting.first, next.key < end {
+            waiting.removeFirst()
+            active.append(next.index)
+            end = min(end, rows.lowerBound + max(1, cellCountMax / active.count))
+        }
+        return rows.lowerBound..<end
     }
 
     /// Fills the block, whose columns are empty, with the next rows; false when none are left.
     mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
         while !rows.isEmpty {
-            let window = rows.lowerBound..<min(rows.lowerBound + windowRows, rows.upperBound)
+            let window = nextWindow()
             rows = window.upperBound..<rows.upperBound
             var found: [(place: Int, type: FieldType, values: RowValues)] = []
             var isThere = [Bool](repeating: false, count: window.count)
-            for (place, column, open) in columns {
+            for index in active {
+                let (place, column, open) = columns[index]
                 let values = try values(column, open, window)
                 for row in values.rows { isThere[Int(row)] = true }
                 if !values.rows.isEmpty { found.append((place, column.type, values)) }
             }
+            for index in active { wait(index, from: window.upperBound) }
+            active.removeAll(keepingCapacity: true)
             guard !found.isEmpty else { continue }
             let places = RowPlaces(isThere)
             block.times = try times(window, isThere, count: places.count)
             for (place, type, values) in found {
-                block.columns[place] = places.column(type, values)
+                block.fill(place, places.column(type, values))
             }
             return true
         }

@@ -24,7 +24,12 @@ final class Snapshot: Sendable {
     }
 
     func experiment(_ name: String) -> ExperimentView? {
-        experiments.first { Name($0.schema.name) == Name(name) }
+        let wanted = Name(name)
+        let place = experiments[...].partitioningIndex { Name($0.schema.name) >= wanted }
+        guard place < experiments.count, Name(experiments[place].schema.name) == wanted else {
+            return nil
+        }
+        return experiments[place]
     }
 }
 
@@ -203,17 +208,21 @@ final class ExperimentView: Sendable {
     /// Rows of a series that have a value in at least one of the columns asked for.
     ///
     /// - Parameters:
-    ///   - blockRows: about how many rows a block shall have.
+    ///   - blockRows: how many rows a block may have.
+    ///   - cellCountMax: how many cells it may have, in columns that have any value in it; one row
+    ///     comes at least.
     ///   - test: rows that do not pass may be left out, or come without some of their values:
     ///     whoever asks looks at each row all the same.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
-        blockRows: Int = 4096, test: RowTest? = nil, counts: ReadCounts? = nil,
+        blockRows: Int = 4096, cellCountMax: Int = .max, test: RowTest? = nil,
+        counts: ReadCounts? = nil,
         pool: ColumnPool? = nil
     ) -> RowCursor {
         RowCursor(
             view: rows, series: series, columns: columns, range: range, descending: descending,
-            blockRows: blockRows, test: test, counts: counts, pool: pool)
+            blockRows: blockRows, cellCountMax: cellCountMax, test: test, counts: counts, pool: pool
+        )
     }
 
     /// Rows of a series that pass a test, found by bits from encoded values; nil where rows must be

@@ -229,6 +229,17 @@ struct SegmentColumnReader {
         }
     }
 
+    /// The first row from one on, and before another, that may have a value: exact in the block
+    /// decoded last, else where the next block begins; nil where there is none.
+    func nextRow(from row: Int, before end: Int) -> Int? {
+        guard row < end, let block = directory.blocks(rows: row..<end).first else { return nil }
+        let first = max(row, directory.rows(ofBlock: block).lowerBound)
+        guard block == loadedBlock else { return first }
+        let place = places(of: first..<end).lowerBound
+        if place < loadedRange.upperBound { return Int(loadedRows[place]) }
+        return nextRow(from: directory.rows(ofBlock: block).upperBound, before: end)
+    }
+
     /// Whether a block is the one decoded last.
     func isLoaded(_ block: Int) -> Bool { block == loadedBlock }
 
@@ -269,6 +280,7 @@ struct SegmentColumnReader {
     /// - Throws: where none of it can.
     mutating func loadReadable(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
         guard block != loadedBlock else { return }
+        try StopSign.check()
         loadedBlock = -1
         missing = nil
         let table = directory.table

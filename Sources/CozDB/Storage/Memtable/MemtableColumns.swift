@@ -1,0 +1,71 @@
+// Which rows of a memtable have a column, found without looking at the others: for tables so wide
+// that a look at each row for each column would take their product.
+
+/// The rows of a view by layout, and layouts by column; or the same of attribute sets. Takes a few
+/// words for each row and each column of a list.
+struct MemtableColumns: Sendable {
+    /// Rows of a table with fewer columns are looked through.
+    static let columnCountMin: UInt32 = 300
+
+    /// A list that has a column.
+    private struct Entry {
+        var list: UInt32
+        /// The last place of the column in the list.
+        var place: Int
+    }
+
+    /// By column: those that have it, by ascending list.
+    private let entries: [UInt32: [Entry]]
+    /// Places in the order of the view by list, ascending in each; where those of each list end.
+    private let places: [UInt32]
+    private let ends: [Int]
+
+    /// - Parameters:
+    ///   - columns: of all lists, one after the other.
+    ///   - listEnds: where each list ends.
+    ///   - listOfPlace: of each place in the order, its layout or attribute set.
+    init(_ columns: [UInt32], listEnds: [Int], _ listOfPlace: [UInt32]) {
+        var entries: [UInt32: [Entry]] = [:]
+        var start = 0
+        for (list, end) in listEnds.enumerated() {
+            for index in start..<end {
+                let entry = Entry(list: UInt32(list), place: index - start)
+                entries[columns[index], default: []].append(entry)
+            }
+            start = end
+        }
+        self.entries = entries
+        var next = [Int](repeating: 0, count: listEnds.count + 1)
+        for list in listOfPlace { next[Int(list) + 1] += 1 }
+        for list in listEnds.indices { next[list + 1] += next[list] }
+        ends = Array(next.dropFirst())
+        var places = [UInt32](repeating: 0, count: listOfPlace.count)
+        for (place, list) in listOfPlace.enumerated() {
+            places[next[Int(list)]] = UInt32(place)
+            next[Int(list)] += 1
+        }
+        self.places = places
+    }
+
+    /// Calls the body for the places among some that have a column, ascending.
+    func forEachPlace(
+        of column: ColumnID, in wanted: Range<Int>, _ body: (_ place: Int, _ found: Int) -> Void
+    ) {
+        guard let entries = entries[UInt32(truncatingIfNeeded: column)] else { return }
+        var found: [(place: Int, entry: Int)] = []
+        var last = -1
+        for entry in entries {
+            // Of a column that a list has twice the later one counts.
+            let isAgain = last == Int(entry.list)
+            last = Int(entry.list)
+            let list = Int(entry.list)
+            let own = places[(list == 0 ? 0 : ends[list - 1])..<ends[list]]
+            let start = own.partitioningIndex { Int($0) >= wanted.lowerBound }
+            let end = own.partitioningIndex { Int($0) >= wanted.upperBound }
+            if isAgain { found.removeLast(max(start, end) - start) }
+            for place in own[start..<max(start, end)] { found.append((Int(place), entry.place)) }
+        }
+        if entries.count > 1 { found.sort { $0.place < $1.place } }
+        for (place, entry) in found { body(place, entry) }
+    }
+}

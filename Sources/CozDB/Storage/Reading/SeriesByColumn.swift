@@ -1,0 +1,73 @@
+// Which series have a column, found from the blocks of the column instead of asking each series: of
+// many columns and many series few meet.
+
+/// Some series of a view, by where their rows lie.
+struct SeriesByColumn {
+    private struct Place {
+        var rows: Range<Int>
+        /// Index among the series.
+        var series: Int
+    }
+
+    private let view: ExperimentView
+    private let series: [Series]
+    /// For each source, by ascending rows.
+    private var places: [[Place]]
+
+    /// - Parameter series: in the order of their keys.
+    init(_ view: ExperimentView, _ series: [Series]) {
+        self.view = view
+        self.series = series
+        places = view.sources.map { _ in [] }
+        for (index, one) in series.enumerated() {
+            for part in one.parts {
+                places[part.source].append(Place(rows: part.rows, series: index))
+            }
+        }
+        for source in places.indices {
+            places[source].sort { $0.rows.lowerBound < $1.rows.lowerBound }
+        }
+    }
+
+    /// Indices of the series that may have a value in a column, ascending.
+    func indices(_ column: Column) throws(DatabaseError) -> [Int] {
+        var found: [Int] = []
+        for (number, source) in view.sources.enumerated() {
+            let own = places[number][...]
+            switch source {
+            case .segment(let segment):
+                guard let field = segment.field(column.id) else { continue }
+                let directory = try segment.directory(field)
+                var next = own.startIndex
+                for block in 0..<directory.table.count {
+                    let rows = directory.rows(ofBlock: block)
+                    // Blocks ascend: what one has passed no later one needs.
+                    let rest = own[next...]
+                    next = rest.partitioningIndex { $0.rows.upperBound > rows.lowerBound }
+                    while next < own.endIndex, own[next].rows.lowerBound < rows.upperBound {
+                        found.append(own[next].series)
+                        next += 1
+                    }
+                    // The last one may reach into the next block.
+                    if next > own.startIndex, own[next - 1].rows.upperBound > rows.upperBound {
+                        next -= 1
+                    }
+                }
+            case .memtable(let memtable):
+                guard let index = memtable.columns(column.kind) else {
+                    found += own.map(\.series)
+                    continue
+                }
+                var next = own.startIndex
+                index.forEachPlace(of: column.id, in: 0..<memtable.rows.count) { place, _ in
+                    let rest = own[next...]
+                    next = rest.partitioningIndex { $0.rows.upperBound > place }
+                    guard next < own.endIndex, own[next].rows.contains(place) else { return }
+                    found.append(own[next].series)
+                    next += 1
+                }
+            }
+        }
+        return Set(found).sorted()
+    }
+}

@@ -1,0 +1,234 @@
+// What a statement costs grows with what it looks at, whatever there is much of: columns, rows,
+// series, experiments, values of a list.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+
+/// Takes an answer and keeps nothing.
+struct ForgetfulSink: QueryResultSink {
+    mutating func beginStatement(_ index: Int) throws(DatabaseError) {}
+    mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {}
+    mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {}
+    mutating func endSeries() throws(DatabaseError) {}
+    mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
+}
+
+@Suite(.serialized) struct QueryGrowthTests {
+    /// What there is n of.
+    enum Shape: String, CaseIterable, Sendable {
+        /// A row of so many fields.
+        case columns
+        /// The same, in memory.
+        case columnsInMemory
+        /// As many rows of one series, each with a field `f`, a text `s` and an attribute `a`.
+        case rows
+        /// As many series of a row.
+        case series
+        /// As many series, each with a field of its own.
+        case sparseSeries
+        /// As many experiments of a row.
+        case experiments
+        /// A row with so many tags, all of them identity.
+        case tags
+    }
+
+    static func database(_ shape: Shape, _ count: Int) throws -> Database {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        var batch = WriteBatch()
+        let person = ["id_participant": "p"]
+        func add(
+            _ experiment: String, _ tags: [String: String], _ time: Int,
+            _ fields: [String: FieldValue]
+        ) throws {
+            try batch.add(
+                experiment: experiment, tags: tags, time: Timestamp(nanoseconds: Int64(time)),
+                fields: fields)
+        }
+        switch shape {
+        case .columns, .columnsInMemory:
+            let fields = (0..<count).map { ("f\($0)", FieldValue.float(Double($0))) }
+            for time in 0..<2 {
+                try add("m", person, time, Dictionary(uniqueKeysWithValues: fields))
+            }
+        case .rows:
+            for row in 0..<count {
+                try add(
+                    "m", ["id_participant": "p", "a": "a\(row)"], row * 1_000_000_000,
+                    [
+                        "f": .float(Double(row * 7919 % count)), "s": .string("text \(row)"),
+                        "i": .integer(Int64(row)), "b": .boolean(row % 2 == 0),
+                    ])
+            }
+        case .series:
+            for row in 0..<count {
+                try add(
+                    "m", ["id_participant": "p\(row)", "a": "a\(row)"], row,
+                    ["f": .float(Double(row)), "i": .integer(1)])
+            }
+        case .sparseSeries:
+            for row in 0..<count {
+                try add("m", ["id_participant": "p\(row)"], row, ["f\(row)": .float(1)])
+            }
+        case .experiments:
+            for row in 0..<count {
+                try add("m\(row)", person, 0, ["f": .float(1), "g": .integer(1)])
+            }
+        case .tags:
+            let tags = (0..<count).map { ("t\($0)", "v\($0)") }
+            batch.settings.identity = .allTags
+            for time in 0..<2 {
+                try add("m", Dictionary(uniqueKeysWithValues: tags), time, ["f": .float(1)])
+            }
+        }
+        _ = try database.write(batch)
+        if shape != .columnsInMemory { try database.flush() }
+        return database
+    }
+
+    struct Axis: CustomTestStringConvertible, Sendable {
+        var shape: Shape
+        var count: Int
+        var statement: @Sendable (Int) -> String
+        var name: String
+        var testDescription: String { "\(name) of \(shape)" }
+
+        init(
+            _ shape: Shape, _ count: Int, _ name: String,
+            _ statement: (@Sendable (Int) -> String)? = nil
+        ) {
+            (self.shape, self.count, self.name) = (shape, count, name)
+            self.statement = statement ?? { _ in name }
+        }
+    }
+
+    static func list(_ count: Int, _ separator: String, _ item: (Int) -> String) -> String {
+        (0..<count).map(item).joined(separator: separator)
+    }
+
+    static let wide: [Axis] = [Shape.columns, .columnsInMemory].flatMap { shape in
+        [
+            "SELECT count(*) FROM m", "SELECT mean(*), max(*) FROM m",
+            "SELECT count(*) FROM m GROUP BY time(1s)", "SELECT median(*) FROM m",
+            "SELECT last(*) FROM m", "SELECT count(*) FROM m WHERE f1 >= 0",
+            "SELECT last(*) FROM m WHERE f1 >= 0", "SELECT first(f1), * FROM m",
+            "SELECT * FROM m", "SELECT *, * FROM m", "SELECT * FROM m ORDER BY time DESC",
+            "SELECT * FROM m WHERE f1 >= 0", "SELECT * FROM m LIMIT 1",
+            "SELECT * FROM (SELECT * FROM m)", "SELECT count(*) FROM (SELECT * FROM m)",
+            "SELECT * FROM (SELECT mean(*) FROM m)", "SELECT /f.*1/ FROM m",
+            "SELECT * FROM m GROUP BY *",
+            "SELECT derivative(*) FROM m", "SELECT previous(f1), * FROM m",
+            "SHOW FIELD KEYS", "SHOW FIELDS", "SHOW FIELD KEY CARDINALITY", "SHOW TAG KEYS",
+            "EXPLAIN SELECT * FROM m", "EXPLAIN ANALYZE SELECT count(*) FROM m GROUP BY time(1s)",
+        ].map { Axis(shape, 500, $0) } + [
+            Axis(shape, 500, "names") { "SELECT " + list($0, ",") { "f\($0)" } + " FROM m" },
+            Axis(shape, 120, "sums") { "SELECT " + list($0, "+") { "f\($0)" } + " FROM m" },
+            Axis(shape, 120, "OR") {
+                "SELECT f1 FROM m WHERE " + list($0, " OR ") { "f\($0) > \($0)" }
+            },
+            Axis(shape, 120, "AND") {
+                "SELECT f1 FROM m WHERE " + list($0, " AND ") { "f\($0) >= 0" }
+            },
+            Axis(shape, 300, "calls") {
+                "SELECT " + list($0, ",") { "count(f\($0)) + \($0)" } + " FROM m"
+            },
+            Axis(shape, 300, "calls of one") {
+                "SELECT " + list($0, ",") { "percentile(f1, \(Double($0) / 100))" } + " FROM m"
+            },
+            Axis(shape, 300, "bins") {
+                "SELECT count(f1) FROM m GROUP BY " + list($0, ",") { "bin(f\($0), 2)" }
+            },
+        ]
+    }
+
+    static let long: [Axis] =
+        [
+            Axis(.rows, 500, "IN texts") {
+                "SELECT count(f) FROM m WHERE s IN (" + list($0, ",") { "'text \($0)'" } + ")"
+            },
+            Axis(.rows, 500, "IN numbers") {
+                "SELECT count(f) FROM m WHERE f IN (" + list($0, ",") { "\($0)" } + ")"
+            },
+            Axis(.rows, 500, "IN both") {
+                "SELECT count(f) FROM m WHERE s IN (" + list($0, ",") { "'text \($0)'" }
+                    + ") OR f IN (" + list($0, ",") { "\($0)" } + ")"
+            },
+            Axis(.rows, 500, "top") { "SELECT top(f, \($0)) FROM m" },
+            Axis(.rows, 500, "top by") { "SELECT top(f, a, \($0)) FROM m" },
+            Axis(.rows, 500, "bottom") { "SELECT bottom(f, \($0)) FROM m" },
+            Axis(.rows, 500, "sample") { "SELECT sample(f, \($0)) FROM m" },
+            Axis(.rows, 500, "moving average") { "SELECT moving_average(f, \($0 / 2)) FROM m" },
+        ]
+        + [
+            "SELECT mode(f) FROM m", "SELECT mode(s) FROM m", "SELECT distinct(s) FROM m",
+            "SELECT median(f), percentile(f, 90) FROM m", "SELECT spread(f), stddev(f) FROM m",
+            "SELECT * FROM m ORDER BY time DESC", "SELECT count(f) FROM m WHERE s =~ /7$/",
+            "SELECT count(f) FROM m GROUP BY a", "SELECT f FROM m GROUP BY a",
+            "SELECT count(f) FROM m GROUP BY time(1s)", "SHOW TAG VALUES WITH KEY = a",
+            "SELECT mode(f) OVER 100s FROM m", "SELECT integral(f) FROM m",
+        ].map { Axis(.rows, 500, $0) }
+        + [
+            "SELECT * FROM m", "SELECT count(*) FROM m", "SELECT count(*) FROM m GROUP BY *",
+            "SELECT * FROM m GROUP BY *", "SHOW SERIES", "SHOW TAG VALUES WITH KEY = /./",
+            "SHOW FIELDS", "SHOW SERIES CARDINALITY", "SELECT * FROM m ORDER BY time DESC",
+            "SELECT top(f, id_participant, 3) FROM m", "SELECT mean(f) FROM m GROUP BY a",
+        ].map { Axis(.series, 500, $0) }
+        + [
+            Axis(.series, 120, "OR of participants") {
+                "SELECT f FROM m WHERE " + list($0, " OR ") { "id_participant = 'p\($0)'" }
+            },
+            Axis(.series, 500, "IN of participants") {
+                "SELECT f FROM m WHERE id_participant IN (" + list($0, ",") { "'p\($0)'" } + ")"
+            },
+        ]
+        + [
+            "SELECT count(*) FROM m", "SHOW FIELDS", "SELECT last(*) FROM m",
+            "SELECT count(*) FROM m GROUP BY *", "SELECT median(*) FROM m",
+        ].map { Axis(.sparseSeries, 250, $0) }
+        + [
+            "SELECT * FROM /./", "SELECT count(*) FROM /./", "SHOW FIELD KEYS", "SHOW FIELDS",
+            "SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG KEYS", "SHOW TAG VALUES WITH KEY = /./",
+        ].map { Axis(.experiments, 100, $0) }
+        + [
+            Axis(.experiments, 100, "experiments of FROM") {
+                "SELECT f FROM " + list($0, ",") { "m\($0)" }
+            },
+            Axis(.experiments, 100, "subqueries of FROM") {
+                "SELECT f FROM " + list($0, ",") { "(SELECT f FROM m\($0))" }
+            },
+        ]
+        + [
+            "SELECT * FROM m", "SELECT f FROM m GROUP BY *", "SHOW TAG KEYS", "SHOW SERIES",
+            "SHOW TAG VALUES WITH KEY = /./", "SELECT count(f) FROM m GROUP BY /./",
+        ].map { Axis(.tags, 250, $0) }
+        + [
+            Axis(.tags, 120, "tags of WHERE") {
+                "SELECT f FROM m WHERE " + list($0, " AND ") { "t\($0) = 'v\($0)'" }
+            },
+            Axis(.tags, 250, "tags of GROUP BY") {
+                "SELECT f FROM m GROUP BY " + list($0, ",") { "t\($0)" }
+            },
+        ]
+
+    @Test(arguments: wide + long)
+    func `a statement costs what it looks at`(_ axis: Axis) throws {
+        let growth = try Growth(
+            from: axis.count,
+            prepare: {
+                (try QueryGrowthTests.database(axis.shape, $0), axis.statement($0))
+            },
+            { database, statement in
+                var sink = ForgetfulSink()
+                var options = QueryOptions(now: Timestamp(nanoseconds: 1 << 20))
+                options.limits = QueryLimits()
+                options.limits?.textSizeBytesMax = 1 << 26
+                try database.query(statement, options: options, into: &sink)
+            })
+        // Less than a few milliseconds say nothing of how they grow.
+        #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(axis): \(growth)")
+    }
+}
