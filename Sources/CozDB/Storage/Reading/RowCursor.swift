@@ -2,8 +2,8 @@
 //
 // Each column is walked by its own cursor. A block of rows reaches as far as every column that has
 // more to come is known, and has no more rows than asked for; within it the times of the columns
-// are united. Columns wait in a heap for the block that reaches their next value, so that of very many
-// only those are looked at that have a value in the block.
+// are united. Columns wait in a heap for the block that reaches their next value, so that of very
+// many only those are looked at that have a value in the block.
 
 struct RowCursor {
     /// One column and what of its current slice is not used yet.
