@@ -1,5 +1,6 @@
 // How the cost of something grows with its input: what a test may say of time on a busy machine.
 
+internal import Foundation
 internal import Glibc
 
 /// Costs for n, 2n and 4n, in processor time of the calling thread.
@@ -8,6 +9,9 @@ internal import Glibc
 /// counts, so that what is left is the work itself. Quadratic work has an exponent of 2, and what
 /// is tested here was measured at 1.9 to 3: 1.5 tells the two apart.
 public struct Growth: CustomStringConvertible {
+    /// Whether tests run that are too slow, or tell too little beside others, for every commit.
+    public static let isMeasured = ProcessInfo.processInfo.environment["COZDB_GROWTH"] != nil
+
     /// The sizes, and the seconds that each took.
     public private(set) var costs: [(size: Int, seconds: Double)] = []
 

@@ -58,6 +58,7 @@ private struct WriteSession: ~Copyable {
     private let hasClock: Bool
     private let output = OutputWriter()
     private(set) var wasRefused = false
+    private var saidFull = false
 
     init(_ database: Database, _ options: WriteOptions) {
         self.database = database
@@ -111,6 +112,12 @@ private struct WriteSession: ~Copyable {
             output.append("ok\n")
         }
         try output.flush()
+        if report.unkeptRefusals > 0, !saidFull {
+            saidFull = true
+            StandardError.writeLine(
+                "cozdb: the rejects journal is full: of what is refused only the number is kept; "
+                    + "empty it (cozdb rejects export, then clear)")
+        }
         batch.removeAll()
     }
 }

@@ -130,7 +130,8 @@ private final class GapMeter: Sendable {
         return options
     }
 
-    @Test func `no statement works long without asking whether to go on`() throws {
+    @Test(.enabled(if: Growth.isMeasured, "takes minutes; see Tools/nightly"))
+    func `no statement works long without asking whether to go on`() throws {
         let database = try CancellationTests.database()
         for statement in CancellationTests.statements {
             let meter = GapMeter()
@@ -174,7 +175,9 @@ private final class GapMeter: Sendable {
                 #expect(error.kind == .cancelled, "seed \(seed): \(error)")
             }
             let late = ContinuousClock.now - moment
-            #expect(late < .seconds(3), "seed \(seed): \(late) late: \(statement.prefix(100))")
+            // Beside other tests a thread may wait for its turn.
+            let bound = Duration.seconds(Growth.isMeasured ? 1 : 20)
+            #expect(late < bound, "seed \(seed): \(late) late: \(statement.prefix(100))")
         }
     }
 }

@@ -214,7 +214,9 @@ struct ForgetfulSink: QueryResultSink {
             },
         ]
 
-    @Test(arguments: wide + long)
+    @Test(
+        .enabled(if: Growth.isMeasured, "measures time; see Tools/nightly"),
+        arguments: wide + long)
     func `a statement costs what it looks at`(_ axis: Axis) throws {
         let growth = try Growth(
             from: axis.count,
