@@ -83,6 +83,9 @@ struct Cozbench {
             try GrowthWorkload.run(
                 directory: $0[0], name: $0.words.count > 1 ? $0[1] : nil)
         },
+        Workload("ask", "DATABASE FILE", "the statement of a file, its answer thrown away") {
+            try GrowthWorkload.ask(database: $0[0], file: $0[1])
+        },
         Workload(
             "cancel", "DIRECTORY [REPEATS]",
             "statements cancelled at random moments: how long they go on"

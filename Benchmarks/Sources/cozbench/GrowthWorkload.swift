@@ -9,6 +9,8 @@ struct GrowthAxis: Sendable {
     let name: String
     /// How much of it is measured, ascending.
     let counts: [Int]
+    /// A statement that is measured over what the file made; nil where its import is.
+    var statement: (@Sendable (Int) -> String)?
     /// Writes a file with so much of it.
     let write: @Sendable (Int, OutputFile) throws(DatabaseError) -> Void
 
@@ -51,9 +53,10 @@ struct GrowthAxis: Sendable {
 enum GrowthWorkload {
     /// - Parameter name: of one axis; nil for all.
     static func run(directory: String, name: String?) throws(DatabaseError) {
-        let axes = GrowthAxis.all.filter { name == nil || $0.name == name }
+        let all = GrowthAxis.all + GrowthAxis.statements
+        let axes = all.filter { name == nil || $0.name == name }
         guard !axes.isEmpty else {
-            let names = GrowthAxis.all.map(\.name).joined(separator: ", ")
+            let names = all.map(\.name).joined(separator: ", ")
             throw DatabaseError(.usage, "no such axis; expected one of \(names)")
         }
         for axis in axes { try measure(axis, in: directory) }
@@ -69,12 +72,12 @@ enum GrowthWorkload {
             let bytes = max(1e4, Double(run.peakSizeBytes - base.peakSizeBytes))
             points.append((count, seconds, bytes))
             print(
-                "\(axis.name.padded(to: 16))\("\(count)".padded(to: 8))"
+                "\(axis.name.padded(to: 20))\("\(count)".padded(to: 8))"
                     + "\(digits(run.processorSeconds)) s of processor, "
                     + "\(run.peakSizeBytes / 1_000_000) MB")
         }
         print(
-            "\(axis.name.padded(to: 16))exponent of time "
+            "\(axis.name.padded(to: 20))exponent of time "
                 + "\(digits(exponent(points.map { (Double($0.count), $0.seconds) }))), of memory "
                 + "\(digits(exponent(points.map { (Double($0.count), $0.bytes) })))")
     }
@@ -86,7 +89,24 @@ enum GrowthWorkload {
         let file = try OutputFile(path + ".lp")
         try axis.write(count, file)
         try file.flush()
-        return try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+        let made = try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+        guard let statement = axis.statement else { return made }
+        let text = try OutputFile(path + ".iql")
+        try text.append(statement(count))
+        try text.flush()
+        return try CommandRun.ofWorkload("ask", path + ".cozdb", path + ".iql")
+    }
+
+    /// Asks what a file says, and throws the answer away.
+    static func ask(database path: String, file: String) throws(DatabaseError) {
+        let database = try Database.open(path, access: .readOnly)
+        let text = String(decoding: try ParseWorkload.readFile(file), as: UTF8.self)
+        var options = QueryOptions(now: Timestamp(nanoseconds: 1 << 60))
+        options.limits = QueryLimits()
+        options.limits?.textSizeBytesMax = 1 << 26
+        var sink = NothingSink()
+        try database.query(text, options: options, into: &sink)
+        try database.close()
     }
 
     /// The slope of a straight line through the logarithms.
