@@ -23,7 +23,7 @@ extension GrowthAxis {
         },
         .rows("mode") { _ in "SELECT mode(s), mode(f) FROM m" },
         .rows("regex") { _ in "SELECT count(f) FROM m WHERE s =~ /(t|[0-9]*5)*9$/" },
-        .rows("top") { "SELECT top(f, \($0 / 2)) FROM m" },
+        .rows("top") { "SELECT top(f, \(max(1, $0 / 2))) FROM m" },
         .rows("subqueries") { _ in
             "SELECT max(f) FROM (SELECT f FROM (SELECT f FROM (SELECT f, s FROM m) WHERE f > 1))"
         },

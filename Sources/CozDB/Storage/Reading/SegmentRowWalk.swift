@@ -69,7 +69,8 @@ struct SegmentRowWalk {
         while let next = waiting.first, next.key < end {
             waiting.removeFirst()
             active.append(next.index)
-            end = min(end, rows.lowerBound + max(1, cellCountMax / active.count))
+            let count = min(windowRows, max(1, cellCountMax / active.count))
+            end = min(end, rows.lowerBound + count)
         }
         return rows.lowerBound..<end
     }
