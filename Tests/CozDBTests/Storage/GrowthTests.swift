@@ -82,6 +82,41 @@ struct GrowthTests {
         }
     }
 
+    /// What a merge of three segments does, where each series has values of few columns.
+    private func mergeWork(columns: Int) throws -> Int {
+        var schema = ExperimentSchema(
+            id: 1, name: "e", identity: .allTags, typeRule: .lossless, preset: "none")
+        for number in 0..<columns { schema.add(name: "c\(number)", kind: .field, type: .float) }
+        let directory = try FaultyFileSystem().openDirectory(
+            "db", create: true, access: .ownerOnly)
+        let keys = (0..<columns).map { SeriesKey(tags: [("t", "\($0)")]) }.sorted()
+        func segment(_ number: UInt64, _ factor: Int) throws -> SegmentReader {
+            let writer = try SegmentWriter(
+                directory.create(FileName.segment(number).text), number: number, databaseID: 9,
+                schema: schema)
+            for (series, key) in keys.enumerated() {
+                try writer.beginSeries(key.bytes)
+                try writer.addRows([Int64(number)])
+                try writer.addValues(
+                    schema.columns[series * factor % columns], rows: [0],
+                    bits: [Double(series).bitPattern], strings: .none)
+            }
+            return try SegmentReader(
+                in: directory, writer.finish(), databaseID: 9, access: .copied)
+        }
+        var merge = try SegmentMerge(
+            [segment(4, 1), segment(5, 7), segment(6, 11)], schema: schema)
+        let writer = try SegmentWriter(
+            directory.create("x.seg"), number: 7, databaseID: 9, schema: schema)
+        try merge.write(to: writer, isCancelled: { false })
+        #expect(try writer.finish().valueCount == 3 * columns)
+        return merge.stepCount
+    }
+
+    @Test func `the work of a merge grows with its values, not with columns times series`() throws {
+        try expectLinear("series of three columns", from: 200) { try mergeWork(columns: $0) }
+    }
+
     @Test func `a wide row is flushed, merged, checked and read`() throws {
         let system = FaultyFileSystem()
         let database = try Database.open(

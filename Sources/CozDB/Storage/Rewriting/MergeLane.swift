@@ -8,6 +8,8 @@ final class MergeLane: @unchecked Sendable {
     let column: Column
     /// By input; nil where that has no value of the column.
     private var readers: [SegmentColumnReader?]
+    /// By input: the first row that is not merged yet and has a value; nil where none has.
+    private(set) var nextRows: [Int?]
     private var merged: MergedColumn?
     private var failure: DatabaseError?
     /// Whether its readers keep what they decoded for the next slab.
@@ -27,6 +29,7 @@ final class MergeLane: @unchecked Sendable {
             return SegmentColumnReader(
                 segment, field: field, directory: try segment.directory(field))
         }
+        nextRows = readers.map { $0?.nextRow(from: 0, before: .max) }
     }
 
     /// Merges the values that the column has in the slab.
@@ -34,7 +37,7 @@ final class MergeLane: @unchecked Sendable {
         var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
         var newer = RowValues()
         do throws(DatabaseError) {
-            for input in inputs where !input.slab.isEmpty {
+            for input in inputs where isDue(in: input) {
                 guard var reader = readers[input.source].take() else { continue }
                 newer.removeAll()
                 try reader.append(
@@ -42,6 +45,7 @@ final class MergeLane: @unchecked Sendable {
                     findsWholeBlocks: !reader.segment.info.isHasty
                         && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
+                nextRows[input.source] = reader.nextRow(from: input.slab.upperBound, before: .max)
                 if !keepsBlocks { reader.forgetLoaded() }
                 readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }
@@ -54,9 +58,17 @@ final class MergeLane: @unchecked Sendable {
         }
     }
 
+    /// Whether the column has a value in the slab of an input.
+    func isDue(in input: SegmentMerge.Input) -> Bool {
+        nextRows[input.source].map { $0 < input.slab.upperBound } ?? false
+    }
+
     /// Values that the column has in the slab at most.
     func valueCountMax(_ inputs: [SegmentMerge.Input]) -> Int {
-        inputs.reduce(0) { $0 + (readers[$1.source]?.valueCountMax(rows: $1.slab) ?? 0) }
+        inputs.reduce(0) { count, input in
+            guard isDue(in: input) else { return count }
+            return count + (readers[input.source]?.valueCountMax(rows: input.slab) ?? 0)
+        }
     }
 
     /// What the last call of `merge` gave.

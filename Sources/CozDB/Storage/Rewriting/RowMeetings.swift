@@ -5,8 +5,7 @@
 /// What meets in the rows of one slab.
 struct RowMeetings {
     private let schema: ExperimentSchema
-    /// Whether rows have to be told apart: some row is in two inputs, and the schema has attributes
-    /// that could differ.
+    /// Whether rows have to be told apart.
     let watchesRows: Bool
     private(set) var counters = WriteCounters()
     /// Per row: whether an attribute was replaced by a different one.
@@ -16,10 +15,11 @@ struct RowMeetings {
     private var example: (row: UInt32, tag: TagSetMerges.TagDifference)?
     private var names: [String] = []
 
-    /// - Parameter isNeeded: whether any row is in two inputs.
-    init(isNeeded: Bool, _ schema: ExperimentSchema, _ rowCount: Int) {
+    /// - Parameter watchesRows: whether some row is in two inputs, and the schema has attributes
+    ///   that could differ.
+    init(watchesRows: Bool, _ schema: ExperimentSchema, _ rowCount: Int) {
         self.schema = schema
-        watchesRows = isNeeded && schema.columns.contains { $0.kind == .attribute }
+        self.watchesRows = watchesRows
         guard watchesRows else { return }
         differs = [Bool](repeating: false, count: rowCount)
         replaced = [UInt32](repeating: 0, count: rowCount)

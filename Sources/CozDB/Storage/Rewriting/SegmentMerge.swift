@@ -8,12 +8,16 @@
 struct SegmentMerge {
     private let view: ExperimentView
     private let segments: [SegmentReader]
-    /// One for each column with values.
-    private let lanes: [MergeLane]
+    private var turns: LaneTurns
+    private let hasAttributes: Bool
+    /// By input: the row before which nothing that was decoded is kept.
+    private var forgottenRows: [Int]
     /// What is to be said of rows that points with different attributes met in.
     private(set) var merges = TagSetMerges()
     /// What the counters of the flushes have to be corrected by.
     private(set) var counters = WriteCounters()
+    /// Columns of slabs that were merged so far, for who watches how they grow.
+    private(set) var stepCount = 0
 
     /// Rows of a slab, roughly: what all inputs together give to it.
     private static let slabRowCount = 65_536
@@ -45,7 +49,9 @@ struct SegmentMerge {
         {
             lanes.append(try MergeLane(column, number: lanes.count, of: segments))
         }
-        self.lanes = lanes
+        turns = LaneTurns(lanes, inputCount: segments.count)
+        hasAttributes = schema.columns.contains { $0.kind == .attribute }
+        forgottenRows = segments.map { _ in 0 }
     }
 
     /// Writes every row, each cell with its newest value.
@@ -59,19 +65,33 @@ struct SegmentMerge {
                 try writer.beginSeries(series.key.bytes)
             }
             var inputs = series.parts.map { Input(source: $0.source, rows: $0.rows) }
-            while try takeSlab(&inputs) {
-                try writeSlab(&inputs, of: series.key, to: writer)
-                for input in inputs {
-                    segments[input.source].forget(rowsBefore: input.rows.lowerBound)
-                }
+            while let lanes = try takeSlab(&inputs) {
+                try writeSlab(&inputs, lanes, of: series.key, to: writer)
+                turns.giveBack()
+                forget(inputs)
             }
         }
     }
 
+    /// Lets go of what was decoded of rows that are merged, some thousands at once.
+    private mutating func forget(_ inputs: [Input]) {
+        for input in inputs {
+            let row = input.rows.lowerBound
+            let done = row - forgottenRows[input.source]
+            guard done >= SegmentMerge.slabRowCountMin else { continue }
+            forgottenRows[input.source] = row
+            segments[input.source].forget(rowsBefore: row)
+        }
+    }
+
     /// Takes the next rows of every input, up to a time that all of them have reached.
-    private func takeSlab(_ inputs: inout [Input]) throws(DatabaseError) -> Bool {
+    ///
+    /// - Returns: the lanes that have values in them; nil where there are no rows left.
+    private mutating func takeSlab(
+        _ inputs: inout [Input]
+    ) throws(DatabaseError) -> [MergeLane]? {
         var limit = Int64.max
-        chooseRows(&inputs)
+        let lanes = chooseRows(&inputs)
         for index in inputs.indices {
             let (rows, end) = (inputs[index].rows, inputs[index].slab.upperBound)
             inputs[index].times = try segments[inputs[index].source].ascendingTimes(
@@ -89,35 +109,48 @@ struct SegmentMerge {
             inputs[index].rows = (start + count)..<inputs[index].rows.upperBound
             if count > 0 { isEmpty = false }
         }
-        return !isEmpty
+        if isEmpty { return nil }
+        return lanes.filter { lane in inputs.contains { lane.isDue(in: $0) } }
     }
 
     /// Chooses the rows that a slab is made of: fewer where they have very many values.
-    private func chooseRows(_ inputs: inout [Input]) {
+    ///
+    /// - Returns: the lanes that may have values in them.
+    private mutating func chooseRows(_ inputs: inout [Input]) -> [MergeLane] {
         var countMax = inputRowCount
+        SegmentMerge.choose(countMax, of: &inputs)
+        let lanes = turns.take(inputs)
         while true {
-            for index in inputs.indices {
-                let rows = inputs[index].rows
-                let end = min(rows.upperBound, rows.lowerBound + countMax)
-                inputs[index].slab = rows.lowerBound..<end
-            }
             let rowCount = inputs.reduce(0) { $0 + $1.slab.count }
             let cellCountMax = SegmentMerge.slabCellCountMax
-            guard countMax > 1, rowCount * lanes.count > cellCountMax else { return }
+            guard countMax > 1, rowCount * lanes.count > cellCountMax else { return lanes }
             let cellCount = lanes.reduce(0) { $0 + $1.valueCountMax(inputs) }
-            if cellCount <= cellCountMax { return }
+            if cellCount <= cellCountMax { return lanes }
             countMax = max(1, min(countMax, rowCount) / 2)
+            SegmentMerge.choose(countMax, of: &inputs)
+        }
+    }
+
+    /// The next rows of each input, at most so many.
+    private static func choose(_ countMax: Int, of inputs: inout [Input]) {
+        for index in inputs.indices {
+            let rows = inputs[index].rows
+            let end = min(rows.upperBound, rows.lowerBound + countMax)
+            inputs[index].slab = rows.lowerBound..<end
         }
     }
 
     private mutating func writeSlab(
-        _ inputs: inout [Input], of key: SeriesKey, to writer: SegmentWriter
+        _ inputs: inout [Input], _ lanes: [MergeLane], of key: SeriesKey,
+        to writer: SegmentWriter
     ) throws(DatabaseError) {
         let times = SegmentMerge.unite(&inputs)
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
-        var meetings = RowMeetings(isNeeded: rowCount > times.count, view.schema, times.count)
+        var meetings = RowMeetings(
+            watchesRows: hasAttributes && rowCount > times.count, view.schema, times.count)
         try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
         let watchesRows = meetings.watchesRows
+        stepCount += lanes.count
         let slab = inputs
         MergeLane.run(lanes, rowCount: rowCount) { lane in
             lane.merge(slab, rowCount: times.count, watchesRows: watchesRows)
