@@ -43,6 +43,135 @@ private struct CellCounter: QueryResultSink {
         #expect(counter.cellsOfBatchMax <= 1 << 19)
     }
 
+    // MARK: Many columns of many series
+
+    /// What is stored: rows by participant and time.
+    private typealias Rows = [String: [Int64: [String: Int64]]]
+
+    /// Writes some rows of each series, with values of few columns, and of one column all.
+    private func write(
+        _ database: Database, _ rows: inout Rows, times: Range<Int64>, _ random: inout SeededRandom
+    ) throws {
+        var batch = WriteBatch()
+        for series in 0..<40 {
+            for time in times where Bool.random(using: &random) {
+                var fields = ["f0": Int64.random(in: 0..<10, using: &random)]
+                for _ in 0..<Int.random(in: 0..<4, using: &random) {
+                    fields["f\(Int.random(in: 1..<1100, using: &random))"] = time
+                }
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p\(series)"],
+                    time: Timestamp(nanoseconds: time),
+                    fields: fields.mapValues { FieldValue.integer($0) })
+                rows["p\(series)", default: [:]][time, default: [:]].merge(fields) { $1 }
+            }
+        }
+        _ = try database.write(batch)
+    }
+
+    private func result(
+        _ database: Database, _ statement: String
+    ) throws -> [QueryResult.Series] {
+        try database.query(statement, options: QueryOptions(now: Timestamp(nanoseconds: 0))).series
+    }
+
+    /// The rows of an answer of `SELECT *`.
+    private func rows(_ series: [QueryResult.Series]) throws -> Rows {
+        var rows: Rows = [:]
+        for series in series {
+            let participants = try #require(series.column("id_participant"))
+            let names = series.header.columns.enumerated().filter { $1.name.hasPrefix("f") }
+            for (row, time) in series.times.enumerated() {
+                var fields: [String: Int64] = [:]
+                for (index, column) in names {
+                    guard case .integer(let value)? = series.columns[index].value(row) else {
+                        continue
+                    }
+                    fields[column.name] = value
+                }
+                guard case .string(let participant)? = participants.value(row) else { continue }
+                rows[participant, default: [:]][time.nanoseconds] = fields
+            }
+        }
+        return rows
+    }
+
+    private func expectAnswers(_ database: Database, _ stored: Rows, seed: UInt64) throws {
+        let all = try result(database, "SELECT * FROM m")
+        #expect(try rows(all) == stored, "seed \(seed)")
+        let times = all.flatMap { $0.times.map(\.nanoseconds) }
+        #expect(times == times.sorted(), "seed \(seed)")
+        #expect(
+            try rows(result(database, "SELECT * FROM m ORDER BY time DESC")) == stored,
+            "seed \(seed)")
+        #expect(
+            try rows(result(database, "SELECT *, f0 + f1 AS sum FROM m")) == stored,
+            "seed \(seed)")
+        let filtered = stored.mapValues { $0.filter { ($0.value["f0"] ?? 0) > 5 } }
+            .filter { !$0.value.isEmpty }
+        #expect(
+            try rows(result(database, "SELECT * FROM m WHERE f0 > 5")) == filtered,
+            "seed \(seed)")
+        var counts: [String: Int64] = [:]
+        for row in stored.values.flatMap(\.values) {
+            for name in row.keys { counts["count_" + name, default: 0] += 1 }
+        }
+        for grouping in ["", " GROUP BY id_participant"] {
+            var found: [String: Int64] = [:]
+            for series in try result(database, "SELECT count(*) FROM m" + grouping) {
+                for (index, column) in series.header.columns.enumerated() where !column.isTime {
+                    guard case .integer(let count)? = series.columns[index].value(0), count > 0
+                    else { continue }
+                    found[column.name, default: 0] += count
+                }
+            }
+            #expect(found == counts, "seed \(seed)\(grouping)")
+        }
+        let last = try result(database, "SELECT max(*) FROM m GROUP BY id_participant")
+        for series in last {
+            let rows = try #require(stored[series.tag("id_participant") ?? ""])
+            #expect(
+                series.column("max_f0")?.value(0)
+                    == rows.values.compactMap { $0["f0"] }.max().map { .integer($0) },
+                "seed \(seed)")
+        }
+    }
+
+    @Test func `of many columns and series those are read that meet`() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededRandom(seed: seed)
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        // A row that has all columns, so that the schema does.
+        var stored: Rows = ["p0": [100: [:]]]
+        for number in 0..<1100 { stored["p0"]?[100]?["f\(number)"] = Int64(number) }
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p0"], time: Timestamp(nanoseconds: 100),
+            fields: try #require(stored["p0"]?[100]).mapValues { .integer($0) })
+        _ = try database.write(batch)
+        for times in [0..<6, 4..<10, 2..<12] as [Range<Int64>] {
+            try database.flush()
+            try write(database, &stored, times: times, &random)
+        }
+        try expectAnswers(database, stored, seed: seed)
+        try database.flush()
+        try database.compact()
+        try expectAnswers(database, stored, seed: seed)
+
+        let view = try #require(try database.takeSnapshot().experiment("m"))
+        let series = try view.series()
+        let positions = try SeriesByColumn(view, series).positions(of: view.schema.columns)
+        for (series, positions) in zip(series, positions) {
+            let rows = try #require(stored[series.key.value(of: "id_participant") ?? ""])
+            let names = Set(rows.values.flatMap(\.keys))
+            #expect(
+                Set(positions.map { view.schema.columns[$0].name }) == names, "seed \(seed)")
+        }
+    }
+
     @Test func `a list of values finds what comparing with each of them finds`() {
         let values: [FieldValue] = [
             .integer(1 << 53), .integer(7), .float(2.5), .float(0), .float(.nan), .string("a"),

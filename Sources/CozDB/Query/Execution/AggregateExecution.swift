@@ -186,7 +186,7 @@ struct GroupAggregation {
     var fields: [FieldAccumulator] = []
     var collectors: [PointCollector] = []
     /// Where the values of each call go.
-    private let demands: CallPlaces
+    let demands: CallPlaces
     let hasAuxiliary: Bool
     /// What fields, collectors and the points made of them take.
     let share: MemoryShare
@@ -227,7 +227,7 @@ struct GroupAggregation {
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
         if isScan(input), case .stored(let view, let series) = input.origin {
-            return try scan(view, series, plan.sources[input.source])
+            return try scan(view, series, plan.sources[input.source], input.present)
         }
         if try addFiltered(input) { return }
         if let column = filteredColumn(input), case .stored(let view, let series) = input.origin {

@@ -82,6 +82,8 @@ struct InputSeries {
     var source: Int
     /// WHERE with the tags of this series put in; nil accepts every row.
     var condition: Evaluation?
+    /// The references to stored columns of which it may have a value, ascending; nil is all.
+    var present: [Int]?
 
     var name: String {
         switch origin {
@@ -176,8 +178,11 @@ struct BlockReader {
     private let counters: CounterBox
     private let counts: ReadCounts
     private let descending: Bool
-    /// What each reference, then each dimension, is made of.
+    /// The references that are more than nothing, and what each of them is made of.
+    private(set) var filled: [Int] = []
     private var recipes: [Recipe] = []
+    /// What each dimension is made of that differs from row to row.
+    private var dimensionRecipes: [Recipe] = []
     private var cursor: RowCursor?
     private var rows = RowBlock()
     /// Of a derived series: the one reader of its own series, its block, and what was computed.
@@ -201,7 +206,7 @@ struct BlockReader {
     }
 
     /// - Parameters:
-    ///   - driving: references of which a row must have at least one to count at all; with nil,
+    ///   - driving: ascending, references of which a row must have at least one to count; with nil,
     ///     every row with any column counts.
     ///   - only: references whose values are of use, and no dimension; nil is all.
     init(
@@ -217,7 +222,7 @@ struct BlockReader {
         let source = plan.sources[input.source]
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
-        self.driving = (driving ?? []).filter { source.bindings[$0].makesRows }
+        self.driving = BlockReader.drivers(driving ?? [], source, input.present)
         var wanted: [ColumnID] = []
         var places: [ColumnID: Int] = [:]
         func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
@@ -236,24 +241,24 @@ struct BlockReader {
             }
         }
         let only = only.map { plan.closure($0) }
-        for (index, reference) in plan.references.enumerated() {
+        for index in input.present ?? Array(plan.references.indices) {
+            let reference = plan.references[index]
+            if let only, !only.contains(index) { continue }
             // A cast that no value survives.
-            if case .type = reference.kind, reference.type == nil {
-                recipes.append(.constant(nil))
-            } else if let only, !only.contains(index) {
-                recipes.append(.constant(nil))
-            } else if case .row(let evaluation)? = reference.computation {
+            if case .type = reference.kind, reference.type == nil { continue }
+            if case .row(let evaluation)? = reference.computation {
                 recipes.append(.evaluation(evaluation))
             } else {
                 recipes.append(recipe(source.bindings[index], reference.type))
             }
+            filled.append(index)
         }
         for (index, dimension) in source.dimensions.enumerated() where only == nil {
             switch dimension {
-            case .column, .output: recipes.append(recipe(dimension, nil))
+            case .column, .output: dimensionRecipes.append(recipe(dimension, nil))
             case .computed:
                 if let function = plan.dimensions[index].function {
-                    recipes.append(.dimension(function))
+                    dimensionRecipes.append(.dimension(function))
                 }
             case .tag, .missing: break
             }
@@ -272,6 +277,20 @@ struct BlockReader {
                 blockRows: blockRows, cellCountMax: BlockReader.cellCountMax, test: test(source),
                 counts: counts, pool: counters.columns)
         }
+    }
+
+    /// The references that make rows, of those that the series has where any does.
+    private static func drivers(
+        _ driving: [Int], _ source: PlannedSource, _ present: [Int]?
+    ) -> [Int] {
+        let makesRows = { (index: Int) in source.bindings[index].makesRows }
+        guard let present else { return driving.filter(makesRows) }
+        let own = present.filter { index in
+            let place = driving.partitioningIndex { $0 >= index }
+            return place < driving.count && driving[place] == index && makesRows(index)
+        }
+        // One that no row has a value of says that no row counts.
+        return own.isEmpty ? driving.first(where: makesRows).map { [$0] } ?? [] : own
     }
 
     /// What the condition, and the one column of which a row must have a value, ask of rows.
@@ -332,17 +351,15 @@ struct BlockReader {
             try counters.checkCancelled()
         case .computed(let series): return try readComputed(series, into: &block)
         }
-        block.references = []
         // One for all that have no value in the block: of many columns few have.
         let nothing = ResultVector.constant(nil, count: block.count)
-        for (number, recipe) in recipes.enumerated() {
+        block.references = Array(repeating: nothing, count: referenceCount)
+        for (number, index) in filled.enumerated() {
             if number % 64 == 63 { try counters.checkCancelled() }
-            let vector = vector(recipe, block, nothing)
-            if block.references.count < referenceCount {
-                block.references.append(vector)
-            } else {
-                block.dimensions.append(vector)
-            }
+            block.references[index] = vector(recipes[number], index, block, nothing)
+        }
+        for recipe in dimensionRecipes {
+            block.dimensions.append(vector(recipe, referenceCount, block, nothing))
         }
         return true
     }
@@ -368,16 +385,18 @@ struct BlockReader {
         return true
     }
 
-    /// - Parameter block: with the references before this one.
+    /// - Parameters:
+    ///   - index: of the reference.
+    ///   - block: with the references before this one.
     private func vector(
-        _ recipe: Recipe, _ block: Block, _ nothing: ResultVector
+        _ recipe: Recipe, _ index: Int, _ block: Block, _ nothing: ResultVector
     ) -> ResultVector {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
             let vector = Evaluator(times: block.times)
                 .evaluate(evaluation, block.references, count: count)
-            let type = plan.references[block.references.count].type
+            let type = plan.references[index].type
             return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
             return function.values(

@@ -43,6 +43,9 @@ final class CallPlaces {
     /// Whether it matters when the values were that collectors keep. A rank outside buckets is
     /// dated with its own point only where it is the one call of the statement.
     let collectorsNeedTimes: Bool
+    /// By reference.
+    private var fieldsOfReferences: [[Int]] = []
+    private var collectorsOfReferences: [[Int]] = []
     private var fieldNumbers: [Demand: Int] = [:]
     private var collectorNumbers: [Demand: Int] = [:]
 
@@ -65,6 +68,23 @@ final class CallPlaces {
             if plan.references[call.argument].computation != nil { hasComputed = true }
         }
         arguments = Set(plan.calls.map(\.argument)).sorted()
+        fieldsOfReferences = plan.references.map { _ in [] }
+        collectorsOfReferences = fieldsOfReferences
+        for (index, field) in fields.enumerated() {
+            fieldsOfReferences[field.reference].append(index)
+        }
+        for (index, collector) in collectors.enumerated() {
+            collectorsOfReferences[collector.reference].append(index)
+        }
+    }
+
+    /// The fields and collectors of some references; nil is all.
+    func indices(of references: [Int]?) -> (fields: [Int], collectors: [Int]) {
+        guard let references else { return (Array(fields.indices), Array(collectors.indices)) }
+        return (
+            references.flatMap { fieldsOfReferences[$0] },
+            references.flatMap { collectorsOfReferences[$0] }
+        )
     }
 
     private func place(for call: PlannedCall, _ range: TimeRange) -> Place {

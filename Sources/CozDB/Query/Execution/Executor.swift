@@ -135,7 +135,37 @@ final class Executor {
                 try seriesShare.grow(256 * Executor.seriesSizeBytes)
             }
         }
+        try findColumns(of: &inputs, plan, plan.sources[index], view)
         return inputs
+    }
+
+    /// Columns of a statement from which on its series are told which of them they have.
+    private static let wideColumnCountMin = 1000
+
+    /// Of very many columns and series few meet: then nobody looks at each pair of them.
+    private func findColumns(
+        of inputs: inout [InputSeries], _ plan: SelectPlan, _ source: PlannedSource,
+        _ view: ExperimentView
+    ) throws(DatabaseError) {
+        guard plan.references.count >= Executor.wideColumnCountMin, inputs.count > 1 else { return }
+        let series = inputs.compactMap { input in
+            if case .stored(_, let series) = input.origin { series } else { nil }
+        }
+        var others: [Int] = []
+        let columns = plan.references.indices.map { index -> Column? in
+            if case .column(let id, _) = source.bindings[index],
+                plan.references[index].computation == nil
+            {
+                return view.schema.columns[id]
+            }
+            others.append(index)
+            return nil
+        }
+        let found = try SeriesByColumn(view, series).positions(of: columns)
+        for (index, positions) in found.enumerated() {
+            inputs[index].present = others.isEmpty ? positions : (positions + others).sorted()
+        }
+        try seriesShare.grow(found.reduce(0) { $0 + 8 * ($1.count + others.count) })
     }
 
     /// Whether the rows of a subquery can be taken series by series, as they are read: nobody

@@ -2,10 +2,12 @@
 // columns are walked one by one, as summaries, as numbers of values, from their ends, or as values.
 
 extension GroupAggregation {
+    /// - Parameter present: as of an `InputSeries`.
     mutating func scan(
-        _ view: ExperimentView, _ series: Series, _ source: PlannedSource
+        _ view: ExperimentView, _ series: Series, _ source: PlannedSource, _ present: [Int]?
     ) throws(DatabaseError) {
-        for index in fields.indices {
+        let (ownFields, ownCollectors) = demands.indices(of: present)
+        for index in ownFields {
             guard
                 case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
             else { continue }
@@ -15,7 +17,7 @@ extension GroupAggregation {
             try scan(index, view, column, series, source.number)
             fields[index].endSeries()
         }
-        for index in collectors.indices {
+        for index in ownCollectors {
             let reference = reference(ofCollector: index)
             guard case .column(let column, isTag: false) = source.bindings[reference]
             else { continue }

@@ -174,6 +174,8 @@ private final class AggregationUnit: @unchecked Sendable {
     private static let inputCountMin = 8
     /// Units of one group: with more series each has more of them.
     private static let countMax = 256
+    /// Calls of all units of a group together, each of which takes about a kilobyte.
+    private static let callCountMax = 1 << 16
     private static let materialRowCountMin = 4096
 
     let group: Int
@@ -199,6 +201,7 @@ private final class AggregationUnit: @unchecked Sendable {
         _ plan: SelectPlan, _ group: InputGroup, number: Int
     ) -> [AggregationUnit] {
         let inputs = group.inputs
+        let countMax = max(1, min(countMax, callCountMax / max(1, plan.calls.count)))
         var size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
         // Rows that are there already are not worth a second thread where they are few.
         if case .material? = inputs.first?.origin,

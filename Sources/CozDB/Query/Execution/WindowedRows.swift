@@ -28,8 +28,10 @@ struct WindowedRows {
         self.plan = plan
         self.inputs = inputs
         self.counters = counters
-        let most = WindowedRows.cellCountMax / (plan.references.count + 1)
-        rowCountMax = max(WindowedRows.batchRows, min(most, rowsWanted))
+        // A window, its batch and what is made of them.
+        let cellCountMax = min(WindowedRows.cellCountMax, counters.memory.sizeBytesMax / 36)
+        let most = cellCountMax / (plan.references.count + 1)
+        rowCountMax = max(1, min(most, max(WindowedRows.batchRows, rowsWanted)))
     }
 
     /// - Parameter body: takes some rows; false to stop.
@@ -47,7 +49,7 @@ struct WindowedRows {
                 window = self.window(rest, width)
                 count = try rowCount(window)
             }
-            if count > 0, try !read(window, body) { return }
+            if count > 0, try !read(window, count, body) { return }
             if plan.isAscending { rest.lower = window.upper } else { rest.upper = window.lower }
             // The next window may be as full as this one was not.
             let growth = min(4, 0.9 * Double(rowCountMax) / Double(max(count, 1)))
@@ -90,7 +92,7 @@ struct WindowedRows {
     }
 
     private func read(
-        _ window: TimeRange,
+        _ window: TimeRange, _ rowCount: Int,
         _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {
         let share = MemoryShare(counters.memory)
@@ -106,12 +108,17 @@ struct WindowedRows {
                 counters: counters)
             var block = Block()
             while try reader.next(into: &block) {
+                for index in reader.filled {
+                    let before = builders[index].sizeBytes
+                    if before == 0 { builders[index].reserve(rowCount) }
+                    builders[index].appendNulls(upTo: times.count)
+                    builders[index].append(block.references[index])
+                    try share.grow(builders[index].sizeBytes - before)
+                }
                 times.append(contentsOf: block.times)
-                for index in builders.indices { builders[index].append(block.references[index]) }
-                try share.resize(
-                    to: builders.reduce(times.count * 8) { $0 + $1.sizeBytes })
             }
         }
+        for index in builders.indices { builders[index].appendNulls(upTo: times.count) }
         let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
         let references = builders.map { $0.finished() }
         for start in stride(from: 0, to: order.count, by: WindowedRows.batchRows) {

@@ -32,6 +32,13 @@ struct VectorBuilder {
         isPresent.append(false)
     }
 
+    /// Appends as many as are missing to a count.
+    mutating func appendNulls(upTo count: Int) {
+        guard self.count < count else { return }
+        bits.append(contentsOf: repeatElement(0, count: count - self.count))
+        isPresent.append(contentsOf: repeatElement(false, count: count - isPresent.count))
+    }
+
     mutating func append(_ value: FieldValue?) {
         switch value {
         case .float(let number)?: append(.float, number.bitPattern)

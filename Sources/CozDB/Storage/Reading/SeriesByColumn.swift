@@ -38,19 +38,17 @@ struct SeriesByColumn {
             case .segment(let segment):
                 guard let field = segment.field(column.id) else { continue }
                 let directory = try segment.directory(field)
-                var next = own.startIndex
+                var reader = SegmentColumnReader(segment, field: field, directory: directory)
                 for block in 0..<directory.table.count {
-                    let rows = directory.rows(ofBlock: block)
-                    // Blocks ascend: what one has passed no later one needs.
-                    let rest = own[next...]
-                    next = rest.partitioningIndex { $0.rows.upperBound > rows.lowerBound }
-                    while next < own.endIndex, own[next].rows.lowerBound < rows.upperBound {
-                        found.append(own[next].series)
-                        next += 1
+                    let near = SeriesByColumn.overlapping(directory.rows(ofBlock: block), own)
+                    guard near.count > directory.table.int(BlockColumn.count, block) else {
+                        found += near.map(\.series)
+                        continue
                     }
-                    // The last one may reach into the next block.
-                    if next > own.startIndex, own[next - 1].rows.upperBound > rows.upperBound {
-                        next -= 1
+                    // Fewer values than series: each row tells whose it is.
+                    for row in try reader.rows(block: block) {
+                        let place = near.partitioningIndex { $0.rows.upperBound > Int(row) }
+                        if place < near.endIndex { found.append(near[place].series) }
                     }
                 }
             case .memtable(let memtable):
@@ -69,5 +67,25 @@ struct SeriesByColumn {
             }
         }
         return Set(found).sorted()
+    }
+
+    /// For each series the positions of the columns of which it may have a value, ascending.
+    func positions(of columns: [Column?]) throws(DatabaseError) -> [[Int]] {
+        var positions = [[Int]](repeating: [], count: series.count)
+        for (position, column) in columns.enumerated() {
+            guard let column else { continue }
+            try StopSign.check()
+            for index in try indices(column) { positions[index].append(position) }
+        }
+        return positions
+    }
+
+    /// Those that have rows among these.
+    private static func overlapping(
+        _ rows: Range<Int>, _ places: ArraySlice<Place>
+    ) -> ArraySlice<Place> {
+        let start = places.partitioningIndex { $0.rows.upperBound > rows.lowerBound }
+        let end = places.partitioningIndex { $0.rows.lowerBound >= rows.upperBound }
+        return places[start..<max(start, end)]
     }
 }
