@@ -6,7 +6,7 @@ struct BytePool: Sendable {
     /// All strings one after the other, in order of their numbers.
     private(set) var heap: [UInt8] = []
     /// Where each string ends in the heap; it begins where the one before ends.
-    private var ends: [Int] = []
+    private(set) var ends: [Int] = []
     /// Number + 1 of the string in each slot, 0 where free; the size is a power of two.
     private var slots: [UInt32] = []
     /// Upper hash bits per string: most unequal strings differ here, and growth needs no rehash.

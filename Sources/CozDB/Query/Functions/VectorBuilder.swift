@@ -6,9 +6,8 @@ struct VectorBuilder {
     private(set) var type: FieldType?
     private var bits: [UInt64] = []
     private var isPresent: [Bool] = []
-    private var heap: [UInt8] = []
-    private var ends: [Int] = []
-    private var codes: [Name: UInt64] = [:]
+    /// The texts, by their codes.
+    private var texts = BytePool()
     /// New codes of the table seen last: its strings come again and again.
     private var lastTable: StringTable?
     private var lastCodes: [UInt64] = []
@@ -20,7 +19,7 @@ struct VectorBuilder {
     var count: Int { isPresent.count }
 
     /// About what its buffers take.
-    var sizeBytes: Int { count * 9 + heap.count + ends.count * 80 }
+    var sizeBytes: Int { count * 9 + texts.heapSizeBytes + texts.count * 24 }
 
     mutating func reserve(_ count: Int) {
         bits.reserveCapacity(count)
@@ -91,48 +90,37 @@ struct VectorBuilder {
         }
         let known = lastCodes[Int(code)]
         if known != .max { return known }
-        let new = self.code(table.text(code))
+        let new = table.withBytes(code) { self.code($0) }
         lastCodes[Int(code)] = new
         return new
     }
 
     mutating func code(_ text: String) -> UInt64 {
+        let text = text.utf8
+        return code(text.span)
+    }
+
+    private mutating func code(_ text: Span<UInt8>) -> UInt64 {
         // As one text must have one code here, whichever form it came in.
-        if let word = ISOTime.word(of: text) { return word }
-        let next = UInt64(ends.count)
-        // Looked up once, whether it is known or not.
-        func claim(_ code: inout UInt64) -> UInt64 {
-            if code == .max { code = next }
-            return code
-        }
-        let code = claim(&codes[Name(text), default: .max])
-        if code == next {
-            heap.append(contentsOf: text.utf8)
-            ends.append(heap.count)
-        }
-        return code
+        ISOTime.word(of: text) ?? UInt64(texts.intern(text))
     }
 
     /// The string with a code of this builder.
     func text(_ code: UInt64) -> String {
         if ISOTime.isWord(code) { return ISOTime.withBytes(code) { String(validating: $0) ?? "" } }
-        let index = Int(code)
-        let start = index == 0 ? 0 : ends[index - 1]
-        return String(decoding: heap[start..<ends[index]], as: UTF8.self)
+        return texts.text(Int(code))
     }
 
     func finished() -> ResultVector {
         ResultVector(
             type: type, bits: bits, isPresent: isPresent,
-            strings: ends.isEmpty ? .empty : StringTable(heap: heap, ends: ends))
+            strings: texts.count == 0 ? .empty : StringTable(heap: texts.heap, ends: texts.ends))
     }
 
     mutating func removeAll() {
         bits.removeAll(keepingCapacity: true)
         isPresent.removeAll(keepingCapacity: true)
-        heap.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
-        codes.removeAll(keepingCapacity: true)
+        texts.removeAll()
         lastTable = nil
     }
 }
