@@ -23,7 +23,7 @@ struct LaneTurns {
     }
 
     /// The lanes that have a value in the slabs of the inputs, in the order of their columns.
-    mutating func take(_ inputs: [SegmentMerge.Input]) -> [MergeLane] {
+    mutating func take(_ inputs: [MergeInput]) -> [MergeLane] {
         turn += 1
         var found: [Int] = []
         for input in inputs {

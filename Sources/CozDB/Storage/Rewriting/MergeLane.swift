@@ -33,7 +33,7 @@ final class MergeLane: @unchecked Sendable {
     }
 
     /// Merges the values that the column has in the slab.
-    func merge(_ inputs: [SegmentMerge.Input], rowCount: Int, watchesRows: Bool) {
+    func merge(_ inputs: [MergeInput], rowCount: Int, watchesRows: Bool) {
         var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
         var newer = RowValues()
         do throws(DatabaseError) {
@@ -59,12 +59,12 @@ final class MergeLane: @unchecked Sendable {
     }
 
     /// Whether the column has a value in the slab of an input.
-    func isDue(in input: SegmentMerge.Input) -> Bool {
+    func isDue(in input: MergeInput) -> Bool {
         nextRows[input.source].map { $0 < input.slab.upperBound } ?? false
     }
 
     /// Values that the column has in the slab at most.
-    func valueCountMax(_ inputs: [SegmentMerge.Input]) -> Int {
+    func valueCountMax(_ inputs: [MergeInput]) -> Int {
         inputs.reduce(0) { count, input in
             guard isDue(in: input) else { return count }
             return count + (readers[input.source]?.valueCountMax(rows: input.slab) ?? 0)

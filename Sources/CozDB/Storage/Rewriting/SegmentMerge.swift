@@ -30,17 +30,6 @@ struct SegmentMerge {
         max(SegmentMerge.slabRowCountMin, SegmentMerge.slabRowCount / max(1, segments.count))
     }
 
-    /// One input's share of a series.
-    struct Input: Sendable {
-        var source: Int
-        /// Rows that are not written yet.
-        var rows: Range<Int>
-        /// Rows of the slab, their times, and where they went in the merged slab.
-        var slab: Range<Int> = 0..<0
-        var times: [Int64] = []
-        var places: [UInt32] = []
-    }
-
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
@@ -64,7 +53,7 @@ struct SegmentMerge {
             try calling("writing a segment") { () throws(FileError) in
                 try writer.beginSeries(series.key.bytes)
             }
-            var inputs = series.parts.map { Input(source: $0.source, rows: $0.rows) }
+            var inputs = series.parts.map { MergeInput(source: $0.source, rows: $0.rows) }
             while let lanes = try takeSlab(&inputs) {
                 try writeSlab(&inputs, lanes, of: series.key, to: writer)
                 turns.giveBack()
@@ -74,7 +63,7 @@ struct SegmentMerge {
     }
 
     /// Lets go of what was decoded of rows that are merged, some thousands at once.
-    private mutating func forget(_ inputs: [Input]) {
+    private mutating func forget(_ inputs: [MergeInput]) {
         for input in inputs {
             let row = input.rows.lowerBound
             let done = row - forgottenRows[input.source]
@@ -88,7 +77,7 @@ struct SegmentMerge {
     ///
     /// - Returns: the lanes that have values in them; nil where there are no rows left.
     private mutating func takeSlab(
-        _ inputs: inout [Input]
+        _ inputs: inout [MergeInput]
     ) throws(DatabaseError) -> [MergeLane]? {
         var limit = Int64.max
         let lanes = chooseRows(&inputs)
@@ -116,7 +105,7 @@ struct SegmentMerge {
     /// Chooses the rows that a slab is made of: fewer where they have very many values.
     ///
     /// - Returns: the lanes that may have values in them.
-    private mutating func chooseRows(_ inputs: inout [Input]) -> [MergeLane] {
+    private mutating func chooseRows(_ inputs: inout [MergeInput]) -> [MergeLane] {
         var countMax = inputRowCount
         SegmentMerge.choose(countMax, of: &inputs)
         let lanes = turns.take(inputs)
@@ -132,7 +121,7 @@ struct SegmentMerge {
     }
 
     /// The next rows of each input, at most so many.
-    private static func choose(_ countMax: Int, of inputs: inout [Input]) {
+    private static func choose(_ countMax: Int, of inputs: inout [MergeInput]) {
         for index in inputs.indices {
             let rows = inputs[index].rows
             let end = min(rows.upperBound, rows.lowerBound + countMax)
@@ -141,7 +130,7 @@ struct SegmentMerge {
     }
 
     private mutating func writeSlab(
-        _ inputs: inout [Input], _ lanes: [MergeLane], of key: SeriesKey,
+        _ inputs: inout [MergeInput], _ lanes: [MergeLane], of key: SeriesKey,
         to writer: SegmentWriter
     ) throws(DatabaseError) {
         let times = SegmentMerge.unite(&inputs)
@@ -173,7 +162,7 @@ struct SegmentMerge {
 
     /// The times of all inputs, each once; each input learns where its rows went. No places mean
     /// that rows stay where they are.
-    private static func unite(_ inputs: inout [Input]) -> [Int64] {
+    private static func unite(_ inputs: inout [MergeInput]) -> [Int64] {
         let filled = inputs.indices.filter { !inputs[$0].times.isEmpty }
         if filled.count == 1 {
             inputs[filled[0]].places = []
@@ -213,26 +202,5 @@ struct SegmentMerge {
             }
         }
         return times
-    }
-}
-
-extension SegmentMerge.Input {
-    /// Where the run that begins at an index ends: at the first time that is not below the limit.
-    fileprivate func runEnd(_ start: Int, _ limit: Int64) -> Int {
-        if limit == .max { return times.count }
-        var end = start + 1
-        while end < times.count, times[end] < limit { end += 1 }
-        return end
-    }
-
-    /// Gives rows the places from `first` on, and adds the times that are not there yet.
-    fileprivate mutating func place(_ run: Range<Int>, at first: Int, in united: inout [Int64]) {
-        places.append(addingCapacity: run.count) { output in
-            for offset in 0..<run.count {
-                output.append(UInt32(truncatingIfNeeded: first &+ offset))
-            }
-        }
-        let known = united.count - first
-        if known < run.count { united.append(contentsOf: times[run.dropFirst(known)]) }
     }
 }
