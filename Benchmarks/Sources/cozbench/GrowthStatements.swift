@@ -9,6 +9,8 @@ extension GrowthAxis {
         .wide("field keys", "SHOW FIELD KEYS"),
         .sparse("sparse count", "SELECT count(*) FROM m"),
         .sparse("sparse field", "SELECT f0 FROM m"),
+        .scattered("scattered count", "SELECT count(*) FROM m"),
+        .scattered("scattered field", "SELECT f0 FROM m"),
         .series("tag OR tag") { count in
             // The nesting of a statement is bounded; the other side grows.
             "SELECT f FROM m WHERE " + list(min(count, 490), " OR ") { "id_participant = 'p\($0)'" }
@@ -54,6 +56,16 @@ extension GrowthAxis {
             count, file throws(DatabaseError) in
             for number in 0..<count {
                 try file.append("m,id_participant=p f\(number)=\(number).5 \(number)\n")
+            }
+        }
+    }
+
+    /// So many series with a field each.
+    private static func scattered(_ name: String, _ statement: String) -> GrowthAxis {
+        GrowthAxis(name: name, counts: [7500, 15_000, 30_000], statement: { _ in statement }) {
+            count, file throws(DatabaseError) in
+            for number in 0..<count {
+                try file.append("m,id_participant=p\(number) f\(number)=\(number).5 \(number)\n")
             }
         }
     }

@@ -11,6 +11,8 @@ struct GrowthAxis: Sendable {
     let counts: [Int]
     /// A statement that is measured over what the file made; nil where its import is.
     var statement: (@Sendable (Int) -> String)?
+    /// How often the file is imported; the last time is measured, with the merge that it brings.
+    var importCount = 1
     /// Writes a file with so much of it.
     let write: @Sendable (Int, OutputFile) throws(DatabaseError) -> Void
 
@@ -37,6 +39,13 @@ struct GrowthAxis: Sendable {
         },
         GrowthAxis(name: "sparse-fields", counts: [2000, 4000, 8000, 16_000]) {
             count, file throws(DatabaseError) in
+            for number in 0..<count {
+                try file.append("m,id_participant=p\(number) f\(number)=1 1700000000000000000\n")
+            }
+        },
+        GrowthAxis(
+            name: "merged-sparse", counts: [4000, 8000, 16_000, 30_000], importCount: 2
+        ) { count, file throws(DatabaseError) in
             for number in 0..<count {
                 try file.append("m,id_participant=p\(number) f\(number)=1 1700000000000000000\n")
             }
@@ -89,7 +98,10 @@ enum GrowthWorkload {
         let file = try OutputFile(path + ".lp")
         try axis.write(count, file)
         try file.flush()
-        let made = try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+        var made = try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+        for _ in 1..<axis.importCount {
+            made = try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+        }
         guard let statement = axis.statement else { return made }
         let text = try OutputFile(path + ".iql")
         try text.append(statement(count))

@@ -11,6 +11,7 @@ extension RandomStatement {
 
         mutating func add(_ text: String, _ column: RandomColumn, alias: String?) {
             var column = column
+            if column.isTag { column.showsTag = true }
             if let alias { column.name = alias }
             items.append(alias.map { text + " AS " + RandomStatement.quoted($0) } ?? text)
             // Of two columns with one name a statement around this one sees the first.

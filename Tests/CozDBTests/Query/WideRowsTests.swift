@@ -163,7 +163,7 @@ private struct CellCounter: QueryResultSink {
 
         let view = try #require(try database.takeSnapshot().experiment("m"))
         let series = try view.series()
-        let positions = try SeriesByColumn(view, series).positions(of: view.schema.columns)
+        let positions = try view.positions(of: view.schema.columns, in: series)
         for (series, positions) in zip(series, positions) {
             let rows = try #require(stored[series.key.value(of: "id_participant") ?? ""])
             let names = Set(rows.values.flatMap(\.keys))

@@ -161,7 +161,7 @@ final class Executor {
             others.append(index)
             return nil
         }
-        let found = try SeriesByColumn(view, series).positions(of: columns)
+        let found = try view.positions(of: columns, in: series)
         for (index, positions) in found.enumerated() {
             inputs[index].present = others.isEmpty ? positions : (positions + others).sorted()
         }

@@ -69,17 +69,6 @@ struct SeriesByColumn {
         return Set(found).sorted()
     }
 
-    /// For each series the positions of the columns of which it may have a value, ascending.
-    func positions(of columns: [Column?]) throws(DatabaseError) -> [[Int]] {
-        var positions = [[Int]](repeating: [], count: series.count)
-        for (position, column) in columns.enumerated() {
-            guard let column else { continue }
-            try StopSign.check()
-            for index in try indices(column) { positions[index].append(position) }
-        }
-        return positions
-    }
-
     /// Those that have rows among these.
     private static func overlapping(
         _ rows: Range<Int>, _ places: ArraySlice<Place>
@@ -87,5 +76,23 @@ struct SeriesByColumn {
         let start = places.partitioningIndex { $0.rows.upperBound > rows.lowerBound }
         let end = places.partitioningIndex { $0.rows.lowerBound >= rows.upperBound }
         return places[start..<max(start, end)]
+    }
+}
+
+extension ExperimentView {
+    /// For each of some series the positions of the columns that it may have values of, ascending.
+    ///
+    /// - Parameter series: in the order of their keys.
+    func positions(
+        of columns: [Column?], in series: [Series]
+    ) throws(DatabaseError) -> [[Int]] {
+        let byColumn = SeriesByColumn(self, series)
+        var positions = [[Int]](repeating: [], count: series.count)
+        for (position, column) in columns.enumerated() {
+            guard let column else { continue }
+            try StopSign.check()
+            for index in try byColumn.indices(column) { positions[index].append(position) }
+        }
+        return positions
     }
 }
