@@ -1,4 +1,5 @@
-// The few instructions and system calls that Swift cannot name. No allocation, no state, no errors.
+// The few instructions and system calls that Swift cannot name. No allocation, no errors, and no
+// state but what the system was asked before.
 #pragma once
 
 #include <stdbool.h>
@@ -23,3 +24,6 @@ void coz_gate_open(uint32_t *_Nonnull gate);
 
 // How many bytes of the calling thread's stack are left; 0 where the system does not say.
 size_t coz_stack_left(void);
+
+// The number of this process. Costs a load where getpid costs a system call.
+int32_t coz_process(void);

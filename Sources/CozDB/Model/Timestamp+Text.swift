@@ -22,7 +22,8 @@ extension Timestamp {
 
     /// RFC 3339 text.
     ///
-    /// - Parameter offsetSeconds: east of UTC; 0 prints `Z`.
+    /// - Parameter offsetSeconds: east of UTC, less than a day either way; what is more counts as
+    ///   that. 0 prints `Z`.
     public func text(
         offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
     ) -> String {
@@ -42,53 +43,61 @@ extension Timestamp {
             seconds -= 1
             fraction += 1_000_000_000
         }
+        let offsetSeconds = Swift.min(Swift.max(offsetSeconds, -86_399), 86_399)
         seconds += Int64(offsetSeconds)
         let day = CivilTime.floorDivide(seconds, 86_400)
         let clock = seconds - day * 86_400
         let date = CivilTime.date(day: day)
-        append(date.year, digits: 4, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        append(date.month, digits: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        append(date.day, digits: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "T"))
-        append(clock / 3600, digits: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        append(clock / 60 % 60, digits: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        append(clock % 60, digits: 2, to: &bytes)
-        if fraction != 0 || fractionDigits == .nine {
-            bytes.append(UInt8(ascii: "."))
-            append(fraction, digits: 9, to: &bytes)
-            if fractionDigits == .needed {
-                while bytes.last == UInt8(ascii: "0") { bytes.removeLast() }
+        bytes.append(addingCapacity: Timestamp.textSizeBytesMax) { output in
+            output.append(pair: date.year / 100)
+            output.append(pair: date.year % 100)
+            output.append(UInt8(ascii: "-"))
+            output.append(pair: date.month)
+            output.append(UInt8(ascii: "-"))
+            output.append(pair: date.day)
+            output.append(UInt8(ascii: "T"))
+            output.append(pair: clock / 3600)
+            output.append(UInt8(ascii: ":"))
+            output.append(pair: clock / 60 % 60)
+            output.append(UInt8(ascii: ":"))
+            output.append(pair: clock % 60)
+            if fraction != 0 || fractionDigits == .nine {
+                output.append(UInt8(ascii: "."))
+                output.append(fraction: fraction, keepsZeros: fractionDigits == .nine)
             }
+            output.append(offsetSeconds: offsetSeconds)
         }
-        appendOffset(offsetSeconds, to: &bytes)
     }
 
-    private func appendOffset(_ offsetSeconds: Int, to bytes: inout [UInt8]) {
-        guard offsetSeconds != 0 else {
-            bytes.append(UInt8(ascii: "Z"))
-            return
+    /// `1970-01-01T00:00:00.000000000+00:00`
+    private static let textSizeBytesMax = 35
+}
+
+extension OutputSpan<UInt8> {
+    /// - Parameter pair: 0 to 99.
+    fileprivate mutating func append(pair: Int64) {
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: pair / 10))
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: pair % 10))
+    }
+
+    /// - Parameter fraction: nanoseconds of a second.
+    fileprivate mutating func append(fraction: Int64, keepsZeros: Bool) {
+        var rest = fraction
+        var unit: Int64 = 100_000_000
+        while unit > 0, rest > 0 || keepsZeros {
+            append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest / unit))
+            rest %= unit
+            unit /= 10
         }
+    }
+
+    fileprivate mutating func append(offsetSeconds: Int) {
+        if offsetSeconds == 0 { return append(UInt8(ascii: "Z")) }
         let minutes = Int64(offsetSeconds.magnitude / 60)
-        bytes.append(offsetSeconds < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
-        append(minutes / 60, digits: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        append(minutes % 60, digits: 2, to: &bytes)
-    }
-
-    private func append(_ number: Int64, digits: Int, to bytes: inout [UInt8]) {
-        let start = bytes.count
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
-        var rest = number
-        var index = start + digits - 1
-        while rest > 0, index >= start {
-            bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
-            rest /= 10
-            index -= 1
-        }
+        append(offsetSeconds < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        append(pair: minutes / 60)
+        append(UInt8(ascii: ":"))
+        append(pair: minutes % 60)
     }
 }
 

@@ -41,21 +41,30 @@ struct QueryEngine {
         _ text: String, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
         let stop = StopSign(options.isCancelled)
-        return try StatementStack.run(text, options) { () throws(DatabaseError) in
+        let cache = StatementCache.of(snapshot)
+        let known = cache.known(text, options)
+        let depth = known?.depth ?? StatementStack.depthMax(text, options)
+        return try StatementStack.run(depth: depth) { () throws(DatabaseError) in
             try stop.over { () throws(DatabaseError) in
-                try runHere(text, stop, into: &sink)
+                let clock = ContinuousClock()
+                let start = clock.now
+                let prepared: PreparedText
+                if let known {
+                    prepared = known
+                } else {
+                    prepared = try cache.prepare(text, options, depth: depth)
+                }
+                return try run(prepared, parse: clock.now - start, stop, into: &sink)
             }
         }
     }
 
-    private func runHere(
-        _ text: String, _ stop: StopSign, into sink: inout some QueryResultSink
+    private func run(
+        _ prepared: PreparedText, parse: Duration, _ stop: StopSign,
+        into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let prepared = try StatementCache.of(snapshot).prepared(text, options)
         let counters = CounterBox(options, stop: stop)
-        counters.value.parse = clock.now - start
+        counters.value.parse = parse
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
         var current = snapshot

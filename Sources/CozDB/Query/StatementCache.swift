@@ -10,6 +10,12 @@ final class StatementCache: Sendable {
         var text: Name
         var influxCompatible: Bool
         var limits: QueryLimits
+
+        init(_ text: String, _ options: QueryOptions) {
+            self.text = Name(text)
+            influxCompatible = options.influxCompatible
+            limits = options.effectiveLimits
+        }
     }
 
     /// The latest last.
@@ -28,27 +34,34 @@ final class StatementCache: Sendable {
         }
     }
 
-    /// The statements of a text.
+    /// A text that was read before; nil where it was not.
+    func known(_ text: String, _ options: QueryOptions) -> PreparedText? {
+        guard StatementCache.isKept(text, options) else { return nil }
+        let key = Key(text, options)
+        return texts.withLock { $0.last { $0.key == key }?.text }
+    }
+
+    /// Reads a text.
     ///
+    /// - Parameter depth: of the stack that it needs.
     /// - Throws: as `Parser.parse`.
-    func prepared(
-        _ text: String, _ options: QueryOptions
+    func prepare(
+        _ text: String, _ options: QueryOptions, depth: Int
     ) throws(DatabaseError) -> PreparedText {
-        let key = Key(
-            text: Name(text), influxCompatible: options.influxCompatible,
-            limits: options.effectiveLimits)
-        let isKept =
-            options.parameters.isEmpty && text.utf8.count <= StatementCache.textSizeBytesMax
-        if isKept, let known = texts.withLock({ $0.last { $0.key == key }?.text }) { return known }
+        let isKept = StatementCache.isKept(text, options)
         let prepared = PreparedText(
-            try Parser.parseWithPlaces(text, options: options),
+            try Parser.parseWithPlaces(text, options: options), depth: depth,
             isKept: isKept && !StatementCache.mayReadClock(text))
         guard isKept else { return prepared }
         texts.withLock { texts in
             if texts.count == StatementCache.textCountMax { texts.removeFirst() }
-            texts.append((key, prepared))
+            texts.append((Key(text, options), prepared))
         }
         return prepared
+    }
+
+    private static func isKept(_ text: String, _ options: QueryOptions) -> Bool {
+        options.parameters.isEmpty && text.utf8.count <= textSizeBytesMax
     }
 
     /// Whether `now()` may stand in a text: whatever is planned with it holds but once.
@@ -68,11 +81,16 @@ final class StatementCache: Sendable {
 /// The statements of a text, and the plans made of them so far.
 final class PreparedText: Sendable {
     let statements: [(statement: Statement, offset: Int)]
+    /// Of the stack that it needs, as `StatementStack` counts.
+    let depth: Int
     private let isKept: Bool
     private let plans: Mutex<[SelectPlan?]>
 
-    fileprivate init(_ statements: [(statement: Statement, offset: Int)], isKept: Bool) {
+    fileprivate init(
+        _ statements: [(statement: Statement, offset: Int)], depth: Int, isKept: Bool
+    ) {
         self.statements = statements
+        self.depth = depth
         self.isKept = isKept
         plans = Mutex(Array(repeating: nil, count: statements.count))
     }

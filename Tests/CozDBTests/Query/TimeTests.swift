@@ -40,6 +40,10 @@ internal import Testing
         #expect(
             Timestamp(nanoseconds: 0).text(offsetSeconds: -18_000, fractionDigits: .nine)
                 == "1969-12-31T19:00:00.000000000-05:00")
+        #expect(Timestamp(nanoseconds: 100).text() == "1970-01-01T00:00:00.0000001Z")
+        #expect(Timestamp(nanoseconds: -1).text() == "1969-12-31T23:59:59.999999999Z")
+        #expect(Timestamp.min.text(offsetSeconds: .min).hasSuffix("-23:59"))
+        #expect(Timestamp.max.text(offsetSeconds: .max).hasSuffix("+23:59"))
     }
 
     @Test func `zones know their switches, past and future`() throws {

@@ -160,6 +160,25 @@ struct Block {
     }
 }
 
+/// The columns that a reader asks its cursor for, each once.
+private struct WantedColumns {
+    var columns: [ColumnID] = []
+    /// By column, where it is among them; -1 where it is not.
+    var places: [Int]
+
+    init(_ source: PlannedSource) {
+        places = Array(repeating: -1, count: source.columnCount)
+    }
+
+    mutating func place(of column: ColumnID) -> Int {
+        if places[column] < 0 {
+            places[column] = columns.count
+            columns.append(column)
+        }
+        return places[column]
+    }
+}
+
 struct BlockReader {
     /// Cells of a block: about two and a half megabytes, however many columns there are.
     private static let cellCountMax = 1 << 18
@@ -178,9 +197,8 @@ struct BlockReader {
     private let counters: CounterBox
     private let counts: ReadCounts
     private let descending: Bool
-    /// The references that are more than nothing, and what each of them is made of.
-    private(set) var filled: [Int] = []
-    private var recipes: [Recipe] = []
+    /// The references that are more than nothing, ascending.
+    private(set) var filled: [(reference: Int, recipe: Recipe)] = []
     /// What each dimension is made of that differs from row to row.
     private var dimensionRecipes: [Recipe] = []
     private var cursor: RowCursor?
@@ -197,7 +215,7 @@ struct BlockReader {
     private var driving: [Int]
     private let referenceCount: Int
 
-    private enum Recipe {
+    enum Recipe {
         case column(Int, FieldType?)
         case output(Int, FieldType?)
         case constant(FieldValue?)
@@ -223,39 +241,28 @@ struct BlockReader {
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = BlockReader.drivers(driving ?? [], source, input.present)
-        var wanted: [ColumnID] = []
-        var places: [ColumnID: Int] = [:]
-        func recipe(_ binding: Binding, _ type: FieldType?) -> Recipe {
-            switch binding {
-            case .column(let id, _):
-                let place = places[id, default: wanted.count]
-                if places.updateValue(place, forKey: id) == nil { wanted.append(id) }
-                return .column(place, type)
-            case .output(let index): return .output(index, type)
-            case .tag(let name):
-                let value = input.tag(name)
-                // Another source has a field of that name, and of another type.
-                if let type, type != .string { return .constant(nil) }
-                return .constant(plan.value(ofTag: value, source))
-            case .missing, .computed: return .constant(nil)
-            }
-        }
+        var wanted = WantedColumns(source)
         let only = only.map { plan.closure($0) }
-        for index in input.present ?? Array(plan.references.indices) {
+        let presentCount = input.present?.count ?? plan.references.count
+        filled.reserveCapacity(presentCount)
+        wanted.columns.reserveCapacity(presentCount)
+        for number in 0..<presentCount {
+            let index = input.present?[number] ?? number
             let reference = plan.references[index]
             if let only, !only.contains(index) { continue }
             // A cast that no value survives.
             if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
-                recipes.append(.evaluation(evaluation))
+                filled.append((index, .evaluation(evaluation)))
             } else {
-                recipes.append(recipe(source.bindings[index], reference.type))
+                let binding = source.bindings[index]
+                filled.append((index, recipe(binding, reference.type, source, &wanted)))
             }
-            filled.append(index)
         }
         for (index, dimension) in source.dimensions.enumerated() where only == nil {
             switch dimension {
-            case .column, .output: dimensionRecipes.append(recipe(dimension, nil))
+            case .column, .output:
+                dimensionRecipes.append(recipe(dimension, nil, source, &wanted))
             case .computed:
                 if let function = plan.dimensions[index].function {
                     dimensionRecipes.append(.dimension(function))
@@ -264,18 +271,33 @@ struct BlockReader {
             }
         }
         // Only now: a row can also be read for the column by which it is grouped.
-        if drives(wanted, source) { self.driving = [] }
+        if drives(&wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
             let reader = BlockReader(
                 series.plan, series.input, driving: series.plan.auxiliary, in: series.plan.range,
                 descending: descending, blockRows: blockRows, counters: counters)
             inner.append(reader)
         }
-        if case .stored(let view, let series) = input.origin, !wanted.isEmpty {
+        if case .stored(let view, let series) = input.origin, !wanted.columns.isEmpty {
             cursor = view.rows(
-                of: series, columns: wanted, in: range, descending: descending,
+                of: series, columns: wanted.columns, in: range, descending: descending,
                 blockRows: blockRows, cellCountMax: BlockReader.cellCountMax, test: test(source),
                 counts: counts, pool: counters.columns)
+        }
+    }
+
+    private func recipe(
+        _ binding: Binding, _ type: FieldType?, _ source: PlannedSource,
+        _ wanted: inout WantedColumns
+    ) -> Recipe {
+        switch binding {
+        case .column(let id, _): return .column(wanted.place(of: id), type)
+        case .output(let index): return .output(index, type)
+        case .tag(let name):
+            // Another source has a field of that name, and of another type.
+            if let type, type != .string { return .constant(nil) }
+            return .constant(plan.value(ofTag: input.tag(name), source))
+        case .missing, .computed: return .constant(nil)
         }
     }
 
@@ -307,17 +329,21 @@ struct BlockReader {
 
     /// Whether each column asked for is one of those of which a row must have one: then there is
     /// no row without.
-    private func drives(_ wanted: [ColumnID], _ source: PlannedSource) -> Bool {
+    ///
+    /// - Parameter wanted: columns that are found lose their places.
+    private func drives(_ wanted: inout WantedColumns, _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
-        var sure: Set<ColumnID> = []
+        var missingCount = wanted.columns.count
         for index in driving {
             guard case .column(let column, isTag: false) = source.bindings[index],
                 // A cast can leave nothing of a value.
-                plan.references[index].type == view.schema.columns[column].type
+                plan.references[index].type == view.schema.columns[column].type,
+                wanted.places[column] >= 0
             else { continue }
-            sure.insert(column)
+            wanted.places[column] = -1
+            missingCount -= 1
         }
-        return wanted.allSatisfy { sure.contains($0) }
+        return missingCount == 0
     }
 
     /// The next rows that count; false when there are none left.
@@ -351,17 +377,25 @@ struct BlockReader {
             try counters.checkCancelled()
         case .computed(let series): return try readComputed(series, into: &block)
         }
-        // One for all that have no value in the block: of many columns few have.
-        let nothing = ResultVector.constant(nil, count: block.count)
-        block.references = Array(repeating: nothing, count: referenceCount)
-        for (number, index) in filled.enumerated() {
-            if number % 64 == 63 { try counters.checkCancelled() }
-            block.references[index] = vector(recipes[number], index, block, nothing)
-        }
-        for recipe in dimensionRecipes {
-            block.dimensions.append(vector(recipe, referenceCount, block, nothing))
-        }
+        try fill(&block)
         return true
+    }
+
+    /// Fills a block whose times are there. It does not mutate the reader: that would copy it for
+    /// each vector.
+    private func fill(_ block: inout Block) throws(DatabaseError) {
+        // One for all that have no value in the block: of many columns few have.
+        lazy var nothing = ResultVector.constant(nil, count: block.count)
+        block.references.reserveCapacity(referenceCount)
+        for (index, recipe) in filled {
+            while block.references.count < index { block.references.append(nothing) }
+            if index % 64 == 63 { try counters.checkCancelled() }
+            block.references.append(vector(recipe, index, block) ?? nothing)
+        }
+        while block.references.count < referenceCount { block.references.append(nothing) }
+        for recipe in dimensionRecipes {
+            block.dimensions.append(vector(recipe, referenceCount, block) ?? nothing)
+        }
     }
 
     /// The rows of a computed series count as they are.
@@ -385,12 +419,12 @@ struct BlockReader {
         return true
     }
 
+    /// What a recipe makes of the rows of a block; nil where none of them has a value.
+    ///
     /// - Parameters:
     ///   - index: of the reference.
     ///   - block: with the references before this one.
-    private func vector(
-        _ recipe: Recipe, _ index: Int, _ block: Block, _ nothing: ResultVector
-    ) -> ResultVector {
+    private func vector(_ recipe: Recipe, _ index: Int, _ block: Block) -> ResultVector? {
         let count = block.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
@@ -404,7 +438,7 @@ struct BlockReader {
         case (.column(let index, let type), _):
             let column = rows.columns[index]
             // Where no row has a value storage leaves the vectors out.
-            guard !column.isEmpty else { return nothing }
+            guard !column.isEmpty else { return nil }
             let vector = ResultVector(
                 type: column.type, bits: column.bits, isPresent: column.isPresent,
                 strings: column.strings)
@@ -415,7 +449,7 @@ struct BlockReader {
         case (.output(let index, let type), .derived):
             return type.map { derived[index].cast(to: $0) } ?? derived[index]
         case (.constant(let value?), _): return .constant(value, count: count)
-        default: return nothing
+        default: return nil
         }
     }
 

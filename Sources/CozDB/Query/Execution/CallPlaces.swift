@@ -1,5 +1,5 @@
 // Where the values of each call of a statement go: equal demands share a field or a collector. The
-// same for every group and series, so it is found once for each thread.
+// same for every group and series, so it is found once.
 
 /// What each group of a statement gathers.
 final class CallPlaces {
@@ -26,28 +26,26 @@ final class CallPlaces {
         var range: TimeRange
     }
 
-    private struct Demand: Hashable {
-        var reference: Int
-        var range: TimeRange
-    }
-
     let plan: SelectPlan
     /// For each call.
-    private(set) var places: [Place] = []
-    private(set) var fields: [Field] = []
-    private(set) var collectors: [Collector] = []
-    /// References that calls read, those of equal calls once.
-    private(set) var arguments: [Int] = []
+    let places: [Place]
+    let fields: [Field]
+    let collectors: [Collector]
+    /// References that calls read, ascending.
+    let arguments: [Int]
     /// Whether a call is of something that is computed from the columns of a row.
-    private(set) var hasComputed = false
+    let hasComputed: Bool
     /// Whether it matters when the values were that collectors keep. A rank outside buckets is
     /// dated with its own point only where it is the one call of the statement.
     let collectorsNeedTimes: Bool
-    /// By reference.
-    private var fieldsOfReferences: [[Int]] = []
-    private var collectorsOfReferences: [[Int]] = []
-    private var fieldNumbers: [Demand: Int] = [:]
-    private var collectorNumbers: [Demand: Int] = [:]
+    private let ofReferences: [Indices]
+    private let all: Indices
+
+    /// Numbers of fields and of collectors.
+    struct Indices {
+        var fields: [Int] = []
+        var collectors: [Int] = []
+    }
 
     init(_ plan: SelectPlan) {
         self.plan = plan
@@ -60,54 +58,81 @@ final class CallPlaces {
         let areSubqueries = plan.sources.allSatisfy { source in
             if case .subquery = source.origin { true } else { false }
         }
+        var gathered = Gathered(plan)
+        var isRead = [Bool](repeating: false, count: plan.references.count)
         for call in plan.calls {
             // A bucket of a subquery that begins before the range counts.
             var range = plan.range(of: call)
             if areSubqueries { range.lower = TimeRange.all.lower }
-            places.append(place(for: call, range))
-            if plan.references[call.argument].computation != nil { hasComputed = true }
+            gathered.add(call, range)
+            isRead[call.argument] = true
         }
-        arguments = Set(plan.calls.map(\.argument)).sorted()
-        fieldsOfReferences = plan.references.map { _ in [] }
-        collectorsOfReferences = fieldsOfReferences
-        for (index, field) in fields.enumerated() {
-            fieldsOfReferences[field.reference].append(index)
-        }
-        for (index, collector) in collectors.enumerated() {
-            collectorsOfReferences[collector.reference].append(index)
-        }
+        arguments = isRead.indices.filter { isRead[$0] }
+        hasComputed = arguments.contains { plan.references[$0].computation != nil }
+        (places, fields, collectors) = (gathered.places, gathered.fields, gathered.collectors)
+        ofReferences = gathered.ofReferences
+        all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
 
     /// The fields and collectors of some references; nil is all.
-    func indices(of references: [Int]?) -> (fields: [Int], collectors: [Int]) {
-        guard let references else { return (Array(fields.indices), Array(collectors.indices)) }
-        return (
-            references.flatMap { fieldsOfReferences[$0] },
-            references.flatMap { collectorsOfReferences[$0] }
-        )
+    func indices(of references: [Int]?) -> Indices {
+        guard let references else { return all }
+        return Indices(
+            fields: references.flatMap { ofReferences[$0].fields },
+            collectors: references.flatMap { ofReferences[$0].collectors })
+    }
+}
+
+/// What the calls of a plan ask, as far as they are known.
+private struct Gathered {
+    let plan: SelectPlan
+    var places: [CallPlaces.Place] = []
+    var fields: [CallPlaces.Field] = []
+    var collectors: [CallPlaces.Collector] = []
+    /// By reference: one each for few different ranges.
+    var ofReferences: [CallPlaces.Indices]
+
+    init(_ plan: SelectPlan) {
+        self.plan = plan
+        ofReferences = Array(repeating: CallPlaces.Indices(), count: plan.references.count)
     }
 
-    private func place(for call: PlannedCall, _ range: TimeRange) -> Place {
-        guard let type = plan.references[call.argument].type else { return .nowhere }
-        let demand = Demand(reference: call.argument, range: range)
-        guard let aggregate = call.aggregate, aggregate.isSimple, plan.auxiliary.isEmpty else {
-            if let known = collectorNumbers[demand] { return .collector(known) }
-            collectorNumbers[demand] = collectors.count
-            collectors.append(Collector(reference: call.argument, type: type, range: range))
-            return .collector(collectors.count - 1)
+    mutating func add(_ call: PlannedCall, _ range: TimeRange) {
+        let reference = call.argument
+        guard let type = plan.references[reference].type else { return places.append(.nowhere) }
+        if let aggregate = call.aggregate, aggregate.isSimple, plan.auxiliary.isEmpty {
+            places.append(.field(field(aggregate, type, reference, range)))
+        } else {
+            places.append(.collector(collector(type, reference, range)))
         }
+    }
+
+    private mutating func field(
+        _ aggregate: Aggregate, _ type: FieldType, _ reference: Int, _ range: TimeRange
+    ) -> Int {
         let isEnd = aggregate == .first || aggregate.isOfLast
-        if let known = fieldNumbers[demand] {
+        let known = ofReferences[reference].fields.first { fields[$0].range == range }
+        if let known {
             fields[known].needs.formUnion(BucketNeeds(aggregate))
             fields[known].isEndEnough = fields[known].isEndEnough && isEnd
-            return .field(known)
+            return known
         }
-        fieldNumbers[demand] = fields.count
+        ofReferences[reference].fields.append(fields.count)
         fields.append(
-            Field(
-                reference: call.argument, type: type, range: range, needs: BucketNeeds(aggregate),
+            CallPlaces.Field(
+                reference: reference, type: type, range: range, needs: BucketNeeds(aggregate),
                 isEndEnough: isEnd && plan.buckets == nil))
-        return .field(fields.count - 1)
+        return fields.count - 1
+    }
+
+    private mutating func collector(
+        _ type: FieldType, _ reference: Int, _ range: TimeRange
+    ) -> Int {
+        let known = ofReferences[reference].collectors.first { collectors[$0].range == range }
+        if let known { return known }
+        ofReferences[reference].collectors.append(collectors.count)
+        collectors.append(CallPlaces.Collector(reference: reference, type: type, range: range))
+        return collectors.count - 1
     }
 }
 

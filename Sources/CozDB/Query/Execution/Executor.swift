@@ -46,7 +46,9 @@ final class Executor {
     private let seriesShare: MemoryShare
     private var knownPlaces: CallPlaces?
 
-    init(options: QueryOptions, counters: CounterBox) {
+    /// - Parameter places: those of the plan that it will run, where they are known.
+    init(options: QueryOptions, counters: CounterBox, places: CallPlaces? = nil) {
+        knownPlaces = places
         self.options = options
         self.counters = counters
         seriesShare = MemoryShare(counters.memory)

@@ -6,8 +6,8 @@ extension GroupAggregation {
     mutating func scan(
         _ view: ExperimentView, _ series: Series, _ source: PlannedSource, _ present: [Int]?
     ) throws(DatabaseError) {
-        let (ownFields, ownCollectors) = demands.indices(of: present)
-        for index in ownFields {
+        let own = demands.indices(of: present)
+        for index in own.fields {
             guard
                 case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
             else { continue }
@@ -17,7 +17,7 @@ extension GroupAggregation {
             try scan(index, view, column, series, source.number)
             fields[index].endSeries()
         }
-        for index in ownCollectors {
+        for index in own.collectors {
             let reference = reference(ofCollector: index)
             guard case .column(let column, isTag: false) = source.bindings[reference]
             else { continue }

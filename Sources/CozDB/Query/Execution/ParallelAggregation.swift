@@ -88,11 +88,13 @@ private final class AggregationRound: @unchecked Sendable {
     /// Of each share of the units, what was read.
     private(set) var counters: [CounterBox] = []
     private let executor: Executor
+    private let places: CallPlaces
     private let shareUnitCount: Int
     private let isParallel: Bool
     private var isStarted = false
-    /// Shares that are left to do.
-    private let left: Monitor<Int>
+    /// Shares that are left to do; whoever does the last says so.
+    private let left: Atomic<Int>
+    private let isDone: Monitor<Bool>
     private let nextShare = Atomic(0)
 
     /// The first of the groups; nil where there are none.
@@ -117,7 +119,9 @@ private final class AggregationRound: @unchecked Sendable {
         shareUnitCount = isParallel ? max(1, shared) : units.count
         let shareCount = (units.count + shareUnitCount - 1) / shareUnitCount
         counters = (0..<shareCount).map { _ in executor.counters.emptied }
-        left = Monitor(shareCount)
+        left = Atomic(shareCount)
+        isDone = Monitor(shareCount == 0)
+        places = executor.places(of: plan)
     }
 
     /// Begins to work, where there is enough to do for other threads.
@@ -130,23 +134,30 @@ private final class AggregationRound: @unchecked Sendable {
     /// Returns when nobody works on it any more; what nobody has begun is not done.
     func stop() {
         guard isStarted else { return }
-        while takeShare() != nil { left.withLock { $0 -= 1 } }
-        left.withLock(when: { $0 == 0 }) { _ in }
+        while takeShare() != nil { finishShare() }
+        waitUntilDone()
     }
 
     /// Returns when all is done, some of it by the caller: no thread of others has to be there.
     func wait() {
         start()
         runShares()
-        left.withLock(when: { $0 == 0 }) { _ in }
+        waitUntilDone()
     }
 
     private func runShares() {
         while let share = takeShare() {
             run(share: share)
-            left.withLock { $0 -= 1 }
+            finishShare()
         }
     }
+
+    private func finishShare() {
+        let left = left.subtract(1, ordering: .acquiringAndReleasing).newValue
+        if left == 0 { isDone.withLock { $0 = true } }
+    }
+
+    private func waitUntilDone() { isDone.withLock(when: { $0 }) { _ in } }
 
     private func takeShare() -> Int? {
         let share = nextShare.add(1, ordering: .relaxed).oldValue
@@ -154,7 +165,8 @@ private final class AggregationRound: @unchecked Sendable {
     }
 
     private func run(share: Int) {
-        let own = Executor(options: executor.options, counters: counters[share])
+        let own = Executor(
+            options: executor.options, counters: counters[share], places: places)
         let first = share * shareUnitCount
         StopSign.$current.withValue(own.counters.stop) {
             var spare: GroupAggregation?

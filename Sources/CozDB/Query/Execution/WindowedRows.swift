@@ -108,7 +108,7 @@ struct WindowedRows {
                 counters: counters)
             var block = Block()
             while try reader.next(into: &block) {
-                for index in reader.filled {
+                for (index, _) in reader.filled {
                     let before = builders[index].sizeBytes
                     if before == 0 { builders[index].reserve(rowCount) }
                     builders[index].appendNulls(upTo: times.count)

@@ -15,7 +15,13 @@ enum StatementStack {
     static func run<Value>(
         _ text: String, _ options: QueryOptions, _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        let depth = min(depthBound(text, options), Parser.nestingDepthMax(options))
+        try run(depth: depthMax(text, options), body)
+    }
+
+    /// - Parameter depth: `depthMax` of the text.
+    static func run<Value>(
+        depth: Int, _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
         if depth <= smallDepth { return try body() }
         let result = RoomyStack.run(sizeBytes: baseSizeBytes + depth * levelSizeBytes) {
             Result { () throws(DatabaseError) in try body() }
@@ -30,10 +36,10 @@ enum StatementStack {
     }
 
     /// More levels than any statement of the text can have: whatever opens or goes on one counts.
-    private static func depthBound(_ text: String, _ options: QueryOptions) -> Int {
+    static func depthMax(_ text: String, _ options: QueryOptions) -> Int {
         var depth = levels(text.utf8)
         for case .regex(let pattern) in options.parameters.values { depth += levels(pattern.utf8) }
-        return depth
+        return min(depth, Parser.nestingDepthMax(options))
     }
 
     private static func levels(_ bytes: String.UTF8View) -> Int {

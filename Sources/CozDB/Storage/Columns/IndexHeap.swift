@@ -19,17 +19,15 @@ struct IndexHeap {
     mutating func removeFirst() {
         let last = entries.removeLast()
         guard !entries.isEmpty else { return }
-        entries[0] = last
-        var parent = 0
-        while true {
-            var smallest = parent
-            for child in (2 * parent + 1)..<(2 * parent + 3)
-            where child < entries.count && entries[child] < entries[smallest] {
-                smallest = child
-            }
-            if smallest == parent { return }
-            entries.swapAt(parent, smallest)
-            parent = smallest
+        // The hole goes down to where the last belongs.
+        var hole = 0
+        while 2 * hole + 1 < entries.count {
+            var child = 2 * hole + 1
+            if child + 1 < entries.count, entries[child + 1] < entries[child] { child += 1 }
+            if last < entries[child] { break }
+            entries[hole] = entries[child]
+            hole = child
         }
+        entries[hole] = last
     }
 }

@@ -16,12 +16,8 @@ final class ColumnPool {
 
     /// Whose columns these are: one view at a time.
     private var view: RowSources?
-    private var columns: [Place: OpenColumn] = [:]
-
-    private struct Place: Hashable {
-        var source: Int
-        var column: ColumnID
-    }
+    /// For each source, by the number of the field in its segment; empty until one is open.
+    private var columns: [[OpenColumn?]] = []
 
     init() {}
 
@@ -33,14 +29,17 @@ final class ColumnPool {
         else { return nil }
         if self.view !== view {
             self.view = view
-            columns = [:]
+            columns = Array(repeating: [], count: view.sources.count)
         }
-        let place = Place(source: source, column: column)
-        if let known = columns[place] { return known }
+        if columns[source].isEmpty {
+            columns[source] = Array(repeating: nil, count: segment.footer.fields.count)
+        } else if let known = columns[source][field] {
+            return known
+        }
         try StopSign.check()
         let opened = OpenColumn(
             SegmentColumnReader(segment, field: field, directory: try segment.directory(field)))
-        columns[place] = opened
+        columns[source][field] = opened
         return opened
     }
 }

@@ -18,10 +18,17 @@ struct SegmentRowWalk {
     /// Rows in the range that are still to come.
     private var rows: Range<Int>
     /// Readers of columns that have values in them, with their places among those asked for.
-    private var columns: [(place: Int, column: Column, open: ColumnPool.OpenColumn)] = []
+    private var columns: [OpenColumn] = []
     /// Indices of those that the window needs; all others wait for a row that they have.
     private var active: [Int] = []
     private var waiting = IndexHeap()
+
+    private struct OpenColumn {
+        /// Among the columns asked for.
+        var place: Int
+        var column: Column
+        var open: ColumnPool.OpenColumn
+    }
 
     /// Nil where rows of the series lie in several sources.
     init?(
@@ -45,19 +52,23 @@ struct SegmentRowWalk {
         }
         for (place, id) in columns.enumerated() {
             guard let open = try pool.column(id, source: part.source, of: view) else { continue }
-            let inRange = open.reader.directory.blocks(rows: rows).count
+            let directory = open.reader.directory
+            let inRange = directory.blocks(rows: rows).count
             counts?.blocksInRange += inRange
-            counts?.blocksOutOfRange +=
-                open.reader.directory.blocks(rows: part.rows).count - inRange
-            if inRange > 0 { self.columns.append((place, view.schema.columns[id], open)) }
+            if rows != part.rows {
+                counts?.blocksOutOfRange += directory.blocks(rows: part.rows).count - inRange
+            }
+            if inRange == 0 { continue }
+            self.columns.append(
+                OpenColumn(place: place, column: view.schema.columns[id], open: open))
         }
         for index in self.columns.indices { wait(index, from: rows.lowerBound) }
     }
 
     /// Lets a column wait for the first row it may have from one on; it is done where it has none.
     private mutating func wait(_ index: Int, from row: Int) {
-        let reader = columns[index].open.reader
-        if let row = reader.nextRow(from: row, before: rows.upperBound) {
+        guard row < rows.upperBound else { return }
+        if let row = columns[index].open.reader.nextRow(from: row, before: rows.upperBound) {
             waiting.push(index, Int64(row))
         }
     }
@@ -83,10 +94,12 @@ struct SegmentRowWalk {
             var found: [(place: Int, type: FieldType, values: RowValues)] = []
             var isThere = [Bool](repeating: false, count: window.count)
             for index in active {
-                let (place, column, open) = columns[index]
-                let values = try values(column, open, window)
+                let column = columns[index]
+                let values = try values(column.column, column.open, window)
                 for row in values.rows { isThere[Int(row)] = true }
-                if !values.rows.isEmpty { found.append((place, column.type, values)) }
+                if !values.rows.isEmpty {
+                    found.append((column.place, column.column.type, values))
+                }
             }
             for index in active { wait(index, from: window.upperBound) }
             active.removeAll(keepingCapacity: true)

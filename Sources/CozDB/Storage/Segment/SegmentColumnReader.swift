@@ -231,13 +231,18 @@ struct SegmentColumnReader {
 
     /// The first row from one on, and before another, that may have a value: exact in the block
     /// decoded last, else where the next block begins; nil where there is none.
+    ///
+    /// Inlined, since a call would copy a reader that lies in a class.
+    @inline(__always)
     func nextRow(from row: Int, before end: Int) -> Int? {
-        guard row < end, let block = directory.blocks(rows: row..<end).first else { return nil }
-        let first = max(row, directory.rows(ofBlock: block).lowerBound)
-        guard block == loadedBlock else { return first }
-        let place = places(of: first..<end).lowerBound
-        if place < loadedRange.upperBound { return Int(loadedRows[place]) }
-        return nextRow(from: directory.rows(ofBlock: block).upperBound, before: end)
+        guard row < end else { return nil }
+        for block in directory.blocks(rows: row..<end) {
+            let first = max(row, directory.rows(ofBlock: block).lowerBound)
+            if block != loadedBlock { return first }
+            let place = places(of: first..<end).lowerBound
+            if place < loadedRange.upperBound { return Int(loadedRows[place]) }
+        }
+        return nil
     }
 
     /// Whether a block is the one decoded last.
@@ -431,17 +436,17 @@ struct SegmentColumnReader {
     private func check(
         _ words: [UInt64], below count: Int, block: Int
     ) throws(DatabaseError) {
-        // Nearly always one of two sums tells: every word is a time, or no number is too large.
+        // Mostly one of two sums tells: every word is a time, or no number is too large. Eight
+        // words go into them at a time, which is three times as fast as to find the largest.
         var all = UInt64.max
         var any: UInt64 = 0
         for word in words {
             all &= word
             any |= word
         }
-        guard
-            ISOTime.isWord(all) || any < UInt64(count)
-                || words.allSatisfy({ ISOTime.isWord($0) || $0 < UInt64(count) })
-        else {
+        if ISOTime.isWord(all) || any < UInt64(count) { return }
+        if words.reduce(0, max) < UInt64(count) { return }
+        guard words.allSatisfy({ ISOTime.isWord($0) || $0 < UInt64(count) }) else {
             throw damaged(block, "a string code beyond the dictionary of \(count)")
         }
     }
