@@ -261,8 +261,10 @@ final class Executor {
             guard groups.count < options.groupCountMax else { throw tooManyGroups() }
             groups.append(InputGroup(key: key, inputs: [input]))
         }
-        if !isSorted { groups.sort { $0.key < $1.key } }
-        return groups
+        if isSorted { return groups }
+        let sorted = groups.sortedUnlessStopped { $0.key < $1.key }
+        try counters.checkCancelled()
+        return sorted
     }
 
     func tooManyGroups() -> DatabaseError {

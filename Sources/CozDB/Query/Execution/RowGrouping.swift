@@ -32,7 +32,7 @@ extension Executor {
             }
             for key in seen { groups[key]?.endSeries() }
         }
-        for key in limited(groups.keys.sorted(), plan, \.name) {
+        for key in limited(try sorted(groups.keys), plan, \.name) {
             guard let aggregation = groups[key] else { continue }
             try write(plan, key, try lists(plan, aggregation), into: output)
         }
@@ -67,7 +67,7 @@ extension Executor {
                 try share.grow((groups[key]?.sizeBytes ?? 0) - before)
             }
         }
-        for key in limited(groups.keys.sorted(), plan, \.name) {
+        for key in limited(try sorted(groups.keys), plan, \.name) {
             guard let group = groups[key] else { continue }
             let times = group.times
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
@@ -77,6 +77,12 @@ extension Executor {
                 group.builders.map { $0.finished().filtered(order) })
             try writer.finish()
         }
+    }
+
+    private func sorted(_ keys: some Sequence<GroupKey>) throws(DatabaseError) -> [GroupKey] {
+        let sorted = keys.sortedUnlessStopped(<)
+        try counters.checkCancelled()
+        return sorted
     }
 
     /// Reads a series and hands over, for each block, the rows of each group.
@@ -96,8 +102,9 @@ extension Executor {
         while try reader.next(into: &block) {
             var grouping = BlockGrouping(
                 shared: shared, changing: changing, isByNumber: isByNumber)
-            grouping.add(block)
+            try grouping.add(block)
             for (key, rows) in zip(grouping.keys, grouping.rows) {
+                try counters.checkCancelled()
                 let part = Block(
                     times: rows.map { block.times[$0] },
                     references: block.references.map { $0.filtered(rows) })
@@ -139,30 +146,33 @@ private struct BlockGrouping {
         self.isByNumber = isByNumber
     }
 
-    mutating func add(_ block: Block) {
+    /// - Throws: `cancelled`.
+    mutating func add(_ block: Block) throws(DatabaseError) {
         if block.dimensions.count == 1, block.dimensions[0].type == .string {
-            addByCode(block, block.dimensions[0])
+            try addByCode(block, block.dimensions[0])
         } else {
-            addByCodes(block)
+            try addByCodes(block)
         }
     }
 
     /// One attribute: its code is an index, or a time, which is grouped by what it prints.
-    private mutating func addByCode(_ block: Block, _ dimension: ResultVector) {
+    private mutating func addByCode(
+        _ block: Block, _ dimension: ResultVector
+    ) throws(DatabaseError) {
         var places = [Int](repeating: -1, count: dimension.strings.count + 1)
         for row in 0..<block.count {
             if dimension.isPresent[row], ISOTime.isWord(dimension.bits[row]) {
-                rows[place(block, row)].append(row)
+                rows[try place(block, row)].append(row)
                 continue
             }
             let code = dimension.isPresent[row] ? Int(dimension.bits[row]) + 1 : 0
-            if places[code] < 0 { places[code] = place(block, row) }
+            if places[code] < 0 { places[code] = try place(block, row) }
             rows[places[code]].append(row)
         }
     }
 
     /// Combinations are numbered one dimension after the other.
-    private mutating func addByCodes(_ block: Block) {
+    private mutating func addByCodes(_ block: Block) throws(DatabaseError) {
         var combined = [Int](repeating: 0, count: block.count)
         for dimension in block.dimensions {
             var numbers: [CodePair: Int] = [:]
@@ -183,12 +193,13 @@ private struct BlockGrouping {
         }
         var places = [Int](repeating: -1, count: (combined.max() ?? 0) + 1)
         for row in 0..<block.count {
-            if places[combined[row]] < 0 { places[combined[row]] = place(block, row) }
+            if places[combined[row]] < 0 { places[combined[row]] = try place(block, row) }
             rows[places[combined[row]]].append(row)
         }
     }
 
-    private mutating func place(_ block: Block, _ row: Int) -> Int {
+    private mutating func place(_ block: Block, _ row: Int) throws(DatabaseError) -> Int {
+        if keys.count & 255 == 0 { try StopSign.check() }
         var key = shared
         for (place, index) in changing.enumerated() {
             let dimension = block.dimensions[place]

@@ -384,6 +384,7 @@ struct TagScan {
             for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
         for attribute in view.schema.attributes {
+            try counters.checkCancelled()
             for series in series where try view.mayHave(attribute.id, series) {
                 names.insert(Name(attribute.name))
                 break
@@ -409,10 +410,16 @@ struct TagScan {
                 try counters.checkCancelled()
             }
         }
-        guard let valueCondition else { return values.sorted() }
-        var accepted: [Name] = []
-        for value in values where try valueCondition.accepts(value.text) { accepted.append(value) }
-        return accepted.sorted()
+        var accepted = Array(values)
+        if let valueCondition {
+            accepted.removeAll()
+            for value in values where try valueCondition.accepts(value.text) {
+                accepted.append(value)
+            }
+        }
+        let sorted = accepted.sortedUnlessStopped(<)
+        try counters.checkCancelled()
+        return sorted
     }
 
     /// Names of the tags that have a value of which `value` in WHERE holds.
