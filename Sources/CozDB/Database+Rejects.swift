@@ -147,7 +147,7 @@ extension Database {
                     entries += try RejectsFile.read(
                         info, under: reader.directory, databaseID: manifest.databaseID)
                 }
-                return entries + replay.memtable.journal
+                return entries + replay.memtable.journal.entries
             }
         }
     }

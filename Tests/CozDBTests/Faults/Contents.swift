@@ -48,7 +48,10 @@ struct Contents: Equatable {
         switch database.store {
         case .writer(let engine):
             let (files, recent) = engine.state.withLock {
-                ($0.manifest.rejects, ($0.frozen?.journal ?? []) + $0.memtable.journal)
+                (
+                    $0.manifest.rejects,
+                    ($0.frozen?.journal.entries ?? []) + $0.memtable.journal.entries
+                )
             }
             for info in files {
                 entries += try RejectsFile.read(
@@ -57,7 +60,7 @@ struct Contents: Equatable {
             entries += recent
         case .reader(let reader):
             let (manifest, recent) = try reader.read { manifest, _, replay throws(DatabaseError) in
-                (manifest, replay.memtable.journal)
+                (manifest, replay.memtable.journal.entries)
             }
             for info in manifest.rejects {
                 entries += try RejectsFile.read(

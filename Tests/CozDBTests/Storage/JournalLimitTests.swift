@@ -96,6 +96,28 @@ struct JournalLimitTests {
         #expect(sizes[2] - sizes[0] <= 4, "\(sizes)")
     }
 
+    @Test func `files of many sessions are merged as segments are`() throws {
+        let system = FaultyFileSystem()
+        func files() -> Int { system.files.count { $0.hasPrefix("db/rejects/") } }
+        var most = 0
+        for number in 1...100 {
+            let database = try Self.open(system)
+            _ = try database.write(Self.batch(["same", "line \(number)"], from: 2 * number))
+            try database.close()
+            most = max(most, files())
+        }
+        #expect(most <= 10)
+        let database = try Self.open(system)
+        let expected = try Self.entries(database)
+        #expect(expected.count == 101)
+        #expect(expected[0] == "same 2 100 200")
+        _ = try database.write(Self.batch(["same"], from: 202))
+        try database.compact()
+        #expect(try Self.entries(database) == ["same 2 101 202"] + expected.dropFirst())
+        try database.close()
+        #expect(files() == 1)
+    }
+
     @Test func `a full journal counts what it does not keep, until it is cleared`() throws {
         let system = FaultyFileSystem()
         var database = try Self.open(system, sizeBytesMax: 2000)

@@ -19,6 +19,8 @@ struct DatabaseRepair {
     private var isSuperseded = false
     /// Logs that only a newer manifest named.
     private var adoptedLogs: Set<UInt64> = []
+    /// Whether files of the rejects journal that no manifest names were taken in.
+    private var hasNewerRejects = false
     /// Files that go aside.
     private var aside: [FileName] = []
     private var nextNumber: UInt64
@@ -118,16 +120,14 @@ struct DatabaseRepair {
     /// Takes in files that are newer than the manifest, where it is shown to be an older one: the
     /// witness knows a newer one, or what it names is gone, as only a newer one lets it go.
     private mutating func adoptNewer(_ files: FoundFiles) {
-        let segments = Set(files.segments.map(\.info.number))
-            .union(
-                files.unreadable.compactMap { entry in
-                    if case .segment(let number) = entry.name { number } else { nil }
-                })
-        let logs = Set(files.logs.map(\.number))
+        let there = Set(
+            files.segments.map { .segment($0.info.number) } + files.logs.map { .log($0.number) }
+                + files.rejects.map { .rejects($0.number) } + files.unreadable.map(\.name))
         let isOlder = (witness?.generation ?? 0) > manifest.generation
         let isGone =
-            manifest.segments.contains { !segments.contains($0.number) }
-            || manifest.logs.contains { !logs.contains($0.number) }
+            manifest.segments.contains { !there.contains(.segment($0.number)) }
+            || manifest.logs.contains { !there.contains(.log($0.number)) }
+            || manifest.rejects.contains { !there.contains(.rejects($0.number)) }
         isSuperseded = isOlder || isGone && !WitnessCheck.isNewest(manifest, witness)
         manifest.generation = max(manifest.generation, witness?.generation ?? 0)
         guard isSuperseded else { return }
@@ -149,6 +149,7 @@ struct DatabaseRepair {
         manifest.logs += newerLogs.map(DatabaseRepair.open)
         adoptedLogs = Set(newerLogs.map(\.number))
         manifest.rejects += newerRejects
+        hasNewerRejects = !newerRejects.isEmpty
         add(
             FileName.manifest.text, nil,
             LossText(
@@ -305,7 +306,7 @@ struct DatabaseRepair {
             manifest.segments.append(info)
             manifest.add(flush.counters)
         }
-        if !memtable.journal.isEmpty { try writeRejects(memtable.journal) }
+        if !memtable.journal.isEmpty { try writeRejects(memtable.journal.entries) }
     }
 
     private mutating func writeRejects(_ entries: [JournalEntry]) throws(DatabaseError) {
@@ -334,6 +335,12 @@ struct DatabaseRepair {
             } catch {
                 if error.isFailedCall { throw error }
                 let isThere = error.kind != .notFound
+                if !isThere, hasNewerRejects {
+                    report.notes.append(
+                        "\(DatabaseRepair.path(name)) is gone, as after a merge or a deletion; "
+                            + "newer rejects files have what was left of it")
+                    continue
+                }
                 let whole = isThere ? try entriesBeforeEnd(of: info) : nil
                 add(
                     DatabaseRepair.path(name), error.offset,

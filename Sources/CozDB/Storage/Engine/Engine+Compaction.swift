@@ -1,4 +1,5 @@
-// Runs merges: in the background after flushes, at close, and when asked.
+// Runs merges, of segments and of files of the rejects journal: in the background after flushes, at
+// close, and when asked.
 
 extension Engine {
     /// Lets the background look for segments to merge.
@@ -35,6 +36,7 @@ extension Engine {
                     || needsRewrite(segments)
                 return isWanted ? segments.indices : nil
             }
+            try mergeRejects { $0.count > 1 ? $0.indices : nil }
         }
     }
 
@@ -54,6 +56,7 @@ extension Engine {
                 choose(segments.map(\.sizeBytes), segments.firstIndex(where: \.isHasty))
             }
         }
+        try mergeRejects { choose($0, nil) }
     }
 
     /// Merges segments of each experiment once. Small merges of many experiments share a manifest:
@@ -90,6 +93,28 @@ extension Engine {
                 }
             }
         }
+    }
+
+    /// Replaces neighbours among the files of the rejects journal by one: each flush adds one.
+    ///
+    /// - Parameter choose: gets their sizes, oldest first.
+    private func mergeRejects(_ choose: ([Int]) -> Range<Int>?) throws(DatabaseError) {
+        let files = state.withLock { $0.manifest.rejects }
+        guard let range = choose(files.map(\.sizeBytes)) else { return }
+        let merged = try makingRoom { () throws(DatabaseError) in
+            var journal = RejectsJournal()
+            for info in files[range] {
+                for entry in try rejects(info) { journal.append(entry) }
+            }
+            return try writeRejects(journal.entries)
+        }
+        let inputs = Set(files[range].map(\.number))
+        try replaceManifest { manifest in
+            // A flush may have added others behind them.
+            manifest.rejects.removeAll { inputs.contains($0.number) }
+            if let merged { manifest.rejects.insert(merged, at: range.lowerBound) }
+        }
+        retire(inputs.map { .rejects($0) })
     }
 
     /// Replaces adjacent segments of one experiment by one with the same rows.

@@ -81,7 +81,7 @@ extension Engine {
                 files.counters.add(flush.counters)
                 files.merges.add(flush.merges)
             }
-            files.rejects = try writeRejects(memtable.journal)
+            files.rejects = try writeRejects(memtable.journal.entries)
             return files
         } catch {
             // Nothing names them; they only take space, which may be what is missing.

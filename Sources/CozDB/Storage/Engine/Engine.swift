@@ -88,8 +88,8 @@ final class Engine: Sendable {
 
         /// Bytes of the rejects journal, in files and in memory.
         var journalSizeBytes: Int {
-            manifest.rejects.reduce(0) { $0 + $1.sizeBytes } + memtable.journalSizeBytes
-                + (frozen?.journalSizeBytes ?? 0)
+            manifest.rejects.reduce(0) { $0 + $1.sizeBytes } + memtable.journal.sizeBytes
+                + (frozen?.journal.sizeBytes ?? 0)
         }
     }
 
@@ -136,7 +136,8 @@ final class Engine: Sendable {
             let (stored, recent) = try state.withLock { state throws(DatabaseError) in
                 if state.phase >= .closed { throw Engine.closed() }
                 return (
-                    state.manifest.rejects, (state.frozen?.journal ?? []) + state.memtable.journal
+                    state.manifest.rejects,
+                    (state.frozen?.journal.entries ?? []) + state.memtable.journal.entries
                 )
             }
             do throws(DatabaseError) {

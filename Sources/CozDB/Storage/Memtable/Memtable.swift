@@ -46,12 +46,7 @@ final class Memtable {
     /// String values and attribute values of all tables.
     let strings = ByteArena()
     /// Entries of the rejects journal that no file holds yet.
-    private(set) var journal: [JournalEntry] = []
-    /// Memory that they take, roughly.
-    private(set) var journalSizeBytes = 0
-    /// Places in the journal of counts.
-    private var repeatPlaces: [UInt64: Int] = [:]
-    private var droppedPlace: Int?
+    private(set) var journal = RejectsJournal()
     /// Sequence of the last commit applied; 0 for none.
     private(set) var lastSequence: UInt64 = 0
 
@@ -60,7 +55,7 @@ final class Memtable {
     private var tablesSizeBytes = 0
     private var tableSizes: [Int: Int] = [:]
 
-    var sizeBytes: Int { tablesSizeBytes + strings.sizeBytes + journalSizeBytes }
+    var sizeBytes: Int { tablesSizeBytes + strings.sizeBytes + journal.sizeBytes }
 
     var isEmpty: Bool {
         journal.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
@@ -94,30 +89,7 @@ final class Memtable {
         ISOTime.word(of: text) ?? UInt64(truncatingIfNeeded: strings.intern(text))
     }
 
-    /// Counts of one thing become one, however many commits there are.
-    fileprivate func append(_ entry: JournalEntry) {
-        switch entry {
-        case .repeated(let id, let count, let line, let column):
-            if let place = repeatPlaces[id],
-                case .repeated(_, let before, let lastLine, _) = journal[place]
-            {
-                journal[place] = .repeated(
-                    id: id, count: min(before + count, JournalEntry.countMax),
-                    line: max(line, lastLine), column: column)
-                return
-            }
-            repeatPlaces[id] = journal.count
-        case .dropped(let count):
-            if let place = droppedPlace, case .dropped(let before) = journal[place] {
-                journal[place] = .dropped(count: min(before + count, JournalEntry.countMax))
-                return
-            }
-            droppedPlace = journal.count
-        case .refusal, .mark: break
-        }
-        journal.append(entry)
-        journalSizeBytes += entry.sizeBytes
-    }
+    fileprivate func append(_ entry: JournalEntry) { journal.append(entry) }
 }
 
 /// Translates the numbers of a commit record into those of the memtable.
