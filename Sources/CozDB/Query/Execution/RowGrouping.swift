@@ -15,26 +15,20 @@ extension Executor {
     private func runAggregateByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
-        var groups: [GroupKey: GroupAggregation] = [:]
+        var met = MetGroups<GroupAggregation>(self)
         let arguments = plan.calls.map(\.argument)
-        let share = MemoryShare(counters.memory)
         for input in inputs {
-            var seen: Set<GroupKey> = []
+            var seen: [Int] = []
             try deal(plan, input, driving: arguments, descending: false) {
                 key, part throws(DatabaseError) in
-                if groups[key] == nil {
-                    guard groups.count < options.groupCountMax else { throw tooManyGroups() }
-                    try share.grow(key.sizeBytes + 1000)
-                    groups[key] = GroupAggregation(plan, self)
-                }
-                try groups[key]?.add(part, plan.sources[input.source])
-                seen.insert(key)
+                let place = try met.place(of: key, sizeBytes: 1000) { GroupAggregation(plan, self) }
+                try met.groups[place].add(part, plan.sources[input.source])
+                seen.append(place)
             }
-            for key in seen { groups[key]?.endSeries() }
+            for place in seen { met.groups[place].endSeries() }
         }
-        for key in limited(try sorted(groups.keys), plan, \.name) {
-            guard let aggregation = groups[key] else { continue }
-            try write(plan, key, try lists(plan, aggregation), into: output)
+        for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
+            try write(plan, met.keys[place], try lists(plan, met.groups[place]), into: output)
         }
     }
 
@@ -48,41 +42,32 @@ extension Executor {
     private func runRawByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
-        var groups: [GroupKey: RowCollector] = [:]
+        var met = MetGroups<RowCollector>(self)
         let share = MemoryShare(counters.memory)
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try deal(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
                 key, part throws(DatabaseError) in
-                if groups[key] == nil {
-                    guard groups.count < options.groupCountMax else { throw tooManyGroups() }
-                    try share.grow(key.sizeBytes + 200)
-                    groups[key] = RowCollector(
-                        builders: plan.references.map { VectorBuilder(type: $0.type) })
+                let place = try met.place(of: key, sizeBytes: 200) {
+                    RowCollector(builders: plan.references.map { VectorBuilder(type: $0.type) })
                 }
-                let before = groups[key]?.sizeBytes ?? 0
-                groups[key]?.times += part.times
+                let before = met.groups[place].sizeBytes
+                met.groups[place].times += part.times
                 for index in part.references.indices {
-                    groups[key]?.builders[index].append(part.references[index])
+                    met.groups[place].builders[index].append(part.references[index])
                 }
-                try share.grow((groups[key]?.sizeBytes ?? 0) - before)
+                try share.grow(met.groups[place].sizeBytes - before)
             }
         }
-        for key in limited(try sorted(groups.keys), plan, \.name) {
-            guard let group = groups[key] else { continue }
+        for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
+            let group = met.groups[place]
             let times = group.times
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
-            var writer = RowWriter(plan, key, output)
+            var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
                 times: order.map { times[$0] },
                 group.builders.map { $0.finished().filtered(order) })
             try writer.finish()
         }
-    }
-
-    private func sorted(_ keys: some Sequence<GroupKey>) throws(DatabaseError) -> [GroupKey] {
-        let sorted = keys.sortedUnlessStopped(<)
-        try counters.checkCancelled()
-        return sorted
     }
 
     /// Reads a series and hands over, for each block, the rows of each group.
@@ -111,6 +96,42 @@ extension Executor {
                 try body(key, part)
             }
         }
+    }
+}
+
+/// Groups in the order in which rows of them were met.
+private struct MetGroups<Group> {
+    private(set) var keys: [GroupKey] = []
+    var groups: [Group] = []
+    private var places: [GroupKey: Int] = [:]
+    private let executor: Executor
+    private let share: MemoryShare
+
+    init(_ executor: Executor) {
+        self.executor = executor
+        share = MemoryShare(executor.counters.memory)
+    }
+
+    /// Where a group is among those met.
+    ///
+    /// - Parameter sizeBytes: what a new one takes, about, without its key.
+    mutating func place(
+        of key: GroupKey, sizeBytes: Int, _ make: () -> Group
+    ) throws(DatabaseError) -> Int {
+        if let known = places[key] { return known }
+        guard groups.count < executor.options.groupCountMax else { throw executor.tooManyGroups() }
+        try share.grow(key.sizeBytes + sizeBytes)
+        places[key] = groups.count
+        keys.append(key)
+        groups.append(make())
+        return groups.count - 1
+    }
+
+    /// Their places, by ascending keys.
+    func sortedPlaces() throws(DatabaseError) -> [Int] {
+        let sorted = keys.indices.sortedUnlessStopped { keys[$0] < keys[$1] }
+        try executor.counters.checkCancelled()
+        return sorted
     }
 }
 

@@ -5,8 +5,12 @@ extension Planner {
         _ plan: SelectPlan, _ fields: [SelectField]
     ) throws(DatabaseError) {
         // References first: the types of calls depend on them.
-        for field in fields { try plan.register(field.expression) }
+        for (number, field) in fields.enumerated() {
+            if number % 256 == 0 { try StopSign.check() }
+            try plan.register(field.expression)
+        }
         try bindReferences(plan, from: 0)
+        try StopSign.check()
         try checkDimensions(plan)
         plan.seriesFunctions = plan.references.indices.compactMap { index in
             guard case .series(let function)? = plan.references[index].computation else {
@@ -15,7 +19,8 @@ extension Planner {
             return (index, function)
         }
         var callTexts: [Name: Int] = [:]
-        for field in fields {
+        for (number, field) in fields.enumerated() {
+            if number % 256 == 0 { try StopSign.check() }
             let (evaluation, type) = try DatabaseError.located(at: field.offset) {
                 () throws(DatabaseError) in
                 let evaluation = try self.evaluation(field.expression, plan, &callTexts)
