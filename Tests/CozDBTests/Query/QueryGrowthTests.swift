@@ -153,7 +153,7 @@ struct ForgetfulSink: QueryResultSink {
             Axis(.rows, 500, "IN numbers") {
                 "SELECT count(f) FROM m WHERE f IN (" + list($0, ",") { "\($0)" } + ")"
             },
-            Axis(.rows, 500, "IN both") {
+            Axis(.rows, 2000, "IN both") {
                 "SELECT count(f) FROM m WHERE s IN (" + list($0, ",") { "'text \($0)'" }
                     + ") OR f IN (" + list($0, ",") { "\($0)" } + ")"
             },
@@ -169,14 +169,17 @@ struct ForgetfulSink: QueryResultSink {
             "SELECT * FROM m ORDER BY time DESC", "SELECT count(f) FROM m WHERE s =~ /7$/",
             "SELECT count(f) FROM m GROUP BY a", "SELECT f FROM m GROUP BY a",
             "SELECT count(f) FROM m GROUP BY time(1s)", "SHOW TAG VALUES WITH KEY = a",
-            "SELECT mode(f) OVER 100s FROM m", "SELECT integral(f) FROM m",
+            "SELECT mode(f) OVER (100s BEFORE s) FROM m", "SELECT integral(f) FROM m",
         ].map { Axis(.rows, 500, $0) }
         + [
-            "SELECT * FROM m", "SELECT count(*) FROM m", "SELECT count(*) FROM m GROUP BY *",
-            "SELECT * FROM m GROUP BY *", "SHOW SERIES", "SHOW TAG VALUES WITH KEY = /./",
+            "SELECT * FROM m", "SELECT count(*) FROM m GROUP BY *", "SELECT * FROM m GROUP BY *",
+            "SHOW SERIES", "SHOW TAG VALUES WITH KEY =~ /./",
             "SHOW FIELDS", "SHOW SERIES CARDINALITY", "SELECT * FROM m ORDER BY time DESC",
             "SELECT top(f, id_participant, 3) FROM m", "SELECT mean(f) FROM m GROUP BY a",
         ].map { Axis(.series, 500, $0) }
+        // Enough for several threads from the first size on.
+        + [Axis(.series, 4000, "SELECT count(*) FROM m")]
+        + [Axis(.sparseSeries, 1000, "SELECT count(f1) FROM m")]
         + [
             Axis(.series, 120, "OR of participants") {
                 "SELECT f FROM m WHERE " + list($0, " OR ") { "id_participant = 'p\($0)'" }
@@ -187,23 +190,26 @@ struct ForgetfulSink: QueryResultSink {
         ]
         + [
             "SELECT count(*) FROM m", "SHOW FIELDS", "SELECT last(*) FROM m",
-            "SELECT count(*) FROM m GROUP BY *", "SELECT median(*) FROM m",
+            "SELECT count(*) FROM m GROUP BY * SLIMIT 3", "SELECT median(*) FROM m",
+            "SELECT f1 FROM m",
+            "SELECT f1 FROM m WHERE f1 > 0", "SELECT f1 FROM m GROUP BY *",
+            "SELECT * FROM m LIMIT 5", "SHOW SERIES",
         ].map { Axis(.sparseSeries, 250, $0) }
         + [
             "SELECT * FROM /./", "SELECT count(*) FROM /./", "SHOW FIELD KEYS", "SHOW FIELDS",
-            "SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG KEYS", "SHOW TAG VALUES WITH KEY = /./",
+            "SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG KEYS", "SHOW TAG VALUES WITH KEY =~ /./",
         ].map { Axis(.experiments, 100, $0) }
         + [
             Axis(.experiments, 100, "experiments of FROM") {
                 "SELECT f FROM " + list($0, ",") { "m\($0)" }
             },
-            Axis(.experiments, 100, "subqueries of FROM") {
+            Axis(.experiments, 50, "subqueries of FROM") {
                 "SELECT f FROM " + list($0, ",") { "(SELECT f FROM m\($0))" }
             },
         ]
         + [
             "SELECT * FROM m", "SELECT f FROM m GROUP BY *", "SHOW TAG KEYS", "SHOW SERIES",
-            "SHOW TAG VALUES WITH KEY = /./", "SELECT count(f) FROM m GROUP BY /./",
+            "SHOW TAG VALUES WITH KEY =~ /./", "SELECT count(f) FROM m GROUP BY /./",
         ].map { Axis(.tags, 250, $0) }
         + [
             Axis(.tags, 120, "tags of WHERE") {

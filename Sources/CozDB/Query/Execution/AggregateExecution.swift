@@ -257,12 +257,14 @@ struct GroupAggregation {
         let source = plan.sources[input.source]
         let count = series.times.count
         var block = Block(times: series.times)
+        var tags = TagValues(input)
         for (binding, reference) in zip(source.bindings, plan.references) {
             var vector = ResultVector.nothing
             switch binding {
             case .output(let index): vector = series.columns[index]
             case .tag(let name):
-                vector = .constant(plan.value(ofTag: input.tag(name), source), count: count)
+                vector = .constant(
+                    plan.value(ofTag: tags.value(of: name), source), count: count)
             case .column, .computed, .missing: vector = .constant(nil, count: count)
             }
             block.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)

@@ -131,14 +131,18 @@ struct InputSeries {
 
     /// The value of a tag; empty where the series does not have it.
     func tag(_ name: String) -> String {
-        let tags: [(name: String, value: String)]
-        switch origin {
-        case .stored(_, let series): return series.key.value(of: name) ?? ""
-        case .material(let series): tags = series.tags
-        case .derived(let series): tags = series.tags
-        case .computed(let series): return series.input.tag(name)
-        }
+        if case .stored(_, let series) = origin { return series.key.value(of: name) ?? "" }
         return tags.first { Name($0.name) == Name(name) }?.value ?? ""
+    }
+
+    /// All of its tags.
+    var tags: [(name: String, value: String)] {
+        switch origin {
+        case .stored(_, let series): series.key.tags
+        case .material(let series): series.tags
+        case .derived(let series): series.tags
+        case .computed(let series): series.input.tags
+        }
     }
 }
 
@@ -162,20 +166,28 @@ struct Block {
 
 /// The columns that a reader asks its cursor for, each once.
 private struct WantedColumns {
-    var columns: [ColumnID] = []
-    /// By column, where it is among them; -1 where it is not.
-    var places: [Int]
+    /// So many are looked through: there is a reader for each series, and most want few.
+    private static let searchedCountMax = 128
 
-    init(_ source: PlannedSource) {
-        places = Array(repeating: -1, count: source.columnCount)
+    private(set) var columns: [ColumnID] = []
+    /// Of all, once there are more.
+    private var places: [ColumnID: Int] = [:]
+
+    mutating func reserve(_ count: Int) { columns.reserveCapacity(count) }
+
+    func known(_ column: ColumnID) -> Int? {
+        columns.count <= WantedColumns.searchedCountMax
+            ? columns.firstIndex(of: column) : places[column]
     }
 
     mutating func place(of column: ColumnID) -> Int {
-        if places[column] < 0 {
-            places[column] = columns.count
-            columns.append(column)
+        if let known = known(column) { return known }
+        columns.append(column)
+        if columns.count > WantedColumns.searchedCountMax {
+            let first = places.isEmpty ? 0 : columns.count - 1
+            for place in first..<columns.count { places[columns[place]] = place }
         }
-        return places[column]
+        return columns.count - 1
     }
 }
 
@@ -241,11 +253,12 @@ struct BlockReader {
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = BlockReader.drivers(driving ?? [], source, input.present)
-        var wanted = WantedColumns(source)
+        var wanted = WantedColumns()
+        var tags = TagValues(input)
         let only = only.map { plan.closure($0) }
         let presentCount = input.present?.count ?? plan.references.count
         filled.reserveCapacity(presentCount)
-        wanted.columns.reserveCapacity(presentCount)
+        wanted.reserve(presentCount)
         for number in 0..<presentCount {
             let index = input.present?[number] ?? number
             let reference = plan.references[index]
@@ -256,13 +269,13 @@ struct BlockReader {
                 filled.append((index, .evaluation(evaluation)))
             } else {
                 let binding = source.bindings[index]
-                filled.append((index, recipe(binding, reference.type, source, &wanted)))
+                filled.append((index, recipe(binding, reference.type, source, &wanted, &tags)))
             }
         }
         for (index, dimension) in source.dimensions.enumerated() where only == nil {
             switch dimension {
             case .column, .output:
-                dimensionRecipes.append(recipe(dimension, nil, source, &wanted))
+                dimensionRecipes.append(recipe(dimension, nil, source, &wanted, &tags))
             case .computed:
                 if let function = plan.dimensions[index].function {
                     dimensionRecipes.append(.dimension(function))
@@ -271,7 +284,7 @@ struct BlockReader {
             }
         }
         // Only now: a row can also be read for the column by which it is grouped.
-        if drives(&wanted, source) { self.driving = [] }
+        if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
             let reader = BlockReader(
                 series.plan, series.input, driving: series.plan.auxiliary, in: series.plan.range,
@@ -288,7 +301,7 @@ struct BlockReader {
 
     private func recipe(
         _ binding: Binding, _ type: FieldType?, _ source: PlannedSource,
-        _ wanted: inout WantedColumns
+        _ wanted: inout WantedColumns, _ tags: inout TagValues
     ) -> Recipe {
         switch binding {
         case .column(let id, _): return .column(wanted.place(of: id), type)
@@ -296,7 +309,7 @@ struct BlockReader {
         case .tag(let name):
             // Another source has a field of that name, and of another type.
             if let type, type != .string { return .constant(nil) }
-            return .constant(plan.value(ofTag: input.tag(name), source))
+            return .constant(plan.value(ofTag: tags.value(of: name), source))
         case .missing, .computed: return .constant(nil)
         }
     }
@@ -329,21 +342,18 @@ struct BlockReader {
 
     /// Whether each column asked for is one of those of which a row must have one: then there is
     /// no row without.
-    ///
-    /// - Parameter wanted: columns that are found lose their places.
-    private func drives(_ wanted: inout WantedColumns, _ source: PlannedSource) -> Bool {
+    private func drives(_ wanted: WantedColumns, _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
-        var missingCount = wanted.columns.count
+        var isSure = [Bool](repeating: false, count: wanted.columns.count)
         for index in driving {
             guard case .column(let column, isTag: false) = source.bindings[index],
                 // A cast can leave nothing of a value.
                 plan.references[index].type == view.schema.columns[column].type,
-                wanted.places[column] >= 0
+                let place = wanted.known(column)
             else { continue }
-            wanted.places[column] = -1
-            missingCount -= 1
+            isSure[place] = true
         }
-        return missingCount == 0
+        return !isSure.contains(false)
     }
 
     /// The next rows that count; false when there are none left.

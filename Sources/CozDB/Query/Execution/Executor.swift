@@ -275,8 +275,9 @@ final class Executor {
     }
 
     func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {
+        var tags = TagValues(input)
         let values = plan.sources[input.source].dimensions.map { binding in
-            if case .tag(let name) = binding { Name(input.tag(name)) } else { Name("") }
+            if case .tag(let name) = binding { Name(tags.value(of: name)) } else { Name("") }
         }
         return GroupKey(name: Name(input.name), values: values)
     }

@@ -55,7 +55,8 @@ extension ShowExecution {
             }
             let scan = try TagScan(view, SplitCondition(nil, reduction), &planner, counters)
             let isMeant = try MeasurementCondition(condition).holds(of: view.schema.name) {
-                tag throws(DatabaseError) in try scan.values(of: tag).map(\.text)
+                tag throws(DatabaseError) in
+                try scan.values(of: [Name(tag)])[0].map(\.text)
             }
             if isMeant { views.append(view) }
         }
@@ -111,11 +112,10 @@ extension ShowExecution {
         for view in try views(show) {
             let scan = try TagScan(view, split, &planner, counters, filtersValues: true)
             var rows: [[FieldValue]] = []
-            for name in try planner.tagNames(view).sorted()
-            where show.key?.accepts(name.text) ?? true {
-                for value in try scan.values(of: name.text) {
-                    rows.append([.string(name.text), .string(value.text)])
-                }
+            let names = try planner.tagNames(view).sorted()
+                .filter { show.key?.accepts($0.text) ?? true }
+            for (name, values) in zip(names, try scan.values(of: names)) {
+                for value in values { rows.append([.string(name.text), .string(value.text)]) }
             }
             if !rows.isEmpty { answers.append((view, rows)) }
         }
@@ -147,8 +147,8 @@ extension ShowExecution {
             }
             return result
         }
-        return key.tags.reduce(escaped(name, ", ")) {
-            $0 + "," + escaped($1.name, ",= ") + "=" + escaped($1.value, ",= ")
+        return key.tags.reduce(into: escaped(name, ", ")) { text, tag in
+            text += "," + escaped(tag.name, ",= ") + "=" + escaped(tag.value, ",= ")
         }
     }
 
@@ -175,12 +175,9 @@ extension ShowExecution {
             case .tagKeyCardinality: count = try scan.names().count
             case .tagValuesCardinality:
                 scan.missingFulfilsNothing = true
-                var values = 0
-                for name in try planner.tagNames(view)
-                where show.key?.accepts(name.text) ?? true {
-                    values += try scan.values(of: name.text).count
-                }
-                count = values
+                let names = try planner.tagNames(view)
+                    .filter { show.key?.accepts($0.text) ?? true }
+                count = try scan.values(of: Array(names)).reduce(0) { $0 + $1.count }
             default: count = try scan.matchingSeries().count
             }
             if count > 0 { counts.append((view.schema.name, count)) }
@@ -393,23 +390,38 @@ struct TagScan {
         return names.sorted()
     }
 
-    /// The values of a tag or attribute in matching rows, sorted.
-    func values(of name: String) throws(DatabaseError) -> [Name] {
-        var values: Set<Name> = []
-        let share = MemoryShare(counters.memory)
-        var counted = 0
-        for series in try matchingSeries() {
-            if let value = series.key.value(of: name) {
-                values.insert(Name(value))
-            } else if let attribute = view.schema.attribute(name) {
-                try collect(attribute, series, into: &values)
-            }
-            if values.count > counted {
-                counted = values.count
-                try share.resize(to: counted * 100)
-                try counters.checkCancelled()
-            }
+    /// For each of some tags and attributes its values in matching rows, sorted.
+    func values(of names: [Name]) throws(DatabaseError) -> [[Name]] {
+        var values = names.map { _ in Set<Name>() }
+        var places: [Name: Int] = [:]
+        for (place, name) in names.enumerated() { places[name] = place }
+        let attributes = names.indices.compactMap { place in
+            view.schema.attribute(names[place].text).map { (place: place, column: $0) }
         }
+        let share = MemoryShare(counters.memory)
+        for series in try matchingSeries() {
+            try counters.checkCancelled()
+            var added = 0
+            var own: Set<Name> = []
+            for tag in series.key.tags {
+                let name = Name(tag.name)
+                guard let place = places[name] else { continue }
+                if !attributes.isEmpty { own.insert(name) }
+                if values[place].insert(Name(tag.value)).inserted { added += 1 }
+            }
+            for (place, column) in attributes where !own.contains(names[place]) {
+                guard try view.mayHave(column.id, series) else { continue }
+                let before = values[place].count
+                try collect(column, series, into: &values[place])
+                added += values[place].count - before
+            }
+            try share.grow(added * 100)
+        }
+        return try values.map { (values) throws(DatabaseError) in try sorted(values) }
+    }
+
+    /// Those that WHERE accepts.
+    private func sorted(_ values: Set<Name>) throws(DatabaseError) -> [Name] {
         var accepted = Array(values)
         if let valueCondition {
             accepted.removeAll()
@@ -428,9 +440,8 @@ struct TagScan {
         for series in try matchingSeries() {
             for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
-        var found: [Name] = []
-        for name in names where try !values(of: name.text).isEmpty { found.append(name) }
-        return found.sorted()
+        let all = names.sorted()
+        return zip(all, try values(of: all)).filter { !$1.isEmpty }.map(\.0)
     }
 
     private func collect(

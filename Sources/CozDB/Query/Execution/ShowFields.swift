@@ -83,15 +83,22 @@ extension ShowExecution {
             tallies[GroupKey(name: Name(view.schema.name), values: [])] = nothing
         }
         guard !plan.range.isEmpty else { return tallies }
+        var places = [Int?](repeating: nil, count: plan.references.count)
+        for (place, reference) in plan.auxiliary.enumerated() { places[reference] = place }
         for input in try executor.storedInputs(plan, 0) {
             try counters.checkCancelled()
             let isByRow = plan.isGroupedByRow || input.condition != nil
             if !isByRow, case .stored(_, let series) = input.origin {
                 let key = executor.key(plan, input)
                 try checkGroups(tallies, key, executor)
-                var group = tallies[key] ?? nothing
-                try scan(plan, view, series, into: &group)
-                tallies[key] = group
+                if tallies[key] == nil { tallies[key] = nothing }
+                for reference in input.present ?? plan.auxiliary {
+                    guard let place = places[reference],
+                        case .column(let column, _) = plan.sources[0].bindings[reference]
+                    else { continue }
+                    try scan(
+                        plan, view, column, series, into: &tallies[key, default: nothing][place])
+                }
                 continue
             }
             try executor.deal(plan, input, driving: plan.auxiliary, descending: false) {
@@ -120,33 +127,29 @@ extension ShowExecution {
     }
 
     private func scan(
-        _ plan: SelectPlan, _ view: ExperimentView, _ series: Series,
-        into group: inout [FieldTally]
+        _ plan: SelectPlan, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
+        into tally: inout FieldTally
     ) throws(DatabaseError) {
+        guard try view.mayHave(column, series) else { return }
         let counts = counters.reads(plan.sources[0].number)
-        for (place, reference) in plan.auxiliary.enumerated() {
-            guard case .column(let column, _) = plan.sources[0].bindings[reference],
-                try view.mayHave(column, series)
-            else { continue }
-            var tally = group[place]
-            try view.scan(
-                column, of: series, in: plan.range, counts: counts, summarize: { _, _ in true }
-            ) { piece throws(DatabaseError) -> Bool in
-                switch piece {
-                case .buckets: break
-                case .summary(let summary):
-                    tally.add(
-                        count: summary.count, first: summary.firstTime, last: summary.lastTime)
-                case .values(let slice):
-                    try counters.read(slice, plan.sources[0].number)
-                    tally.add(
-                        count: slice.count, first: slice.times[0],
-                        last: slice.times[slice.count - 1])
-                }
-                return true
+        var own = FieldTally()
+        try view.scan(
+            column, of: series, in: plan.range, counts: counts, pool: counters.columns,
+            summarize: { _, _ in true }
+        ) { piece throws(DatabaseError) -> Bool in
+            switch piece {
+            case .buckets: break
+            case .summary(let summary):
+                own.add(count: summary.count, first: summary.firstTime, last: summary.lastTime)
+            case .values(let slice):
+                try counters.read(slice, plan.sources[0].number)
+                own.add(
+                    count: slice.count, first: slice.times[0],
+                    last: slice.times[slice.count - 1])
             }
-            group[place] = tally
+            return true
         }
+        tally.add(count: own.count, first: own.first, last: own.last)
     }
 
     private func emit<Sink: QueryResultSink>(

@@ -57,11 +57,6 @@ struct PlannedSource {
     var dimensions: [Binding]
     /// WHERE without its bounds of time.
     var condition: Evaluation?
-
-    /// Columns that bindings can name.
-    var columnCount: Int {
-        if case .experiment(let view) = origin { view.schema.columns.count } else { 0 }
-    }
 }
 
 /// A call at the heart of a column: an aggregate, or a field's points, then transformed.

@@ -16,8 +16,7 @@ final class ColumnPool {
 
     /// Whose columns these are: one view at a time.
     private var view: RowSources?
-    /// For each source, by the number of the field in its segment; empty until one is open.
-    private var columns: [[OpenColumn?]] = []
+    private var sources: [OpenColumns] = []
 
     init() {}
 
@@ -29,17 +28,41 @@ final class ColumnPool {
         else { return nil }
         if self.view !== view {
             self.view = view
-            columns = Array(repeating: [], count: view.sources.count)
+            sources = Array(repeating: OpenColumns(), count: view.sources.count)
         }
-        if columns[source].isEmpty {
-            columns[source] = Array(repeating: nil, count: segment.footer.fields.count)
-        } else if let known = columns[source][field] {
-            return known
-        }
+        if let known = sources[source].column(field) { return known }
         try StopSign.check()
         let opened = OpenColumn(
             SegmentColumnReader(segment, field: field, directory: try segment.directory(field)))
-        columns[source][field] = opened
+        sources[source].add(opened, field, of: segment.footer.fields.count)
         return opened
+    }
+}
+
+/// Those of one segment.
+private struct OpenColumns {
+    /// So many are looked through: a statement can read one of very many columns.
+    private static let searchedCountMax = 16
+
+    private var few: [(field: Int, column: ColumnPool.OpenColumn)] = []
+    /// Once there are more: by the number of the field in the segment.
+    private var all: [ColumnPool.OpenColumn?] = []
+
+    func column(_ field: Int) -> ColumnPool.OpenColumn? {
+        if !all.isEmpty { return all[field] }
+        for entry in few where entry.field == field { return entry.column }
+        return nil
+    }
+
+    mutating func add(_ column: ColumnPool.OpenColumn, _ field: Int, of fieldCount: Int) {
+        if all.isEmpty {
+            few.append((field, column))
+            guard few.count > OpenColumns.searchedCountMax else { return }
+            all = Array(repeating: nil, count: fieldCount)
+            for entry in few { all[entry.field] = entry.column }
+            few = []
+        } else {
+            all[field] = column
+        }
     }
 }
