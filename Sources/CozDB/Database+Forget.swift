@@ -116,9 +116,8 @@ extension Database {
         let deletion = wanted.deletion(of: rows, in: snapshot)
         for experiment in deletion.experiments {
             var counts = DeletionReport.Experiment(name: experiment.view.schema.name)
-            try experiment.forEachSeries { series, gone throws(DatabaseError) in
+            try experiment.forEachSeries { _, _, loss throws(DatabaseError) in
                 try deletion.checkCancelled()
-                let loss = try experiment.loss(gone, of: series)
                 counts.series += 1
                 counts.rows += loss.rows
                 counts.values += loss.values

@@ -75,14 +75,10 @@ extension Database {
             experiment.series += 1
             first = min(first, series.firstTime)
             last = max(last, series.lastTime)
-            if isOneSegment { return }
-            experiment.rows += try view.rowCount(of: series)
-            experiment.values += try view.fieldValueCount(of: series)
+            if !isOneSegment { experiment.rows += try view.rowCount(of: series) }
         }
-        if isOneSegment {
-            experiment.rows = segments[0].rowCount
-            experiment.values = segments[0].valueCount
-        }
+        if isOneSegment { experiment.rows = segments[0].rowCount }
+        experiment.values = try view.fieldValueCount()
         if experiment.series > 0 {
             experiment.firstTime = Timestamp(nanoseconds: first)
             experiment.lastTime = Timestamp(nanoseconds: last)

@@ -15,6 +15,12 @@ struct ForgetfulSink: QueryResultSink {
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
 }
 
+/// One for each run.
+private final class Databases {
+    var left: [Database]
+    init(_ databases: [Database]) { left = databases }
+}
+
 @Suite(.serialized) struct QueryGrowthTests {
     /// What there is n of.
     enum Shape: String, CaseIterable, Sendable {
@@ -238,5 +244,28 @@ struct ForgetfulSink: QueryResultSink {
             })
         // Less than a few milliseconds say nothing of how they grow.
         #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(axis): \(growth)")
+    }
+
+    @Test(
+        .enabled(if: Growth.isMeasured, "measures time; see Tools/nightly"),
+        arguments: [Shape.columns, .series, .sparseSeries, .experiments],
+        [
+            "DROP MEASUREMENT m", "DELETE FROM m WHERE id_participant =~ /[02468]$/",
+            "DELETE FROM m WHERE time < 100", "DELETE WHERE id_participant = 'p'",
+        ])
+    func `a deletion costs what it looks at`(_ shape: Shape, _ statement: String) throws {
+        let growth = try Growth(
+            from: 250,
+            // It can be run once.
+            prepare: { count in
+                Databases(try (0..<5).map { _ in try QueryGrowthTests.database(shape, count) })
+            },
+            { databases in
+                let database = databases.left.removeLast()
+                if shape == .experiments, !statement.hasPrefix("DELETE WHERE") { return }
+                _ = try database.query(statement)
+            })
+        #expect(
+            growth.isLinear || growth.costs[2].seconds < 0.01, "\(shape) \(statement): \(growth)")
     }
 }

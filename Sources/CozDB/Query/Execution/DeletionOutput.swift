@@ -27,9 +27,8 @@ extension SinkOutput {
         ])
         for experiment in deletion.experiments {
             let schema = experiment.view.schema
-            try experiment.forEachSeries { series, gone throws(DatabaseError) in
+            try experiment.forEachSeries { series, _, loss throws(DatabaseError) in
                 try deletion.checkCancelled()
-                let loss = try experiment.loss(gone, of: series)
                 guard loss.firstTime <= loss.lastTime else { return }
                 let names: [FieldValue?] = [.string(schema.name), .string(series.key.tagText)]
                 table.append(

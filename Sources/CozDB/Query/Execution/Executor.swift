@@ -141,15 +141,14 @@ final class Executor {
         return inputs
     }
 
-    /// Columns of a statement from which on its series are told which of them they have.
-    private static let wideColumnCountMin = 1000
-
     /// Of very many columns and series few meet: then nobody looks at each pair of them.
     private func findColumns(
         of inputs: inout [InputSeries], _ plan: SelectPlan, _ source: PlannedSource,
         _ view: ExperimentView
     ) throws(DatabaseError) {
-        guard plan.references.count >= Executor.wideColumnCountMin, inputs.count > 1 else { return }
+        guard plan.references.count >= ExperimentView.wideColumnCountMin, inputs.count > 1 else {
+            return
+        }
         let series = inputs.compactMap { input in
             if case .stored(_, let series) = input.origin { series } else { nil }
         }
@@ -241,12 +240,13 @@ final class Executor {
         for (number, input) in inputs.enumerated() {
             if number % 256 == 0 { try counters.checkCancelled() }
             let key = key(plan, input)
-            if let last = groups.last {
-                if last.key == key {
-                    groups[groups.count - 1].inputs.append(input)
+            // Not `groups.last`: a copy of it would make each append copy all that is there.
+            if let last = groups.indices.last {
+                if groups[last].key == key {
+                    groups[last].inputs.append(input)
                     continue
                 }
-                if isSorted, key < last.key {
+                if isSorted, key < groups[last].key {
                     isSorted = false
                     for (place, group) in groups.enumerated() { places[group.key] = place }
                 }

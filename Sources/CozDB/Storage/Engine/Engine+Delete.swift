@@ -94,9 +94,8 @@ extension Engine {
         var kept: [SeriesKey: SeriesDeletion] = [:]
         var keptTimes = 0
         var counts = DeletionReport.Experiment(name: deletion.view.schema.name)
-        try deletion.forEachSeries { series, gone throws(DatabaseError) in
+        try deletion.forEachSeries { series, gone, loss throws(DatabaseError) in
             try checkCancelled()
-            let loss = try deletion.loss(gone, of: series)
             counts.series += 1
             counts.rows += loss.rows
             counts.values += loss.values

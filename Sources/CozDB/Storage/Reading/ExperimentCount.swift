@@ -74,18 +74,16 @@ extension ExperimentView {
             return segment.footer.valueCount
         }
         var count = 0
-        try forEachSeries { series throws(DatabaseError) in
-            count += try fieldValueCount(of: series)
-        }
+        try forEachSeries(withFields: { series, fields throws(DatabaseError) in
+            count += try valueCount(of: fields, in: series)
+        })
         return count
     }
 
-    /// Values of all fields of a series, each cell once.
-    func fieldValueCount(of series: Series) throws(DatabaseError) -> Int {
+    /// Values of some columns of a series, each cell once.
+    func valueCount(of columns: [Column], in series: Series) throws(DatabaseError) -> Int {
         var count = 0
-        for field in schema.columns where field.kind == .field {
-            count += try valueCount(of: field.id, in: series).count
-        }
+        for column in columns { count += try valueCount(of: column.id, in: series).count }
         return count
     }
 

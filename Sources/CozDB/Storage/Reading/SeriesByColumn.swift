@@ -3,6 +3,9 @@
 
 /// Some series of a view, by where their rows lie.
 struct SeriesByColumn {
+    /// So many series are looked at together: of each there can be a list of all columns.
+    fileprivate static let seriesCountMax = 1024
+
     private struct Place {
         var rows: Range<Int>
         /// Index among the series.
@@ -80,6 +83,38 @@ struct SeriesByColumn {
 }
 
 extension ExperimentView {
+    /// From so many columns on their blocks are asked which series have them, below it each series
+    /// is.
+    static let wideColumnCountMin = 1000
+
+    /// Calls the body for each series, by ascending keys, with the fields that it may have values
+    /// of, by ascending names.
+    func forEachSeries(
+        in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil,
+        withFields body: (Series, [Column]) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let fields = schema.fields
+        guard fields.count >= ExperimentView.wideColumnCountMin else {
+            return try forEachSeries(in: range, where: accepts) { series throws(DatabaseError) in
+                var own: [Column] = []
+                for field in fields where try mayHave(field.id, series) { own.append(field) }
+                try body(series, own)
+            }
+        }
+        func visit(_ waiting: inout [Series]) throws(DatabaseError) {
+            for (series, own) in zip(waiting, try positions(of: fields, in: waiting)) {
+                try body(series, own.map { fields[$0] })
+            }
+            waiting.removeAll(keepingCapacity: true)
+        }
+        var waiting: [Series] = []
+        try forEachSeries(in: range, where: accepts) { series throws(DatabaseError) in
+            waiting.append(series)
+            if waiting.count == SeriesByColumn.seriesCountMax { try visit(&waiting) }
+        }
+        try visit(&waiting)
+    }
+
     /// For each of some series the positions of the columns that it may have values of, ascending.
     ///
     /// - Parameter series: in the order of their keys.

@@ -128,17 +128,27 @@ struct SeriesLoss: Sendable {
 extension ExperimentDeletion {
     /// Calls the body for each series that may lose something.
     func forEachSeries(
-        _ body: (Series, SeriesDeletion) throws(DatabaseError) -> Void
+        _ body: (Series, SeriesDeletion, SeriesLoss) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         guard !range.isEmpty else { return }
-        try view.forEachSeries(in: range, where: accepts) { series throws(DatabaseError) in
-            let deletion = try self.deletion(of: series)
-            if !deletion.isEmpty { try body(series, deletion) }
-        }
+        try view.forEachSeries(
+            in: range, where: accepts,
+            withFields: { series, fields throws(DatabaseError) in
+                let deletion = try self.deletion(of: series, fields)
+                if deletion.isEmpty { return }
+                try body(series, deletion, try loss(deletion, of: series, fields))
+            })
     }
 
     /// What goes of a series. The same series gives the same again, so that nobody has to keep it.
     func deletion(of series: Series) throws(DatabaseError) -> SeriesDeletion {
+        try deletion(of: series, view.schema.fields)
+    }
+
+    /// - Parameter fields: those that the series may have.
+    private func deletion(
+        of series: Series, _ fields: [Column]
+    ) throws(DatabaseError) -> SeriesDeletion {
         guard accepts?(series.key) ?? true else { return SeriesDeletion(rows: .none) }
         let meant = try select?(series) ?? .range(range)
         guard !columns.isEmpty, !meant.isEmpty else { return SeriesDeletion(rows: meant) }
@@ -148,18 +158,17 @@ extension ExperimentDeletion {
             times = RowCursor.unite(times, own[...])
         }
         if times.isEmpty { return SeriesDeletion(rows: .none) }
-        let emptied = try withoutOtherFields(times, of: series)
+        let emptied = try withoutOtherFields(times, of: series, fields)
         return SeriesDeletion(rows: .times(emptied), cells: .times(times))
     }
 
     /// The rows among these that have no field but those that go: a row is its fields, and goes
     /// with the last one, attributes and all.
     private func withoutOtherFields(
-        _ times: [Int64], of series: Series
+        _ times: [Int64], of series: Series, _ fields: [Column]
     ) throws(DatabaseError) -> [Int64] {
         var left = times
-        for column in view.schema.columns
-        where column.kind == .field && !columns.contains(column.id) && !left.isEmpty {
+        for column in fields where !columns.contains(column.id) && !left.isEmpty {
             let others = try self.times(of: column.id, in: series, among: .times(left))
             guard !others.isEmpty, let mask = RowSelection.times(others).mask(left) else {
                 continue
@@ -189,14 +198,13 @@ extension ExperimentDeletion {
 
     /// Counts what goes of a series. Cost: summaries of the blocks that go whole, and decoding of
     /// the others.
-    func loss(
-        _ deletion: SeriesDeletion, of series: Series
+    private func loss(
+        _ deletion: SeriesDeletion, of series: Series, _ fields: [Column]
     ) throws(DatabaseError) -> SeriesLoss {
         var loss = SeriesLoss()
         if !deletion.rows.isEmpty { try countRows(deletion.rows, series, into: &loss) }
         let selection = columns.isEmpty ? deletion.rows : deletion.cells
-        for column in view.schema.columns where column.kind == .field {
-            guard columns.isEmpty || columns.contains(column.id) else { continue }
+        for column in fields where columns.isEmpty || columns.contains(column.id) {
             let found = try count(column.id, series, selection)
             guard found.count > 0 else { continue }
             loss.fields.append(found)

@@ -14,6 +14,10 @@ struct SegmentFilter {
     /// For each field of the segment: whether its values go where cells do.
     private let isDeleted: [Bool]
     private var run = Run()
+    /// Which fields have values in the rows that are written next.
+    private var turns = FieldTurns()
+    /// The same for rows that lose cells.
+    private var cellTurns = FieldTurns()
 
     /// Consecutive rows that stay, of one series or many, and are not written yet.
     private struct Run {
@@ -42,6 +46,12 @@ struct SegmentFilter {
             readers.append(
                 SegmentColumnReader(
                     segment, field: field, directory: try segment.directory(field)))
+        }
+        for field in readers.indices {
+            turns.wait(field, for: readers[field].nextRow(from: 0, before: .max))
+            if !deletion.columns.isEmpty {
+                cellTurns.wait(field, for: readers[field].nextRow(from: 0, before: .max))
+            }
         }
     }
 
@@ -177,7 +187,7 @@ struct SegmentFilter {
             let part = try segment.times(rows: rows.clamped(to: run.rows))
             try calling("writing a segment") { () throws(FileError) in try writer.addTimes(part) }
         }
-        for field in readers.indices {
+        for field in turns.due(before: run.rows.upperBound) {
             let isChanged = isDeleted[field] && !run.cells.isEmpty
             for block in readers[field].directory.blocks(rows: run.rows) {
                 let rows = readers[field].directory.table.rows(ofBlock: block)
@@ -191,6 +201,8 @@ struct SegmentFilter {
                     try add(block, of: field, run, to: writer)
                 }
             }
+            turns.wait(
+                field, for: readers[field].nextRow(from: run.rows.upperBound, before: .max))
         }
     }
 
@@ -266,14 +278,16 @@ struct SegmentFilter {
     }
 
     /// Drops rows that have nothing left here; whether they exist is up to other segments.
-    private func addEmptied(
+    private mutating func addEmptied(
         _ slab: Range<Int>, _ cells: [Bool], to dropped: inout [Bool]?
     ) throws(DatabaseError) {
         var hasValue = [Bool](repeating: false, count: cells.count)
         var seen: Set<Int> = []
-        for (field, description) in segment.footer.fields.enumerated() {
+        for field in cellTurns.due(before: slab.upperBound) {
+            cellTurns.wait(field, for: readers[field].nextRow(from: slab.upperBound, before: .max))
             // Fields of one group have values in the same rows.
-            if !isDeleted[field], !seen.insert(description.group).inserted { continue }
+            let group = segment.footer.fields[field].group
+            if !isDeleted[field], !seen.insert(group).inserted { continue }
             for row in try segment.presentRows(ofField: field, in: slab) {
                 let index = Int(row) - slab.lowerBound
                 if !isDeleted[field] || !cells[index] { hasValue[index] = true }
@@ -289,20 +303,41 @@ struct SegmentFilter {
         _ slab: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         var values = RowValues()
-        for (field, description) in segment.footer.fields.enumerated() {
+        for field in turns.due(before: slab.upperBound) {
             values.removeAll()
             try readers[field].append(rows: slab, to: &values)
+            turns.wait(field, for: readers[field].nextRow(from: slab.upperBound, before: .max))
             if places != nil || isDeleted[field] && cells != nil {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }
             guard !values.rows.isEmpty else { continue }
-            let column = description.column
+            let column = segment.footer.fields[field].column
             let strings: StringSource = column.type == .string ? .table(values.strings) : .none
             try calling("writing a segment") { () throws(FileError) in
                 try writer.addValues(
                     column, rows: values.rows, bits: values.bits, strings: strings)
             }
         }
+    }
+}
+
+/// Fields of a segment that wait for the next row that they may have a value in: of many fields and
+/// many runs of rows few meet.
+private struct FieldTurns {
+    private var waiting = IndexHeap()
+
+    mutating func wait(_ field: Int, for row: Int?) {
+        if let row { waiting.push(field, Int64(row)) }
+    }
+
+    /// Takes those that wait for a row before one; ascending.
+    mutating func due(before row: Int) -> [Int] {
+        var due: [Int] = []
+        while let first = waiting.first, first.key < Int64(row) {
+            due.append(first.index)
+            waiting.removeFirst()
+        }
+        return due.sorted()
     }
 }
 
