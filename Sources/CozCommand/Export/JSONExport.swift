@@ -35,8 +35,12 @@ final class JSONExport: ExportFormat {
 
     func rows(_ batch: ResultBatch) {
         var buffer = buffer
-        let integers = table.fields.indices.filter { table.fields[$0].type == .integer }
-        let others = table.fields.indices.filter { table.fields[$0].type != .integer }
+        // Of very many columns few have values in a batch.
+        let present = table.fields.indices.filter {
+            batch.columns[$0 + 1 + table.tags.count].type != nil
+        }
+        let integers = present.filter { table.fields[$0].type == .integer }
+        let others = present.filter { table.fields[$0].type != .integer }
         for row in 0..<batch.count {
             buffer.bytes.append(contentsOf: prefix)
             var isFirst = true

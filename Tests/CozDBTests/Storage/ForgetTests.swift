@@ -377,6 +377,32 @@ struct ForgetTests {
         }
     }
 
+    @Test func `a list of more databases than 256 is refused, and so is one too many merged`()
+        throws
+    {
+        func list(of count: Int) -> ForgottenList {
+            var lists = ForgottenList()
+            for number in 0..<count {
+                var one = ForgottenList()
+                one.insert("p\(number)")
+                lists.merge(one)
+            }
+            return lists
+        }
+        let most = list(of: 256)
+        #expect(try ForgottenList(text: most.text) == most)
+        let text = list(of: 257).text
+        let error = #expect(throws: DatabaseError.self) { try ForgottenList(text: text) }
+        #expect(error?.kind == .limitExceeded)
+        let database = try PlantedDatabase(identity: .standard).open(on: FaultyFileSystem())
+        _ = try database.forget(["p7"])
+        // Its own salt is one of them.
+        #expect(throws: DatabaseError.self) { try database.forget([], merging: most) }
+        #expect(try database.query("SELECT * FROM /./").series.isEmpty == false)
+        #expect(try database.forgottenList().contains("p7"))
+        try database.close()
+    }
+
     @Test func `refused lines whose participant is known from elsewhere are not kept`() throws {
         let system = FaultyFileSystem()
         let database = try PlantedDatabase(identity: .standard).open(on: system)

@@ -154,7 +154,7 @@ struct ExplainExecution {
         let estimate = try ReadEstimate(plan, planned, view, source.inputs, executor)
         lines.append(
             indent + "series: \(source.inputs.count) of \(estimate.seriesCount) match")
-        let columns = planned.columns(of: plan).map {
+        let columns = planned.columns(of: plan, planned.bindings).map {
             Reference(name: $0.name, kind: $0.kind == .attribute ? .tag : .any).text + " "
                 + $0.type.name
         }
@@ -242,7 +242,7 @@ private struct ReadEstimate {
         try view.forEachSeries { _ in count += 1 }
         seriesCount = count
         let range = executor.extended(plan)
-        let columns = source.columns(of: plan)
+        let columns = source.columns(of: plan, source.bindings)
         var used: Set<Int> = []
         for input in inputs {
             try executor.counters.checkCancelled()
@@ -252,7 +252,11 @@ private struct ReadEstimate {
             where range.overlaps(first: part.firstTime, last: part.lastTime) {
                 used.insert(part.source)
             }
-            for column in columns {
+            // Of very many columns those that the series has.
+            let own = input.present.map { present in
+                source.columns(of: plan, present.map { source.bindings[$0] })
+            }
+            for column in own ?? columns {
                 try view.countBlocks(column.id, of: series, in: range, into: blocks)
             }
         }
@@ -273,8 +277,8 @@ private struct ReadEstimate {
 }
 
 extension PlannedSource {
-    /// The columns of an experiment that the plan reads.
-    fileprivate func columns(of plan: SelectPlan) -> [Column] {
+    /// The columns of an experiment that the plan reads for some bindings.
+    fileprivate func columns(of plan: SelectPlan, _ bindings: [Binding]) -> [Column] {
         guard case .experiment(let view) = origin else { return [] }
         var columns: [Column] = []
         var known: Set<ColumnID> = []

@@ -231,17 +231,18 @@ extension ShowExecution {
     func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         guard !show.sources.isEmpty else { return experiments }
         let planner = Planner(snapshot: snapshot, options: options)
-        var names: Set<Name> = []
+        var found: [Name: ExperimentView] = [:]
         for source in show.sources {
-            for view in try planner.experiments(source) { names.insert(Name(view.schema.name)) }
+            for view in try planner.experiments(source) { found[Name(view.schema.name)] = view }
         }
-        return experiments.filter { names.contains(Name($0.schema.name)) }
+        return shown(found.sorted { $0.key < $1.key }.map(\.value))
     }
 
+    private var experiments: [ExperimentView] { shown(snapshot.experiments) }
+
     /// To InfluxDB an experiment without rows is none; here it keeps its schema.
-    private var experiments: [ExperimentView] {
-        options.influxCompatible
-            ? snapshot.experiments.filter { !$0.sources.isEmpty } : snapshot.experiments
+    private func shown(_ views: [ExperimentView]) -> [ExperimentView] {
+        options.influxCompatible ? views.filter { !$0.sources.isEmpty } : views
     }
 
     func page<Row>(_ rows: [Row], _ limits: Limits) -> [Row] {
@@ -277,6 +278,8 @@ struct TagScan {
     /// What `value` in WHERE asks of the values of tags.
     private var valueCondition: TagValueCondition?
     private let asksRows: Bool
+    /// References of WHERE, the first of the plan.
+    private let conditionReferenceCount: Int
     /// Whether a tag that a series does not have fulfils no condition: InfluxDB's SHOW TAG VALUES
     /// CARDINALITY counts so, while everything else takes it for empty.
     var missingFulfilsNothing = false
@@ -308,6 +311,7 @@ struct TagScan {
         var binder = Planner(snapshot: planner.snapshot, options: lenient)
         try binder.resolveConditions(plan, split.rest)
         source = plan.sources[0]
+        conditionReferenceCount = plan.references.count
         asksRows = try TagScan.asksAttributes(plan, planner.options)
     }
 
@@ -395,9 +399,7 @@ struct TagScan {
         var values = names.map { _ in Set<Name>() }
         var places: [Name: Int] = [:]
         for (place, name) in names.enumerated() { places[name] = place }
-        let attributes = names.indices.compactMap { place in
-            view.schema.attribute(names[place].text).map { (place: place, column: $0) }
-        }
+        let attributes = attributes(names)
         let share = MemoryShare(counters.memory)
         for series in try matchingSeries() {
             try counters.checkCancelled()
@@ -409,15 +411,37 @@ struct TagScan {
                 if !attributes.isEmpty { own.insert(name) }
                 if values[place].insert(Name(tag.value)).inserted { added += 1 }
             }
-            for (place, column) in attributes where !own.contains(names[place]) {
-                guard try view.mayHave(column.id, series) else { continue }
-                let before = values[place].count
-                try collect(column, series, into: &values[place])
-                added += values[place].count - before
+            var wanted: [AskedAttribute] = []
+            for attribute in attributes where !own.contains(names[attribute.place]) {
+                if try view.mayHave(attribute.column, series) { wanted.append(attribute) }
+            }
+            if !wanted.isEmpty {
+                added += try collect(wanted, series, into: &values)
             }
             try share.grow(added * 100)
         }
         return try values.map { (values) throws(DatabaseError) in try sorted(values) }
+    }
+
+    /// An attribute whose values are asked for.
+    private struct AskedAttribute {
+        /// Among the names.
+        var place: Int
+        var column: ColumnID
+        /// Of the plan.
+        var reference: Int
+    }
+
+    private func attributes(_ names: [Name]) -> [AskedAttribute] {
+        names.enumerated().compactMap { place, name in
+            guard let column = view.schema.attribute(name.text) else { return nil }
+            let index = plan.reference(Reference(name: column.name, kind: .tag))
+            if plan.sources[0].bindings.count <= index {
+                plan.sources[0].bindings.append(.column(column.id, isTag: true))
+                plan.references[index].type = .string
+            }
+            return AskedAttribute(place: place, column: column.id, reference: index)
+        }
     }
 
     /// Those that WHERE accepts.
@@ -444,27 +468,31 @@ struct TagScan {
         return zip(all, try values(of: all)).filter { !$1.isEmpty }.map(\.0)
     }
 
+    /// Adds the values that attributes have in the rows of a series; how many of them are new.
     private func collect(
-        _ attribute: Column, _ series: Series, into values: inout Set<Name>
-    ) throws(DatabaseError) {
+        _ attributes: [AskedAttribute], _ series: Series, into values: inout [Set<Name>]
+    ) throws(DatabaseError) -> Int {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         let condition = source.condition?.specialized { input.tag($0) }
         if let condition, !condition.isAlways { input.condition = condition }
-        let index = plan.reference(Reference(name: attribute.name, kind: .tag))
-        if plan.sources[0].bindings.count <= index {
-            plan.sources[0].bindings.append(.column(attribute.id, isTag: true))
-            plan.references[index].type = .string
-        }
+        let asked = Set(attributes.map(\.reference))
+        input.present = (0..<conditionReferenceCount).filter { !asked.contains($0) } + asked
+        input.present?.sort()
         var reader = BlockReader(
             plan, input, driving: nil, in: range, descending: false, counters: counters)
         var block = Block()
+        var added = 0
         while try reader.next(into: &block) {
-            let vector = block.references[index]
-            var seen: Set<UInt64> = []
-            for row in 0..<block.count
-            where vector.isPresent[row] && seen.insert(vector.bits[row]).inserted {
-                values.insert(Name(vector.text(row)))
+            for attribute in attributes {
+                let vector = block.references[attribute.reference]
+                var seen: Set<UInt64> = []
+                for row in 0..<block.count
+                where vector.isPresent[row] && seen.insert(vector.bits[row]).inserted {
+                    let name = Name(vector.text(row))
+                    if values[attribute.place].insert(name).inserted { added += 1 }
+                }
             }
         }
+        return added
     }
 }

@@ -8,9 +8,12 @@ struct VectorBuilder {
     private var isPresent: [Bool] = []
     /// The texts, by their codes.
     private var texts = BytePool()
-    /// New codes of the table seen last: its strings come again and again.
+    /// New codes of the table seen last: its strings come again and again. None before it was
+    /// asked for a part of them: there can be a builder for each of many groups.
     private var lastTable: StringTable?
     private var lastCodes: [UInt64] = []
+    private var lastAskedCount = 0
+    private static let askedPart = 16
 
     init(type: FieldType?) {
         self.type = type
@@ -19,7 +22,7 @@ struct VectorBuilder {
     var count: Int { isPresent.count }
 
     /// About what its buffers take.
-    var sizeBytes: Int { count * 9 + texts.heapSizeBytes + texts.count * 24 }
+    var sizeBytes: Int { count * 9 + texts.heapSizeBytes + texts.count * 24 + lastCodes.count * 8 }
 
     mutating func reserve(_ count: Int) {
         bits.reserveCapacity(count)
@@ -86,6 +89,14 @@ struct VectorBuilder {
         if ISOTime.isWord(code) { return code }
         if lastTable !== table {
             lastTable = table
+            lastCodes = []
+            lastAskedCount = 0
+        }
+        if lastCodes.isEmpty {
+            lastAskedCount += 1
+            if lastAskedCount * VectorBuilder.askedPart < table.count {
+                return table.withBytes(code) { self.code($0) }
+            }
             lastCodes = Array(repeating: .max, count: table.count)
         }
         let known = lastCodes[Int(code)]

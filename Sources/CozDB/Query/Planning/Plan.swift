@@ -108,6 +108,8 @@ final class SelectPlan: @unchecked Sendable {
     var numbers: [ReferenceKey: Int] = [:]
     var calls: [PlannedCall] = []
     var columns: [PlannedColumn] = []
+    /// The first column of each name; once a statement around it asks.
+    private var columnPlaces: [Name: Int] = [:]
     /// Functions of series, with the numbers of their references.
     var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
     /// References that columns read beside calls.
@@ -129,6 +131,16 @@ final class SelectPlan: @unchecked Sendable {
     var fill = Fill.null
     var isAscending = true
     var limits = Limits()
+
+    /// The column that a statement around this one means by a name. Asked while planning.
+    func column(named name: String) -> Int? {
+        if columnPlaces.isEmpty {
+            for (index, column) in columns.enumerated().reversed() {
+                columnPlaces[Name(column.baseName)] = index
+            }
+        }
+        return columnPlaces[Name(name)]
+    }
 
     /// Whether the answer is stored rows rather than something computed from many.
     var isRaw: Bool { calls.isEmpty }

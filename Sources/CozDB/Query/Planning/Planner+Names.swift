@@ -16,11 +16,7 @@ extension Planner {
             }
             return try identityTags(view).contains(Name(name)) ? .tag(name) : .missing
         case .subquery(let inner):
-            if kind != .tag,
-                let index = inner.columns.firstIndex(where: { Name($0.baseName) == Name(name) })
-            {
-                return .output(index)
-            }
+            if kind != .tag, let index = inner.column(named: name) { return .output(index) }
             return inner.ownDimensions.contains(Name(name)) ? .tag(name) : .missing
         }
     }
@@ -92,7 +88,7 @@ extension Planner {
             if case .missing = try bind(reference.name, kind, source) { return false }
             return true
         case .subquery(let inner):
-            if inner.columns.contains(where: { Name($0.baseName) == Name(reference.name) }) {
+            if inner.column(named: reference.name) != nil {
                 return true
             }
             if inner.dimensions.contains(where: {
