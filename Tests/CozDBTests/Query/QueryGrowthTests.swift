@@ -38,6 +38,8 @@ private final class Databases {
         case experiments
         /// A row with so many tags, all of them identity.
         case tags
+        /// A row with so many attributes.
+        case attributes
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -84,9 +86,9 @@ private final class Databases {
             for row in 0..<count {
                 try add("m\(row)", person, 0, ["f": .float(1), "g": .integer(1)])
             }
-        case .tags:
-            let tags = (0..<count).map { ("t\($0)", "v\($0)") }
-            batch.settings.identity = .allTags
+        case .tags, .attributes:
+            let tags = (0..<count).map { ("t\($0)", "v\($0)") } + [("id_participant", "p")]
+            if shape == .tags { batch.settings.identity = .allTags }
             for time in 0..<2 {
                 try add("m", Dictionary(uniqueKeysWithValues: tags), time, ["f": .float(1)])
             }
@@ -199,8 +201,13 @@ private final class Databases {
             "SELECT count(*) FROM m GROUP BY * SLIMIT 3", "SELECT median(*) FROM m",
             "SELECT f1 FROM m",
             "SELECT f1 FROM m WHERE f1 > 0", "SELECT f1 FROM m GROUP BY *",
-            "SELECT * FROM m LIMIT 5", "SHOW SERIES",
+            "SELECT * FROM m LIMIT 5", "SHOW SERIES", "EXPLAIN SELECT * FROM m",
         ].map { Axis(.sparseSeries, 250, $0) }
+        + [Axis(.columns, 2000, "SELECT count(*) FROM (SELECT * FROM m)")]
+        + [
+            "SHOW TAG VALUES WITH KEY =~ /./", "SHOW TAG KEYS", "SELECT * FROM m",
+            "SELECT count(f) FROM m GROUP BY *",
+        ].map { Axis(.attributes, 250, $0) }
         + [
             "SELECT * FROM /./", "SELECT count(*) FROM /./", "SHOW FIELD KEYS", "SHOW FIELDS",
             "SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG KEYS", "SHOW TAG VALUES WITH KEY =~ /./",

@@ -181,4 +181,35 @@ private final class Stop: Sendable {
         let error = await #expect(throws: DatabaseError.self) { _ = try await task.value }
         #expect(error?.kind == .cancelled)
     }
+
+    @Test func `a builder that is asked for few of many texts keeps no list of them all`() {
+        func table(_ prefix: String) -> StringTable {
+            var heap: [UInt8] = []
+            var ends: [Int] = []
+            for number in 0..<10_000 {
+                heap += Array("\(prefix)\(number)".utf8)
+                ends.append(heap.count)
+            }
+            return StringTable(heap: heap, ends: ends)
+        }
+        let (first, second) = (table("a"), table("b"))
+        var builder = VectorBuilder(type: .string)
+        var codes: Set<UInt64> = []
+        for number in 0..<10 {
+            let code = builder.code(UInt64(number), in: number % 2 == 0 ? first : second)
+            #expect(builder.text(code) == (number % 2 == 0 ? "a\(number)" : "b\(number)"))
+            codes.insert(code)
+        }
+        #expect(codes.count == 10)
+        #expect(builder.sizeBytes < 1000)
+        // Asked for all, and again, it knows each once.
+        for _ in 0..<2 {
+            for number in 0..<10_000 {
+                let code = builder.code(UInt64(number), in: first)
+                #expect(builder.text(code) == "a\(number)")
+                codes.insert(code)
+            }
+        }
+        #expect(codes.count == 10_005)
+    }
 }
