@@ -202,6 +202,7 @@ private final class Databases {
             "SELECT f1 FROM m",
             "SELECT f1 FROM m WHERE f1 > 0", "SELECT f1 FROM m GROUP BY *",
             "SELECT * FROM m LIMIT 5", "SHOW SERIES", "EXPLAIN SELECT * FROM m",
+            "EXPLAIN SELECT count(*) FROM m",
         ].map { Axis(.sparseSeries, 250, $0) }
         + [Axis(.columns, 2000, "SELECT count(*) FROM (SELECT * FROM m)")]
         + [
@@ -258,7 +259,8 @@ private final class Databases {
         arguments: [Shape.columns, .series, .sparseSeries, .experiments],
         [
             "DROP MEASUREMENT m", "DELETE FROM m WHERE id_participant =~ /[02468]$/",
-            "DELETE FROM m WHERE time < 100", "DELETE WHERE id_participant = 'p'",
+            "DELETE FROM m WHERE time < 100", "DELETE FROM m WHERE time > 10",
+            "DELETE WHERE id_participant = 'p'",
         ])
     func `a deletion costs what it looks at`(_ shape: Shape, _ statement: String) throws {
         let growth = try Growth(

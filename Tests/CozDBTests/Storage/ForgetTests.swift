@@ -398,7 +398,6 @@ struct ForgetTests {
         _ = try database.forget(["p7"])
         // Its own salt is one of them.
         #expect(throws: DatabaseError.self) { try database.forget([], merging: most) }
-        #expect(try database.query("SELECT * FROM /./").series.isEmpty == false)
         #expect(try database.forgottenList().contains("p7"))
         try database.close()
     }

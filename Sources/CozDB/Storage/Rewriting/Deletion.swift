@@ -142,12 +142,12 @@ extension ExperimentDeletion {
 
     /// What goes of a series. The same series gives the same again, so that nobody has to keep it.
     func deletion(of series: Series) throws(DatabaseError) -> SeriesDeletion {
-        try deletion(of: series, view.schema.fields)
+        try deletion(of: series, nil)
     }
 
-    /// - Parameter fields: those that the series may have.
+    /// - Parameter fields: those that the series may have; nil where that is not known.
     private func deletion(
-        of series: Series, _ fields: [Column]
+        of series: Series, _ fields: [Column]?
     ) throws(DatabaseError) -> SeriesDeletion {
         guard accepts?(series.key) ?? true else { return SeriesDeletion(rows: .none) }
         let meant = try select?(series) ?? .range(range)
@@ -158,7 +158,7 @@ extension ExperimentDeletion {
             times = RowCursor.unite(times, own[...])
         }
         if times.isEmpty { return SeriesDeletion(rows: .none) }
-        let emptied = try withoutOtherFields(times, of: series, fields)
+        let emptied = try withoutOtherFields(times, of: series, fields ?? view.schema.fields)
         return SeriesDeletion(rows: .times(emptied), cells: .times(times))
     }
 
