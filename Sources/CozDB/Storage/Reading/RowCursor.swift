@@ -60,9 +60,10 @@ struct RowCursor {
         if filtered != nil { return try nextFiltered(into: &block) }
         guard heads.first != nil else { return false }
         let (taken, limit) = takeHeads()
-        let times = unitedTimes(taken, limit)
+        let times = try unitedTimes(taken, limit)
         block.times = times
-        for index in taken {
+        for (number, index) in taken.enumerated() {
+            if number % 1024 == 1023 { try StopSign.check() }
             take(index, times, into: &block)
             try refill(index)
         }
@@ -182,16 +183,18 @@ struct RowCursor {
             }
             heads.removeFirst()
             taken.append(first.index)
-            let walk = walks[first.index]
-            let end = descending ? walk.remaining.lowerBound : walk.remaining.upperBound - 1
-            if !walk.cursor.isEmpty { limit = nearer(limit, walk.slice.times[end]) }
+            let index = first.index
+            let remaining = walks[index].remaining
+            let end = descending ? remaining.lowerBound : remaining.upperBound - 1
+            if !walks[index].cursor.isEmpty {
+                limit = nearer(limit, walks[index].slice.times[end])
+            }
             // A slice of more values than a block: the block ends inside of it.
-            if walk.remaining.count > blockRows {
+            if remaining.count > blockRows {
                 let place =
                     descending
-                    ? walk.remaining.upperBound - blockRows
-                    : walk.remaining.lowerBound + blockRows - 1
-                limit = nearer(limit, walk.slice.times[place])
+                    ? remaining.upperBound - blockRows : remaining.lowerBound + blockRows - 1
+                limit = nearer(limit, walks[index].slice.times[place])
             }
         }
         return (taken, limit)
@@ -205,19 +208,21 @@ struct RowCursor {
 
     /// The times of the next rows, ascending: all that the walks have up to a limit, but no more
     /// than a block.
-    private func unitedTimes(_ taken: [Int], _ limit: Int64) -> [Int64] {
+    private func unitedTimes(
+        _ taken: [Int], _ limit: Int64
+    ) throws(DatabaseError) -> [Int64] {
         var united: [Int64] = []
-        for index in taken {
-            let walk = walks[index]
+        for (number, index) in taken.enumerated() {
+            if number % 1024 == 1023 { try StopSign.check() }
             // No walk has more than a block of what a block can be made of.
-            var range = walk.remaining
+            var range = walks[index].remaining
             if range.count > blockRows {
                 range =
                     descending
                     ? (range.upperBound - blockRows)..<range.upperBound
                     : range.lowerBound..<(range.lowerBound + blockRows)
             }
-            let times = walk.slice.times[range]
+            let times = walks[index].slice.times[range]
             let blockRows = rowCountMax(taken)
             let edge = times.partitioningIndex { descending ? $0 >= limit : $0 > limit }
             united = RowCursor.unite(united, descending ? times[edge...] : times[..<edge])
@@ -265,15 +270,15 @@ struct RowCursor {
     /// Moves a walk's values for these times into the block.
     private mutating func take(_ number: Int, _ times: [Int64], into block: inout RowBlock) {
         guard let first = times.first, let last = times.last else { return }
-        let walk = walks[number]
-        let slice = walk.slice
-        let available = slice.times[walk.remaining]
+        let remaining = walks[number].remaining
+        let slice = walks[number].slice
+        let available = slice.times[remaining]
         let start = available.partitioningIndex { $0 >= first }
         let end = available.partitioningIndex { $0 > last }
         if descending {
-            walks[number].remaining = walk.remaining.lowerBound..<start
+            walks[number].remaining = remaining.lowerBound..<start
         } else {
-            walks[number].remaining = end..<walk.remaining.upperBound
+            walks[number].remaining = end..<remaining.upperBound
         }
         guard start < end else { return }
         var column = RowBlock.Column(type: slice.type)
@@ -292,7 +297,7 @@ struct RowCursor {
                 column.isPresent[row] = true
             }
         }
-        block.fill(walk.index, column)
+        block.fill(walks[number].index, column)
     }
 }
 
