@@ -164,12 +164,17 @@ private struct CellCounter: QueryResultSink {
         let view = try #require(try database.takeSnapshot().experiment("m"))
         let series = try view.series()
         let positions = try view.positions(of: view.schema.columns, in: series)
+        // Where a block has a value for each series beside it, all of them may have one.
+        var (surplus, all) = (0, 0)
         for (series, positions) in zip(series, positions) {
             let rows = try #require(stored[series.key.value(of: "id_participant") ?? ""])
             let names = Set(rows.values.flatMap(\.keys))
-            #expect(
-                Set(positions.map { view.schema.columns[$0].name }) == names, "seed \(seed)")
+            let found = Set(positions.map { view.schema.columns[$0].name })
+            #expect(found.isSuperset(of: names), "seed \(seed)")
+            surplus += found.count - names.count
+            all += names.count
         }
+        #expect(surplus * 20 < all, "seed \(seed)")
     }
 
     @Test func `a list of values finds what comparing with each of them finds`() {

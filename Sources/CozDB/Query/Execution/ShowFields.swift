@@ -25,7 +25,8 @@ extension ShowExecution {
         for view in views {
             try counters.checkCancelled()
             let plan = try fieldPlan(show, view, among: views)
-            let tallies = try tally(plan, view)
+            let share = MemoryShare(counters.memory)
+            let tallies = try tally(plan, view, share)
             for key in tallies.keys.sorted() {
                 guard let group = tallies[key] else { continue }
                 try emit(plan, view, key, group, show.limits, output)
@@ -74,7 +75,7 @@ extension ShowExecution {
     }
 
     private func tally(
-        _ plan: SelectPlan, _ view: ExperimentView
+        _ plan: SelectPlan, _ view: ExperimentView, _ share: MemoryShare
     ) throws(DatabaseError) -> [GroupKey: [FieldTally]] {
         let executor = Executor(options: options, counters: counters)
         let nothing = [FieldTally](repeating: FieldTally(), count: plan.auxiliary.count)
@@ -90,8 +91,10 @@ extension ShowExecution {
             let isByRow = plan.isGroupedByRow || input.condition != nil
             if !isByRow, case .stored(_, let series) = input.origin {
                 let key = executor.key(plan, input)
-                try checkGroups(tallies, key, executor)
-                if tallies[key] == nil { tallies[key] = nothing }
+                if tallies[key] == nil {
+                    try checkRoom(tallies.count, nothing, share, executor)
+                    tallies[key] = nothing
+                }
                 for reference in input.present ?? plan.auxiliary {
                     guard let place = places[reference],
                         case .column(let column, _) = plan.sources[0].bindings[reference]
@@ -103,7 +106,10 @@ extension ShowExecution {
             }
             try executor.deal(plan, input, driving: plan.auxiliary, descending: false) {
                 key, part throws(DatabaseError) in
-                try checkGroups(tallies, key, executor)
+                if tallies[key] == nil {
+                    try checkRoom(tallies.count, nothing, share, executor)
+                    tallies[key] = nothing
+                }
                 for (place, reference) in plan.auxiliary.enumerated() {
                     let isPresent = part.references[reference].isPresent
                     guard let first = isPresent.firstIndex(of: true),
@@ -118,12 +124,11 @@ extension ShowExecution {
         return tallies
     }
 
-    private func checkGroups(
-        _ tallies: [GroupKey: [FieldTally]], _ key: GroupKey, _ executor: Executor
+    private func checkRoom(
+        _ groupCount: Int, _ group: [FieldTally], _ share: MemoryShare, _ executor: Executor
     ) throws(DatabaseError) {
-        if tallies.count >= options.groupCountMax, tallies[key] == nil {
-            throw executor.tooManyGroups()
-        }
+        if groupCount >= options.groupCountMax { throw executor.tooManyGroups() }
+        try share.grow(group.count * MemoryLayout<FieldTally>.stride + 200)
     }
 
     private func scan(
