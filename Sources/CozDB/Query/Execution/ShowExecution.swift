@@ -363,10 +363,12 @@ struct TagScan {
         guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
         if condition.isAlways { return true }
         // Rows without any of the columns are not read.
-        let nothing = plan.references.map { _ in ResultVector.constant(nil, count: 1) }
+        let asked = Array(0..<conditionReferenceCount)
+        let nothing = asked.map { _ in ResultVector.constant(nil, count: 1) }
         let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
         if evaluator.mask(condition, nothing, count: 1)[0] { return true }
         input.condition = condition
+        input.present = asked
         var reader = BlockReader(
             plan, input, driving: nil, in: range, descending: false, counters: counters)
         var block = Block()

@@ -91,17 +91,19 @@ extension ShowExecution {
             let isByRow = plan.isGroupedByRow || input.condition != nil
             if !isByRow, case .stored(_, let series) = input.origin {
                 let key = executor.key(plan, input)
-                if tallies[key] == nil {
+                // Taken out: what is there twice would be copied.
+                var group = tallies.removeValue(forKey: key) ?? []
+                if group.isEmpty {
                     try checkRoom(tallies.count, nothing, share, executor)
-                    tallies[key] = nothing
+                    group = nothing
                 }
                 for reference in input.present ?? plan.auxiliary {
                     guard let place = places[reference],
                         case .column(let column, _) = plan.sources[0].bindings[reference]
                     else { continue }
-                    try scan(
-                        plan, view, column, series, into: &tallies[key, default: nothing][place])
+                    try scan(plan, view, column, series, into: &group[place])
                 }
+                tallies[key] = group
                 continue
             }
             try executor.deal(plan, input, driving: plan.auxiliary, descending: false) {

@@ -15,6 +15,16 @@ struct IndexHeap {
         }
     }
 
+    /// Takes those whose keys are below one, in the order of their keys.
+    mutating func take(below key: Int64) -> [Int] {
+        var taken: [Int] = []
+        while let first, first.key < key {
+            taken.append(first.index)
+            removeFirst()
+        }
+        return taken
+    }
+
     /// Takes away the first; there must be one.
     mutating func removeFirst() {
         let last = entries.removeLast()

@@ -27,12 +27,11 @@ struct LaneTurns {
         turn += 1
         var found: [Int] = []
         for input in inputs {
-            while let first = waiting[input.source].first, first.key < input.slab.upperBound {
-                waiting[input.source].removeFirst()
-                taken.append((first.index, input.source))
-                guard turns[first.index] != turn else { continue }
-                turns[first.index] = turn
-                found.append(first.index)
+            for lane in waiting[input.source].take(below: Int64(input.slab.upperBound)) {
+                taken.append((lane, input.source))
+                guard turns[lane] != turn else { continue }
+                turns[lane] = turn
+                found.append(lane)
             }
         }
         found.sort()

@@ -14,10 +14,11 @@ struct SegmentFilter {
     /// For each field of the segment: whether its values go where cells do.
     private let isDeleted: [Bool]
     private var run = Run()
-    /// Which fields have values in the rows that are written next.
-    private var turns = FieldTurns()
+    /// Fields, by the next row that they may have a value in: of many fields and many runs of rows
+    /// few meet.
+    private var waiting = IndexHeap()
     /// The same for rows that lose cells.
-    private var cellTurns = FieldTurns()
+    private var waitingForCells = IndexHeap()
 
     /// Consecutive rows that stay, of one series or many, and are not written yet.
     private struct Run {
@@ -47,11 +48,14 @@ struct SegmentFilter {
                 SegmentColumnReader(
                     segment, field: field, directory: try segment.directory(field)))
         }
-        for field in readers.indices {
-            turns.wait(field, for: readers[field].nextRow(from: 0, before: .max))
-            if !deletion.columns.isEmpty {
-                cellTurns.wait(field, for: readers[field].nextRow(from: 0, before: .max))
-            }
+        for field in readers.indices { wait(field, from: 0) }
+        if !deletion.columns.isEmpty { waitingForCells = waiting }
+    }
+
+    /// Lets a field wait for the first row that it may have a value in from one on.
+    private mutating func wait(_ field: Int, from row: Int) {
+        if let row = readers[field].nextRow(from: row, before: .max) {
+            waiting.push(field, Int64(row))
         }
     }
 
@@ -187,7 +191,7 @@ struct SegmentFilter {
             let part = try segment.times(rows: rows.clamped(to: run.rows))
             try calling("writing a segment") { () throws(FileError) in try writer.addTimes(part) }
         }
-        for field in turns.due(before: run.rows.upperBound) {
+        for field in waiting.take(below: Int64(run.rows.upperBound)).sorted() {
             let isChanged = isDeleted[field] && !run.cells.isEmpty
             for block in readers[field].directory.blocks(rows: run.rows) {
                 let rows = readers[field].directory.table.rows(ofBlock: block)
@@ -201,8 +205,7 @@ struct SegmentFilter {
                     try add(block, of: field, run, to: writer)
                 }
             }
-            turns.wait(
-                field, for: readers[field].nextRow(from: run.rows.upperBound, before: .max))
+            wait(field, from: run.rows.upperBound)
         }
     }
 
@@ -283,8 +286,10 @@ struct SegmentFilter {
     ) throws(DatabaseError) {
         var hasValue = [Bool](repeating: false, count: cells.count)
         var seen: Set<Int> = []
-        for field in cellTurns.due(before: slab.upperBound) {
-            cellTurns.wait(field, for: readers[field].nextRow(from: slab.upperBound, before: .max))
+        for field in waitingForCells.take(below: Int64(slab.upperBound)) {
+            if let row = readers[field].nextRow(from: slab.upperBound, before: .max) {
+                waitingForCells.push(field, Int64(row))
+            }
             // Fields of one group have values in the same rows.
             let group = segment.footer.fields[field].group
             if !isDeleted[field], !seen.insert(group).inserted { continue }
@@ -303,10 +308,10 @@ struct SegmentFilter {
         _ slab: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         var values = RowValues()
-        for field in turns.due(before: slab.upperBound) {
+        for field in waiting.take(below: Int64(slab.upperBound)).sorted() {
             values.removeAll()
             try readers[field].append(rows: slab, to: &values)
-            turns.wait(field, for: readers[field].nextRow(from: slab.upperBound, before: .max))
+            wait(field, from: slab.upperBound)
             if places != nil || isDeleted[field] && cells != nil {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }
@@ -318,26 +323,6 @@ struct SegmentFilter {
                     column, rows: values.rows, bits: values.bits, strings: strings)
             }
         }
-    }
-}
-
-/// Fields of a segment that wait for the next row that they may have a value in: of many fields and
-/// many runs of rows few meet.
-private struct FieldTurns {
-    private var waiting = IndexHeap()
-
-    mutating func wait(_ field: Int, for row: Int?) {
-        if let row { waiting.push(field, Int64(row)) }
-    }
-
-    /// Takes those that wait for a row before one; ascending.
-    mutating func due(before row: Int) -> [Int] {
-        var due: [Int] = []
-        while let first = waiting.first, first.key < Int64(row) {
-            due.append(first.index)
-            waiting.removeFirst()
-        }
-        return due.sorted()
     }
 }
 

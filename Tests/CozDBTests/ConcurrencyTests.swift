@@ -9,7 +9,7 @@ import Testing
 @testable import CozDB
 
 /// Threads that do random things with a database until its time is over.
-private final class Crowd: Sendable {
+private final class ConcurrentWork: Sendable {
     static let writerCount = 3
     private static let rowCount = 40
 
@@ -180,10 +180,10 @@ private final class Crowd: Sendable {
     }
 }
 
-@Suite(.serialized) struct BesideOneAnotherTests {
+@Suite(.serialized) struct ConcurrencyTests {
     private static let environment = ProcessInfo.processInfo.environment
-    /// `COZDB_CROWD` is a number of seconds for each seed, `COZDB_SEED` runs one.
-    private static let seconds = environment["COZDB_CROWD"].flatMap { Int($0) } ?? 2
+    /// `COZDB_CONCURRENCY` is a number of seconds for each seed, `COZDB_SEED` runs one.
+    private static let seconds = environment["COZDB_CONCURRENCY"].flatMap { Int($0) } ?? 2
     private static let seeds: [UInt64] =
         environment["COZDB_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? [1, 2]
 
@@ -202,14 +202,14 @@ private final class Crowd: Sendable {
             experiment: "m", tags: ["id_participant": "w0", "t": "a"],
             time: Timestamp(nanoseconds: -1), fields: ["v": .integer(-1), "s": .string("x")])
         _ = try database.write(first)
-        let crowd = Crowd(database, directory, seed, .seconds(Self.seconds))
-        crowd.run()
-        #expect(crowd.mistakes.withLock { $0 } == [], "COZDB_SEED=\(seed)")
-        var contents = try crowd.contents(database)
+        let work = ConcurrentWork(database, directory, seed, .seconds(Self.seconds))
+        work.run()
+        #expect(work.mistakes.withLock { $0 } == [], "COZDB_SEED=\(seed)")
+        var contents = try work.contents(database)
         #expect(contents.expected == contents.found, "COZDB_SEED=\(seed)")
         try database.close()
         let again = try Database.open(directory.path + "/db", options: options)
-        contents = try crowd.contents(again)
+        contents = try work.contents(again)
         #expect(contents.expected == contents.found, "COZDB_SEED=\(seed)")
         try again.close()
     }
