@@ -54,8 +54,7 @@ public struct Study: Sendable {
         zone = try TimeZoneRules(named: options.zone)
         var statements = StudyStatements(
             experiment: experiment, tag: participantTag, zone: zone, options: options)
-        let all = try Study.held(
-            by: try Study.ask(statements.everything, snapshot, options), options, zone)
+        let all = try Holdings(snapshot, statements.everything, options, zone)
         participants = try Study.chosen(options.participants, of: all.participants)
         valueCounts = all.counts
         statements.last = all.participants.map(\.last).max()
@@ -103,8 +102,7 @@ public struct Study: Sendable {
     /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
     public func overview() throws(DatabaseError) -> StudyAnswer<ParticipantOverview> {
         let statement = statements.overview
-        let series = try ask(statement)
-        let held = try Study.held(by: series, options, zone)
+        let held = try Holdings(snapshot, statement, options, zone)
         let note = held.participants.isEmpty ? nothing : nil
         return StudyAnswer(statement: statement, rows: held.participants, note: note)
     }
@@ -168,50 +166,9 @@ public struct Study: Sendable {
     // MARK: Asking
 
     func ask(_ statement: String) throws(DatabaseError) -> [QueryResult.Series] {
-        try Study.ask(statement, snapshot, options)
-    }
-
-    private static func ask(
-        _ statement: String, _ snapshot: DatabaseSnapshot, _ options: StudyOptions
-    ) throws(DatabaseError) -> [QueryResult.Series] {
         let result = try snapshot.query(statement, options: options.query)
         if let error = result.statements.first?.error { throw error }
         return result.series
-    }
-
-    /// What SHOW FIELDS says, for each participant and for each field.
-    private static func held(
-        by series: [QueryResult.Series], _ options: StudyOptions, _ zone: TimeZoneRules
-    ) throws(DatabaseError) -> (participants: [ParticipantOverview], counts: [[UInt8]: Int]) {
-        var participants: [ParticipantOverview] = []
-        var counts: [[UInt8]: Int] = [:]
-        for group in series {
-            guard let names = group.column("fieldKey")?.texts,
-                let values = group.column("count")?.integers,
-                let firsts = group.column("first")?.integers,
-                let lasts = group.column("last")?.integers
-            else { continue }
-            for (name, count) in zip(names, values) {
-                counts[Array((name ?? "").utf8), default: 0] += Int(count ?? 0)
-            }
-            guard let first = firsts.compactMap({ $0 }).min(),
-                let last = lasts.compactMap({ $0 }).max()
-            else { continue }
-            let (start, end) = (Timestamp(nanoseconds: first), Timestamp(nanoseconds: last))
-            let survey = names.firstIndex { name in
-                (name ?? "").utf8.elementsEqual(options.surveyField.utf8)
-            }
-            let firstDay = zone.date(at: start)
-            participants.append(
-                ParticipantOverview(
-                    participant: group.header.tags.first?.value ?? "", first: start, last: end,
-                    // Clocks put back across midnight can show the earlier date later.
-                    days: firstDay...max(firstDay, zone.date(at: end)),
-                    fields: values.count { $0 ?? 0 > 0 },
-                    values: values.reduce(0) { $0 + Int($1 ?? 0) },
-                    responses: survey.map { Int(values[$0] ?? 0) } ?? 0))
-        }
-        return (participants, counts)
     }
 
     private static func chosen(

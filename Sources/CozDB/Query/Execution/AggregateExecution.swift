@@ -245,7 +245,9 @@ struct GroupAggregation {
             plan, input, driving: demands.arguments, in: executor.extended(plan), descending: false,
             counters: executor.counters)
         var block = Block()
-        while try reader.next(into: &block) { try add(block, plan.sources[input.source]) }
+        while try reader.next(into: &block) {
+            try add(block, plan.sources[input.source], input.present)
+        }
         endSeries()
     }
 
@@ -377,12 +379,16 @@ struct GroupAggregation {
         fields.reduce(0) { $0 + $1.sizeBytes } + collectors.reduce(0) { $0 + $1.sizeBytes }
     }
 
-    mutating func add(_ block: Block, _ source: PlannedSource) throws(DatabaseError) {
+    /// - Parameter present: as of an `InputSeries`.
+    mutating func add(
+        _ block: Block, _ source: PlannedSource, _ present: [Int]? = nil
+    ) throws(DatabaseError) {
         let others = plan.auxiliary.map { block.references[$0] }
-        for index in fields.indices where isField(reference(ofField: index), source) {
+        let indices = demands.indices(of: present)
+        for index in indices.fields where isField(reference(ofField: index), source) {
             fields[index].add(times: block.times, block.references[reference(ofField: index)])
         }
-        for index in collectors.indices where isField(reference(ofCollector: index), source) {
+        for index in indices.collectors where isField(reference(ofCollector: index), source) {
             collectors[index].add(
                 times: block.times, block.references[reference(ofCollector: index)], others)
         }

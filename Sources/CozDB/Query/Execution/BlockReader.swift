@@ -82,7 +82,7 @@ struct InputSeries {
     var source: Int
     /// WHERE with the tags of this series put in; nil accepts every row.
     var condition: Evaluation?
-    /// The references to stored columns of which it may have a value, ascending; nil is all.
+    /// The references of which it may have a value, ascending; nil is all.
     var present: [Int]?
 
     var name: String {
@@ -243,10 +243,9 @@ struct BlockReader {
     private var dimensionRecipes: [Recipe] = []
     private var cursor: RowCursor?
     private var rows = RowBlock()
-    /// Of a derived series: the one reader of its own series, its block, and what was computed.
+    /// Of a derived series: the one reader of its own series, and its block.
     private var inner: [BlockReader] = []
     private var innerBlock = Block()
-    private var derived: [ResultVector] = []
     /// Rows of a computed series, and the position in those or in a material series.
     private var computed: Block?
     private var nextRow = 0
@@ -408,11 +407,9 @@ struct BlockReader {
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
             block = Block(times: descending ? series.times.reversed() : series.times)
-        case .derived(let series):
+        case .derived:
             guard try inner[0].next(into: &innerBlock) else { return false }
             block = Block(times: innerBlock.times)
-            derived = series.plan.evaluatedColumns(innerBlock.references, count: block.count)
-            try counters.checkCancelled()
         case .computed(let series): return try readComputed(series, into: &block)
         }
         try fill(&block)
@@ -484,8 +481,9 @@ struct BlockReader {
         case (.output(let index, let type), .material(let series)):
             let vector = descending ? series.columns[index].reversed : series.columns[index]
             return type.map { vector.cast(to: $0) } ?? vector
-        case (.output(let index, let type), .derived):
-            return type.map { derived[index].cast(to: $0) } ?? derived[index]
+        case (.output(let index, let type), .derived(let series)):
+            let vector = series.plan.evaluatedColumn(index, innerBlock.references, count: count)
+            return type.map { vector.cast(to: $0) } ?? vector
         case (.constant(let value?), _): return .constant(value, count: count)
         default: return nil
         }

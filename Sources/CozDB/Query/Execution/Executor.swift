@@ -84,8 +84,11 @@ final class Executor {
             switch source.origin {
             case .experiment: inputs += try storedInputs(plan, index)
             case .subquery(let inner) where isStream(inner, in: plan):
+                let shown = ShownColumns(plan, source, inner)
                 for series in try derived(inner) {
-                    let input = InputSeries(origin: .derived(series), source: index)
+                    var input = InputSeries(origin: .derived(series), source: index)
+                    input.present = series.input.present.map { shown.references(of: $0) }
+                    try seriesShare.grow(8 * (input.present?.count ?? 0))
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             case .subquery(let inner):
@@ -413,21 +416,27 @@ extension SelectPlan {
     ///
     /// - Parameter inputs: references, where any is read beside calls, then calls.
     func evaluatedColumns(_ inputs: [ResultVector], count: Int) -> [ResultVector] {
-        let evaluator = Evaluator(referenceCount: inputs.count - calls.count)
-        return columns.enumerated().map { number, column in
+        columns.indices.map { number in
             // Whoever asked checks before anybody sees it.
             if number % 16 == 15, StopSign.isRaised { return .constant(nil, count: count) }
-            var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
-            // What was stored is shown as it is; a computed NaN has no place in an answer.
-            if case .column(let index) = column.evaluation,
-                references[index].computation == nil
-            {
-                return vector
-            }
-            SelectPlan.dropNaN(&vector)
-            // Where one of its columns has no values, an expression can come with another type.
-            return column.type.map { vector.cast(to: $0) } ?? vector
+            return evaluatedColumn(number, inputs, count: count)
         }
+    }
+
+    /// One of them.
+    func evaluatedColumn(_ number: Int, _ inputs: [ResultVector], count: Int) -> ResultVector {
+        let column = columns[number]
+        let evaluator = Evaluator(referenceCount: inputs.count - calls.count)
+        var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
+        // What was stored is shown as it is; a computed NaN has no place in an answer.
+        if case .column(let index) = column.evaluation,
+            references[index].computation == nil
+        {
+            return vector
+        }
+        SelectPlan.dropNaN(&vector)
+        // Where one of its columns has no values, an expression can come with another type.
+        return column.type.map { vector.cast(to: $0) } ?? vector
     }
 
     private static func dropNaN(_ vector: inout ResultVector) {
@@ -437,5 +446,32 @@ extension SelectPlan {
         for row in vector.bits.indices where Double(bitPattern: vector.bits[row]).isNaN {
             vector.isPresent[row] = false
         }
+    }
+}
+
+/// Which references of a statement show a column of its subquery as it is stored.
+private struct ShownColumns {
+    /// By reference of the subquery.
+    private var shown: [[Int]]
+    /// The references that show anything else.
+    private var others: [Int] = []
+
+    init(_ plan: SelectPlan, _ source: PlannedSource, _ inner: SelectPlan) {
+        shown = Array(repeating: [], count: inner.references.count)
+        for index in plan.references.indices {
+            if case .output(let column) = source.bindings[index],
+                plan.references[index].computation == nil,
+                case .column(let reference) = inner.columns[column].evaluation
+            {
+                shown[reference].append(index)
+            } else {
+                others.append(index)
+            }
+        }
+    }
+
+    /// The references that may have a value where these of the subquery may; ascending.
+    func references(of present: [Int]) -> [Int] {
+        (present.flatMap { shown[$0] } + others).sorted()
     }
 }

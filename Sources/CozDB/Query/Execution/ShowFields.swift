@@ -8,12 +8,24 @@ private struct FieldTally {
     var first = Int64.max
     var last = Int64.min
 
-    mutating func add(count more: Int, first: Int64, last: Int64) {
-        guard more > 0 else { return }
-        count += more
-        self.first = min(self.first, first)
-        self.last = max(self.last, last)
+    mutating func add(_ other: FieldTally) {
+        guard other.count > 0 else { return }
+        count += other.count
+        first = min(first, other.first)
+        last = max(last, other.last)
     }
+}
+
+/// The fields of one group that have values, by their places among the plan's: of many fields and
+/// many participants few meet.
+private typealias FieldTallies = [Int: FieldTally]
+
+/// The fields of an experiment as an answer lists them: the same ones for each group.
+private struct FieldList {
+    /// Places among the plan's fields.
+    var places: [Int] = []
+    /// Name, type and unit of each.
+    var descriptions: [ResultVector] = []
 }
 
 extension ShowExecution {
@@ -27,9 +39,12 @@ extension ShowExecution {
             let plan = try fieldPlan(show, view, among: views)
             let share = MemoryShare(counters.memory)
             let tallies = try tally(plan, view, share)
+            let list = list(plan, view, show.limits)
+            if list.places.isEmpty { continue }
             for key in tallies.keys.sorted() {
+                try counters.checkCancelled()
                 guard let group = tallies[key] else { continue }
-                try emit(plan, view, key, group, show.limits, output)
+                try emit(plan, view, key, group, list, output)
             }
         }
     }
@@ -76,12 +91,11 @@ extension ShowExecution {
 
     private func tally(
         _ plan: SelectPlan, _ view: ExperimentView, _ share: MemoryShare
-    ) throws(DatabaseError) -> [GroupKey: [FieldTally]] {
+    ) throws(DatabaseError) -> [GroupKey: FieldTallies] {
         let executor = Executor(options: options, counters: counters)
-        let nothing = [FieldTally](repeating: FieldTally(), count: plan.auxiliary.count)
-        var tallies: [GroupKey: [FieldTally]] = [:]
+        var tallies: [GroupKey: FieldTallies] = [:]
         if plan.dimensions.isEmpty {
-            tallies[GroupKey(name: Name(view.schema.name), values: [])] = nothing
+            tallies[GroupKey(name: Name(view.schema.name), values: [])] = [:]
         }
         guard !plan.range.isEmpty else { return tallies }
         var places = [Int?](repeating: nil, count: plan.references.count)
@@ -92,54 +106,60 @@ extension ShowExecution {
             if !isByRow, case .stored(_, let series) = input.origin {
                 let key = executor.key(plan, input)
                 // Taken out: what is there twice would be copied.
-                var group = tallies.removeValue(forKey: key) ?? []
-                if group.isEmpty {
-                    try checkRoom(tallies.count, nothing, share, executor)
-                    group = nothing
-                }
+                let known = tallies.removeValue(forKey: key)
+                if known == nil { try checkRoom(tallies.count, share, executor) }
+                var group = known ?? [:]
+                let knownCount = group.count
                 for reference in input.present ?? plan.auxiliary {
                     guard let place = places[reference],
                         case .column(let column, _) = plan.sources[0].bindings[reference]
                     else { continue }
-                    try scan(plan, view, column, series, into: &group[place])
+                    let tally = try scan(plan, view, column, series)
+                    if tally.count > 0 { group[place, default: FieldTally()].add(tally) }
                 }
+                try share.grow((group.count - knownCount) * sizeOfTally)
                 tallies[key] = group
                 continue
             }
             try executor.deal(plan, input, driving: plan.auxiliary, descending: false) {
                 key, part throws(DatabaseError) in
-                if tallies[key] == nil {
-                    try checkRoom(tallies.count, nothing, share, executor)
-                    tallies[key] = nothing
-                }
+                let known = tallies.removeValue(forKey: key)
+                if known == nil { try checkRoom(tallies.count, share, executor) }
+                var group = known ?? [:]
+                let knownCount = group.count
                 for (place, reference) in plan.auxiliary.enumerated() {
                     let isPresent = part.references[reference].isPresent
                     guard let first = isPresent.firstIndex(of: true),
                         let last = isPresent.lastIndex(of: true)
                     else { continue }
-                    tallies[key, default: nothing][place].add(
-                        count: isPresent.reduce(0) { $0 + ($1 ? 1 : 0) },
-                        first: part.times[first], last: part.times[last])
+                    group[place, default: FieldTally()].add(
+                        FieldTally(
+                            count: isPresent.reduce(0) { $0 + ($1 ? 1 : 0) },
+                            first: part.times[first], last: part.times[last]))
                 }
+                try share.grow((group.count - knownCount) * sizeOfTally)
+                tallies[key] = group
             }
         }
         return tallies
     }
 
+    /// About what a dictionary takes for each field that it knows.
+    private var sizeOfTally: Int { 2 * (MemoryLayout<FieldTally>.stride + 8) }
+
     private func checkRoom(
-        _ groupCount: Int, _ group: [FieldTally], _ share: MemoryShare, _ executor: Executor
+        _ groupCount: Int, _ share: MemoryShare, _ executor: Executor
     ) throws(DatabaseError) {
         if groupCount >= options.groupCountMax { throw executor.tooManyGroups() }
-        try share.grow(group.count * MemoryLayout<FieldTally>.stride + 200)
+        try share.grow(200)
     }
 
     private func scan(
-        _ plan: SelectPlan, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
-        into tally: inout FieldTally
-    ) throws(DatabaseError) {
-        guard try view.mayHave(column, series) else { return }
+        _ plan: SelectPlan, _ view: ExperimentView, _ column: ColumnID, _ series: Series
+    ) throws(DatabaseError) -> FieldTally {
+        var tally = FieldTally()
+        guard try view.mayHave(column, series) else { return tally }
         let counts = counters.reads(plan.sources[0].number)
-        var own = FieldTally()
         try view.scan(
             column, of: series, in: plan.range, counts: counts, pool: counters.columns,
             summarize: { _, _ in true }
@@ -147,53 +167,71 @@ extension ShowExecution {
             switch piece {
             case .buckets: break
             case .summary(let summary):
-                own.add(count: summary.count, first: summary.firstTime, last: summary.lastTime)
+                tally.add(
+                    FieldTally(
+                        count: summary.count, first: summary.firstTime, last: summary.lastTime))
             case .values(let slice):
                 try counters.read(slice, plan.sources[0].number)
-                own.add(
-                    count: slice.count, first: slice.times[0],
-                    last: slice.times[slice.count - 1])
+                tally.add(
+                    FieldTally(
+                        count: slice.count, first: slice.times[0],
+                        last: slice.times[slice.count - 1]))
             }
             return true
         }
-        tally.add(count: own.count, first: own.first, last: own.last)
+        return tally
+    }
+
+    private func list(
+        _ plan: SelectPlan, _ view: ExperimentView, _ limits: Limits
+    ) -> FieldList {
+        let fields = plan.auxiliary.enumerated().compactMap { place, reference in
+            view.schema.field(plan.references[reference].name).map { (place, $0) }
+        }
+        let shown = page(fields.sorted { Name($0.1.name) < Name($1.1.name) }, limits)
+        var builders = [VectorBuilder](repeating: VectorBuilder(type: .string), count: 3)
+        for (_, field) in shown {
+            builders[0].append(.string(field.name))
+            builders[1].append(.string(field.type.name))
+            builders[2].append(field.unit.isEmpty ? nil : .string(field.unit))
+        }
+        return FieldList(
+            places: shown.map(\.0), descriptions: builders.map { $0.finished() })
     }
 
     private func emit<Sink: QueryResultSink>(
-        _ plan: SelectPlan, _ view: ExperimentView, _ key: GroupKey, _ group: [FieldTally],
-        _ limits: Limits, _ output: SinkOutput<Sink>
+        _ plan: SelectPlan, _ view: ExperimentView, _ key: GroupKey, _ group: FieldTallies,
+        _ list: FieldList, _ output: SinkOutput<Sink>
     ) throws(DatabaseError) {
-        let fields = zip(plan.auxiliary, group).compactMap { reference, tally in
-            view.schema.field(plan.references[reference].name).map { ($0, tally) }
-        }
-        let shown = page(fields.sorted { Name($0.0.name) < Name($1.0.name) }, limits)
-        guard !shown.isEmpty else { return }
-        var headers = [
+        let headers = [
             ResultColumn(name: "fieldKey", type: .string),
             ResultColumn(name: "fieldType", type: .string),
             ResultColumn(name: "unit", type: .string),
             ResultColumn(name: "count", type: .integer),
-            ResultColumn(name: "first", type: .integer),
-            ResultColumn(name: "last", type: .integer),
+            ResultColumn(name: "first", type: .integer, isTime: true),
+            ResultColumn(name: "last", type: .integer, isTime: true),
         ]
-        headers[4].isTime = true
-        headers[5].isTime = true
-        var builders = headers.map { VectorBuilder(type: $0.type) }
-        for (field, tally) in shown {
-            let isThere = tally.count > 0
-            let row: [FieldValue?] = [
-                .string(field.name), .string(field.type.name),
-                field.unit.isEmpty ? nil : .string(field.unit), .integer(Int64(tally.count)),
-                isThere ? .integer(tally.first) : nil, isThere ? .integer(tally.last) : nil,
-            ]
-            for index in builders.indices { builders[index].append(row[index]) }
+        var builders = [VectorBuilder](repeating: VectorBuilder(type: .integer), count: 3)
+        for index in builders.indices { builders[index].reserve(list.places.count) }
+        for place in list.places {
+            guard let tally = group[place] else {
+                builders[0].append(.integer, 0)
+                builders[1].appendNull()
+                builders[2].appendNull()
+                continue
+            }
+            builders[0].append(.integer, UInt64(tally.count))
+            builders[1].append(.integer, UInt64(bitPattern: tally.first))
+            builders[2].append(.integer, UInt64(bitPattern: tally.last))
         }
         let tags = zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
         try output.sink.beginSeries(
             ResultSeries(name: view.schema.name, tags: tags, columns: headers))
         try output.sink.rows(
-            ResultBatch(columns: builders.map { $0.finished() }, count: shown.count))
+            ResultBatch(
+                columns: list.descriptions + builders.map { $0.finished() },
+                count: list.places.count))
         try output.sink.endSeries()
-        counters.value.rowsReturned += shown.count
+        counters.value.rowsReturned += list.places.count
     }
 }
