@@ -85,4 +85,25 @@ internal import Testing
         #expect(row.columns[3].texts == ["2"])
         try database.close()
     }
+
+    @Test func `participants times fields are never kept`() throws {
+        let database = try Database.open(directory.path)
+        var batch = WriteBatch()
+        let count = 1000
+        for number in 0..<count {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p\(number)"],
+                time: Timestamp(nanoseconds: Int64(number)), fields: ["f\(number)": .float(1)])
+        }
+        _ = try database.write(batch)
+        var options = StudyOptions(now: Timestamp(nanoseconds: 0))
+        options.query.limits = QueryLimits()
+        // A word for each of a thousand times a thousand would be eight times as much.
+        options.query.limits?.memorySizeBytesMax = 1 << 20
+        let study = try Study(database.snapshot(), experiment: "dev", options: options)
+        #expect(study.participants.count == count)
+        #expect(study.participants.allSatisfy { $0.fields == 1 && $0.values == 1 })
+        #expect(try study.overview().rows == study.participants)
+        try database.close()
+    }
 }
