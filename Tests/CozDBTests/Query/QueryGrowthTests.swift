@@ -205,6 +205,8 @@ private final class Databases {
             "EXPLAIN SELECT count(*) FROM m",
         ].map { Axis(.sparseSeries, 250, $0) }
         + [Axis(.columns, 2000, "SELECT count(*) FROM (SELECT * FROM m)")]
+        // From the count of columns on from which nobody looks at each pair.
+        + [Axis(.sparseSeries, 1000, "SELECT count(*) FROM (SELECT * FROM m)")]
         + [
             "SHOW TAG VALUES WITH KEY =~ /./", "SHOW TAG KEYS", "SELECT * FROM m",
             "SELECT count(f) FROM m GROUP BY *",

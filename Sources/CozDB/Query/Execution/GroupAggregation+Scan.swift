@@ -206,10 +206,15 @@ extension GroupAggregation {
         var series: Series
         var source: Int
         var range: TimeRange
-        /// For each field; and whether a NaN counts as no value, as in all that is computed by a
-        /// subquery.
-        var columns: [[ColumnID]]
-        var dropsNaN: [Bool] = []
+        /// Those of which the series may have a value.
+        var fields: [Field] = []
+
+        struct Field {
+            var index: Int
+            var columns: [ColumnID]
+            /// Whether a NaN counts as no value, as in all that is computed by a subquery.
+            var dropsNaN: Bool
+        }
     }
 
     /// Nil where rows must be put together.
@@ -224,14 +229,15 @@ extension GroupAggregation {
         let source = own.sources[origin.source]
         var found = FirstValueColumns(
             view: view, series: series, source: source.number,
-            range: own === plan ? .all : own.range, columns: [])
-        for index in fields.indices {
+            range: own === plan ? .all : own.range)
+        for index in demands.indices(of: input.present).fields {
             guard let evaluation = evaluation(ofField: index, input),
                 let columns = evaluation.firstValueColumns(
                     own, source, view.schema, type: fields[index].type)
             else { return nil }
-            found.columns.append(columns)
-            found.dropsNaN.append(own !== plan && !evaluation.isColumn)
+            let dropsNaN = own !== plan && !evaluation.isColumn
+            found.fields.append(
+                FirstValueColumns.Field(index: index, columns: columns, dropsNaN: dropsNaN))
         }
         return found
     }
@@ -254,9 +260,9 @@ extension GroupAggregation {
     ) throws(DatabaseError) {
         let counters = executor.counters
         let share = share
-        for index in fields.indices {
-            let dropsNaN = found.dropsNaN[index]
-            if let column = try found.view.only(of: found.columns[index], found.series) {
+        for field in found.fields {
+            let (index, dropsNaN) = (field.index, field.dropsNaN)
+            if let column = try found.view.only(of: field.columns, found.series) {
                 try scan(index, column, dropsNaN: dropsNaN, found)
                 continue
             }
@@ -265,7 +271,7 @@ extension GroupAggregation {
             defer { swap(&own, &fields) }
             var size = own[index].sizeBytes
             try found.view.scan(
-                firstOf: found.columns[index], of: found.series,
+                firstOf: field.columns, of: found.series,
                 in: found.range.intersection(own[index].range),
                 counts: counters.reads(found.source),
                 pool: counters.columns
