@@ -106,4 +106,28 @@ internal import Testing
         #expect(try study.overview().rows == study.participants)
         try database.close()
     }
+
+    @Test func `an answer with a row for each participant and field has a limit`() throws {
+        let database = try Database.open(directory.path)
+        var batch = WriteBatch()
+        for number in 0...1_000 {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p\(number)"],
+                time: Timestamp(nanoseconds: Int64(number)),
+                fields: ["f\(number)": .float(1), "g": .float(2)])
+        }
+        _ = try database.write(batch)
+        let options = StudyOptions(now: Timestamp(nanoseconds: 1_000_000))
+        let study = try Study(database.snapshot(), experiment: "dev", options: options)
+        let error = #expect(throws: DatabaseError.self) { try study.silence() }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("1001 participants and 1002 fields") == true)
+
+        var few = options
+        few.modalities = ["g"]
+        let answer = try Study(database.snapshot(), experiment: "dev", options: few).silence()
+        #expect(answer.rows.count == 1_001)
+        #expect(answer.rows.allSatisfy { $0.last != nil })
+        try database.close()
+    }
 }

@@ -7,11 +7,20 @@ extension Study {
     /// now (`QueryOptions.now`): entries after now are not counted, so it is never less than 0,
     /// and nil where all entries are later.
     ///
-    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
+    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`; the last also where the answer
+    ///   would have more than 1,000,000 rows.
     public func silence() throws(DatabaseError) -> StudyAnswer<LastEntry> {
         let fields = modalities
         guard let statement = statement(of: .silence) else {
             return StudyAnswer(note: nothingOfModalities)
+        }
+        let rowCount = participants.count * fields.count
+        guard rowCount <= Study.rowCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "\(rowCount) rows, one for each of \(participants.count) participants and "
+                    + "\(fields.count) fields, expected at most \(Study.rowCountMax); choose "
+                    + "fields (--modality) or participants (--participant)")
         }
         var ages: [[UInt8]: [Int64?]] = [:]
         for series in try ask(statement) {

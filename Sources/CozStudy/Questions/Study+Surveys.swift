@@ -93,22 +93,23 @@ extension Study {
 
     // MARK: Days
 
-    /// An answer by day has a row for each, whether something is there or not: a clock that was
-    /// wrong by centuries makes them millions.
-    private static let dayRowCountMax = 1_000_000
+    /// An answer by day, or by field, has a row for each, whether something is there or not: a
+    /// clock that was wrong by centuries, or fields that each participant names differently, make
+    /// them millions.
+    static let rowCountMax = 1_000_000
 
     /// - Throws: `limitExceeded` where the answer would have too many rows.
     func checkDays(of columnCount: Int = 1) throws(DatabaseError) {
         let shown = participants.compactMap { days(of: $0) }
         let count = shown.reduce(0) { $0 + $1.count } * columnCount
-        guard count > Study.dayRowCountMax else { return }
+        guard count > Study.rowCountMax else { return }
         let first = shown.map(\.lowerBound).min()?.description ?? ""
         let last = shown.map(\.upperBound).max()?.description ?? ""
         throw DatabaseError(
             .limitExceeded,
             "\(count) rows, one for each of the days from \(first) to \(last) of each participant"
                 + (columnCount > 1 ? " and field" : "") + ", expected at most "
-                + "\(Study.dayRowCountMax); choose a shorter time (--from, --to), or take out rows "
+                + "\(Study.rowCountMax); choose a shorter time (--from, --to), or take out rows "
                 + "with a wrong time")
     }
 
