@@ -39,6 +39,8 @@ package final class CSVTokenizer {
     private var rowsEnd = 0
     private var isFileStart = true
     private var isEnd = false
+    /// Why reading failed; thrown once the rows that were read before it are handed out.
+    private var failure: DatabaseError?
 
     /// - Parameters:
     ///   - chunkSizeBytes: read at once; few enough to stay in the processor's cache. At least 1.
@@ -70,6 +72,7 @@ package final class CSVTokenizer {
         rowsEnd = 0
         isFileStart = true
         isEnd = false
+        failure = nil
     }
 
     /// Reads on until there is at least one row; nil at the end of the file.
@@ -94,13 +97,22 @@ package final class CSVTokenizer {
         return makeBlock()
     }
 
-    /// Reads at least `size` bytes, unless the file ends.
+    /// Reads at least `size` bytes, unless the file ends or breaks off.
     private func fill(_ size: Int, from file: InputFile) throws(DatabaseError) {
+        if let failure { throw failure }
+        let start = readEnd
         let wanted = readEnd + size
         while !isEnd && readEnd < wanted {
             let room = wanted - readEnd
-            unsafe try storage.buffer.append(upTo: room) { (target) throws(DatabaseError) -> Int in
-                unsafe try file.read(into: target)
+            do throws(DatabaseError) {
+                unsafe try storage.buffer.append(upTo: room) {
+                    (target) throws(DatabaseError) -> Int in
+                    unsafe try file.read(into: target)
+                }
+            } catch {
+                guard readEnd > start else { throw error }
+                failure = error
+                return
             }
             isEnd = storage.buffer.count == readEnd
             readEnd = storage.buffer.count

@@ -196,6 +196,25 @@ extension ParsedPoint {
             }.lines == lines)
     }
 
+    @Test func `what stands before the end of a cut file is stored`() throws {
+        var text = "time,id_participant,a\n"
+        for row in 0..<100_000 { text += "\(row),p\(row % 7),\(row * 7919 % 100_003)\n" }
+        let whole = gzip(Array(text.utf8))
+        var options = ImportOptions()
+        options.experiment = "dev"
+        for size in [whole.count / 8, whole.count / 2, whole.count - 1] {
+            let recorder = Recorder()
+            let path = files.write("cut.csv.gz", Array(whole[..<size]))
+            let error = #expect(throws: DatabaseError.self) { try recorder.run([path], options) }
+            #expect(error?.kind == .damaged)
+            let times = recorder.points.map(\.time)
+            // Compressed bytes of a part of a block and of a row cannot be read.
+            let least = 100_000 * size / whole.count - 20_000
+            #expect(times.count > least && times == Array(0..<Int64(times.count)), "\(size)")
+            if size == whole.count - 1 { #expect(times.count >= 99_999) }
+        }
+    }
+
     @Test func `the same bytes give the same points however they are compressed or cut`() throws {
         var text = "time,id_participant,a,b\n"
         for row in 0..<5000 {
