@@ -60,6 +60,36 @@ internal import Testing
         #expect(header.counters.rowsRead == 8192)
     }
 
+    @Test func `a call is answered by the access path that is printed`() throws {
+        func path(_ statement: String) throws -> String? {
+            try lines("EXPLAIN " + statement).first { $0.hasPrefix("call: ") }?
+                .split(separator: ": ").last.map(String.init)
+        }
+        let statistics =
+            "from block statistics where a block lies in one bucket, else from values"
+        #expect(try path("SELECT mean(v) FROM m") == statistics)
+        #expect(try path("SELECT last(v) FROM m") == "from the ends of each series")
+        #expect(try path("SELECT median(v) FROM m") == "from values, all of them kept")
+        #expect(
+            try path("SELECT mean(coalesce(w, w)) FROM m")
+                == "from values, of several columns the first that has one")
+        let filtered = "from values of the rows that pass WHERE, found by bits"
+        #expect(try path("SELECT mean(v) FROM m WHERE v > 3") == filtered)
+        #expect(try path("SELECT mean(v) FROM m WHERE v + w > 3") == "from rows")
+        // The series now lies in two sources.
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 5),
+            fields: ["v": .integer(5)])
+        _ = try database.write(batch)
+        #expect(
+            try path("SELECT mean(v) FROM m WHERE v > 3")
+                == "from values of the one column, filtered as they are read")
+        #expect(try path("SELECT mean(v) FROM m WHERE w > 3") == "from rows")
+        let count = try database.query("SELECT count(v) FROM m WHERE v > 8190", options: options)
+        #expect(count.series[0].columns.last?.integers == [1])
+    }
+
     @Test func `sources of a subquery are told apart`() throws {
         let nested = try lines(
             "EXPLAIN ANALYZE SELECT max(s) FROM (SELECT sum(v) AS s FROM m WHERE time >= 0 "

@@ -226,21 +226,22 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
-        if isScan(input), case .stored(let view, let series) = input.origin {
-            return try scan(view, series, plan.sources[input.source], input.present)
+        switch accessPath(input) {
+        case .columnScan(let view, let series):
+            try scan(view, series, plan.sources[input.source], input.present)
+        case .filteredScan(let view, let series, let test):
+            try addFiltered(input, view, series, test)
+        case .filteredColumn(let view, let series, let reference):
+            try scan(reference, view, series, input)
+        case .firstValues(let columns): try scan(columns)
+        case .subqueryRows(let series): try add(series, input)
+        case .firstRow: try addOneRow(input)
+        case .endLookup(let view, let series): try addEnds(input, view, series)
+        case .rowScan: try addRows(input)
         }
-        if try addFiltered(input) { return }
-        if let column = filteredColumn(input), case .stored(let view, let series) = input.origin {
-            return try scan(column, view, series, input)
-        }
-        if let columns = firstValueColumns(input) { return try scan(columns, input) }
-        if case .material(let series) = input.origin, input.condition == nil, !hasComputed {
-            return try add(series, input)
-        }
-        if takesOneRow, input.hasOwnTimes { return try addOneRow(input) }
-        if takesEndsOnly, case .stored(let view, let series) = input.origin {
-            return try addEnds(input, view, series)
-        }
+    }
+
+    private mutating func addRows(_ input: InputSeries) throws(DatabaseError) {
         var reader = BlockReader(
             plan, input, driving: demands.arguments, in: executor.extended(plan), descending: false,
             counters: executor.counters)
@@ -282,41 +283,8 @@ struct GroupAggregation {
         share.release()
     }
 
-    /// Whether columns are scanned one by one: WHERE asks nothing of rows.
-    func isScan(_ input: InputSeries) -> Bool {
-        guard case .stored = input.origin else { return false }
-        return input.condition == nil && !hasAuxiliary && !hasComputed
-    }
-
     /// Where the values of a call go.
     func place(of call: Int) -> CallPlaces.Place { demands.places[call] }
-
-    /// How a scan answers what is asked of a field.
-    func way(
-        ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
-    ) -> AnswerWay {
-        guard case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
-        else { return .nothing }
-        guard view.schema.columns[column].type == fields[index].type else { return .values }
-        if isEndEnough(index) { return .ends }
-        let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
-        return takesSummaries ? .statistics : .values
-    }
-
-    /// Whether the answer is the first or last point of all, with other columns of its row.
-    var takesOneRow: Bool {
-        guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
-        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate?.isOfLast == true
-    }
-
-    /// Whether nothing but first and last values of fields are asked for.
-    var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
-            && demands.fields.allSatisfy(\.isEndEnough) && !hasComputed
-    }
-
-    /// Fields whose ends are looked for each of its own; the rows of more are read once for all.
-    private static let endsCountMax = 64
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
     /// ends, along with what the condition reads, and no further than to the first such row.

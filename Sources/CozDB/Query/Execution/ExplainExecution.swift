@@ -71,15 +71,12 @@ struct ExplainExecution {
                         ? "rows: of each series as a whole" : "rows: as stored" + direction))
         }
         let aggregation = GroupAggregation(plan, executor)
-        // Of very many calls and series nobody looks at each pair.
-        let examples = try sources.map { (source) throws(DatabaseError) in
-            SourceInputs(
-                source.index,
-                try aggregation.representatives(of: source.inputs, byRow: plan.isGroupedByRow))
+        let paths = try sources.map { (source) throws(DatabaseError) in
+            try aggregation.accessPaths(source.inputs, byRow: plan.isGroupedByRow)
         }
         for index in plan.calls.indices {
-            let ways = try self.ways(aggregation, index, examples)
-            lines.append(line("call: \(plan.calls[index].text): \(ways)"))
+            let text = try accessText(ofCall: index, aggregation, paths)
+            lines.append(line("call: \(plan.calls[index].text): \(text)"))
         }
         lines.append(line("order: time " + (plan.isAscending ? "ascending" : "descending")))
         if let text = plan.limits.text { lines.append(line("limits: " + text)) }
@@ -102,21 +99,19 @@ struct ExplainExecution {
     }
 
     /// How a call is answered; sources and series can differ.
-    private func ways(
-        _ aggregation: GroupAggregation, _ call: Int, _ sources: [SourceInputs]
+    ///
+    /// - Parameter paths: the different ones of each source.
+    private func accessText(
+        ofCall call: Int, _ aggregation: GroupAggregation, _ paths: [[AccessPath?]]
     ) throws(DatabaseError) -> String {
-        let plan = aggregation.plan
-        var ways: [AnswerWay] = []
-        for source in sources {
-            for input in source.inputs {
-                try counters.checkCancelled()
-                let way = aggregation.way(call, input, byRow: plan.isGroupedByRow)
-                if !ways.contains(way) { ways.append(way) }
-            }
-            if case .subquery = plan.sources[source.index].origin { ways.append(.subquery) }
+        var texts: [String] = []
+        func note(_ text: String) { if !texts.contains(text) { texts.append(text) } }
+        for (source, paths) in zip(aggregation.plan.sources, paths) {
+            try counters.checkCancelled()
+            for path in paths { note(aggregation.text(ofCall: call, path, source)) }
+            if case .subquery = source.origin { note(AccessPath.subqueryText) }
         }
-        if ways.isEmpty { return "nothing to read" }
-        return ways.map(\.rawValue).joined(separator: "; ")
+        return texts.isEmpty ? "nothing to read" : texts.joined(separator: "; ")
     }
 
     // MARK: One source

@@ -2,17 +2,17 @@
 // together, and only blocks are decoded that have values of such rows.
 
 extension GroupAggregation {
-    /// Adds the values of the rows that fulfil the condition; false where storage cannot tell them.
-    mutating func addFiltered(_ input: InputSeries) throws(DatabaseError) -> Bool {
-        guard case .stored(let view, let series) = input.origin, let test = filter(input, view)
-        else { return false }
+    /// Adds the values of the rows that pass a test.
+    mutating func addFiltered(
+        _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowTest
+    ) throws(DatabaseError) {
         let source = plan.sources[input.source]
         let ranges = fields.map(\.range) + collectors.map(\.range)
         guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),
             var rows = try view.rows(
                 of: series, passing: test, columns: columnsRead(source), in: range,
                 counts: executor.counters.reads(source.number), pool: executor.counters.columns)
-        else { return false }
+        else { return }
         while try rows.next() {
             try executor.counters.checkCancelled()
             for index in fields.indices {
@@ -31,12 +31,11 @@ extension GroupAggregation {
             try share.resize(to: sizeBytes)
         }
         endSeries()
-        return true
     }
 
-    /// The condition, where storage tells exactly the rows that fulfil it, and where values of
-    /// columns are all that is asked for.
-    func filter(_ input: InputSeries, _ view: ExperimentView) -> RowTest? {
+    /// The condition as a test of stored rows; nil if storage cannot decide it exactly, or if more
+    /// than values of columns is asked for.
+    func rowTest(_ input: InputSeries, _ view: ExperimentView) -> RowTest? {
         guard let condition = input.condition, !hasAuxiliary, !hasComputed,
             !takesEndsOnly || filteredColumn(input) != nil
         else { return nil }

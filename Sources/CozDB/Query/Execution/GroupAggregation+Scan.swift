@@ -1,6 +1,24 @@
 // How values of stored columns get to where they are gathered without rows being put together:
 // columns are walked one by one, as summaries, as numbers of values, from their ends, or as values.
 
+/// Columns that one value is taken of: `coalesce()` of stored columns, or one such column, of the
+/// series itself or of a subquery that does nothing else.
+struct FirstValueColumns {
+    var view: ExperimentView
+    var series: Series
+    var source: Int
+    var range: TimeRange
+    /// Those of which the series may have a value.
+    var fields: [Field] = []
+
+    struct Field {
+        var index: Int
+        var columns: [ColumnID]
+        /// Whether a NaN counts as no value, as in everything that a subquery computes.
+        var dropsNaN: Bool
+    }
+}
+
 extension GroupAggregation {
     /// - Parameter present: as of an `InputSeries`.
     mutating func scan(
@@ -15,7 +33,6 @@ extension GroupAggregation {
             if try addEnds(index, view, column, series, counts) { continue }
             if try addCount(index, view, column, series, counts) { continue }
             try scan(index, view, column, series, source.number)
-            fields[index].endSeries()
         }
         for index in own.collectors {
             let reference = reference(ofCollector: index)
@@ -54,47 +71,57 @@ extension GroupAggregation {
         _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
         _ source: Int
     ) throws(DatabaseError) {
-        let needsTimes = needsPointTimes(index)
+        let field = fields[index]
+        let (window, range) = (field.summaryWindow, field.range)
+        let isStored = view.schema.columns[column].type == field.type
+        let shape = isStored ? field.shape : .timed
+        let takesSummaries = isStored && !needsPointTimes(index)
+        let counters = executor.counters
+        try fill(index, source) { body throws(DatabaseError) in
+            try view.scan(
+                column, of: series, in: range, counts: counters.reads(source),
+                pool: counters.columns, shape: shape,
+                summarize: { first, last in takesSummaries && window.accepts(first, last) }, body)
+        }
+    }
+
+    /// Fills a field with what a scan hands out, and counts the memory that it takes.
+    ///
+    /// - Parameter dropsNaN: whether a NaN counts as no value.
+    private mutating func fill(
+        _ index: Int, _ source: Int, dropsNaN: Bool = false,
+        _ scan: (_ body: (ColumnPiece) throws(DatabaseError) -> Bool) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         // Taken out while one is filled: a second reference would make every change a copy.
         var own: [FieldAccumulator] = []
         swap(&own, &fields)
         defer { swap(&own, &fields) }
-        let storedType = view.schema.columns[column].type
-        let counters = executor.counters
-        let window = own[index].summaryWindow
-        let takesSummaries = !needsTimes && storedType == own[index].type
+        let (counters, share) = (executor.counters, share)
         var size = own[index].sizeBytes
-        let share = share
-        let summarize = { (first: Int64, last: Int64) in
-            takesSummaries && window.accepts(first, last)
-        }
-        try view.scan(
-            column, of: series, in: own[index].range, counts: counters.reads(source),
-            pool: counters.columns,
-            shape: storedType == own[index].type ? own[index].shape : .timed,
-            summarize: summarize
-        ) { piece throws(DatabaseError) -> Bool in
+        try scan { piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary(let summary):
                 try counters.checkCancelled()
                 own[index].add(summary)
             case .buckets(let slice):
                 try counters.read(slice, source)
-                own[index].add(slice)
+                own[index].add(dropsNaN ? slice.withoutNaN : slice)
             case .values(let slice):
                 try counters.read(slice, source)
-                if slice.type == own[index].type {
-                    own[index].add(slice)
+                let kept = dropsNaN ? slice.withoutNaN : slice
+                if kept.type == own[index].type {
+                    own[index].add(kept)
                 } else {
                     own[index].add(
-                        times: slice.times, ResultVector(slice).cast(to: own[index].type))
+                        times: kept.times, ResultVector(kept).cast(to: own[index].type))
                 }
             }
-            // Grows by buckets, of which one block has few as a rule.
+            // Grows by buckets, of which one block usually has few.
             try share.grow(own[index].sizeBytes - size)
             size = own[index].sizeBytes
             return true
         }
+        own[index].endSeries()
     }
 
     /// Outside buckets a single min or max is dated with its point, which no summary knows.
@@ -199,24 +226,6 @@ extension GroupAggregation {
 
     // MARK: The first value of several columns
 
-    /// Columns that one value is taken of: `coalesce()` of stored columns, or one such column, of
-    /// the series itself or of a subquery that does nothing else.
-    struct FirstValueColumns {
-        var view: ExperimentView
-        var series: Series
-        var source: Int
-        var range: TimeRange
-        /// Those of which the series may have a value.
-        var fields: [Field] = []
-
-        struct Field {
-            var index: Int
-            var columns: [ColumnID]
-            /// Whether a NaN counts as no value, as in all that is computed by a subquery.
-            var dropsNaN: Bool
-        }
-    }
-
     /// Nil where rows must be put together.
     func firstValueColumns(_ input: InputSeries) -> FirstValueColumns? {
         guard input.condition == nil, !hasAuxiliary, collectors.isEmpty else { return nil }
@@ -255,66 +264,28 @@ extension GroupAggregation {
         }
     }
 
-    mutating func scan(
-        _ found: FirstValueColumns, _ input: InputSeries
-    ) throws(DatabaseError) {
+    mutating func scan(_ found: FirstValueColumns) throws(DatabaseError) {
         let counters = executor.counters
-        let share = share
+        let counts = counters.reads(found.source)
         for field in found.fields {
-            let (index, dropsNaN) = (field.index, field.dropsNaN)
-            if let column = try found.view.only(of: field.columns, found.series) {
-                try scan(index, column, dropsNaN: dropsNaN, found)
-                continue
+            let range = found.range.intersection(fields[field.index].range)
+            let shape = fields[field.index].shape
+            let only = try found.view.only(of: field.columns, found.series)
+            try fill(field.index, found.source, dropsNaN: field.dropsNaN) {
+                body throws(DatabaseError) in
+                guard let only else {
+                    return try found.view.scan(
+                        firstOf: field.columns, of: found.series, in: range, counts: counts,
+                        pool: counters.columns
+                    ) { slice throws(DatabaseError) in _ = try body(.values(slice)) }
+                }
+                // Which values are NaN cannot be told from their number.
+                try found.view.scan(
+                    only, of: found.series, in: range, counts: counts, pool: counters.columns,
+                    shape: field.dropsNaN ? shape.withValues : shape,
+                    summarize: { _, _ in false }, body)
             }
-            var own: [FieldAccumulator] = []
-            swap(&own, &fields)
-            defer { swap(&own, &fields) }
-            var size = own[index].sizeBytes
-            try found.view.scan(
-                firstOf: field.columns, of: found.series,
-                in: found.range.intersection(own[index].range),
-                counts: counters.reads(found.source),
-                pool: counters.columns
-            ) { slice throws(DatabaseError) in
-                try counters.read(slice, found.source)
-                own[index].add(dropsNaN ? slice.withoutNaN : slice)
-                try share.grow(own[index].sizeBytes - size)
-                size = own[index].sizeBytes
-            }
-            own[index].endSeries()
         }
-    }
-    /// Where one of the columns has the first say wherever any of them says something.
-    private mutating func scan(
-        _ index: Int, _ column: ColumnID, dropsNaN: Bool, _ found: FirstValueColumns
-    ) throws(DatabaseError) {
-        let counters = executor.counters
-        let share = share
-        var own: [FieldAccumulator] = []
-        swap(&own, &fields)
-        defer { swap(&own, &fields) }
-        var size = own[index].sizeBytes
-        // Which values are NaN cannot be told from their number.
-        let shape = dropsNaN ? own[index].shape.withValues : own[index].shape
-        try found.view.scan(
-            column, of: found.series, in: found.range.intersection(own[index].range),
-            counts: counters.reads(found.source), pool: counters.columns, shape: shape,
-            summarize: { _, _ in false }
-        ) { piece throws(DatabaseError) -> Bool in
-            switch piece {
-            case .summary: break
-            case .buckets(let slice):
-                try counters.read(slice, found.source)
-                own[index].add(dropsNaN ? slice.withoutNaN : slice)
-            case .values(let slice):
-                try counters.read(slice, found.source)
-                own[index].add(dropsNaN ? slice.withoutNaN : slice)
-            }
-            try share.grow(own[index].sizeBytes - size)
-            size = own[index].sizeBytes
-            return true
-        }
-        own[index].endSeries()
     }
 }
 

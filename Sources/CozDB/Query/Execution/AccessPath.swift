@@ -1,0 +1,134 @@
+// How the values of one input series reach the calls of a group. The path is chosen once,
+// GroupAggregation.add takes it, and EXPLAIN prints it.
+
+enum AccessPath {
+    /// Scans each column by itself: WHERE asks nothing of the rows. Uses block statistics, counts
+    /// and ends where they are enough.
+    case columnScan(ExperimentView, Series)
+    /// Reads the columns only at the rows that pass WHERE, which a bitmap marks.
+    case filteredScan(ExperimentView, Series, RowTest)
+    /// Scans the one column that WHERE and all calls read.
+    case filteredColumn(ExperimentView, Series, reference: Int)
+    /// Scans the first value of several columns, without other rows: coalesce().
+    case firstValues(FirstValueColumns)
+    /// Takes all rows of a materialized subquery.
+    case subqueryRows(MaterialSeries)
+    /// Reads rows from an end, up to the first one with a value.
+    case firstRow
+    /// Reads each column from its ends, up to the first row that passes WHERE.
+    case endLookup(ExperimentView, Series)
+    /// Assembles all rows in the range.
+    case rowScan
+}
+
+extension GroupAggregation {
+    func accessPath(_ input: InputSeries) -> AccessPath {
+        if case .stored(let view, let series) = input.origin {
+            if isColumnScan(input) { return .columnScan(view, series) }
+            if let test = rowTest(input, view), view.canFilter(series, test) {
+                return .filteredScan(view, series, test)
+            }
+            if let reference = filteredColumn(input) {
+                return .filteredColumn(view, series, reference: reference)
+            }
+        }
+        if let columns = firstValueColumns(input) { return .firstValues(columns) }
+        if case .material(let series) = input.origin, input.condition == nil, !hasComputed {
+            return .subqueryRows(series)
+        }
+        if takesOneRow, input.hasOwnTimes { return .firstRow }
+        if takesEndsOnly, case .stored(let view, let series) = input.origin {
+            return .endLookup(view, series)
+        }
+        return .rowScan
+    }
+
+    /// Whether columns are scanned one by one: WHERE asks nothing of rows.
+    func isColumnScan(_ input: InputSeries) -> Bool {
+        guard case .stored = input.origin else { return false }
+        return input.condition == nil && !hasAuxiliary && !hasComputed
+    }
+
+    /// Whether the answer is the first or last point of all, with other columns of its row.
+    private var takesOneRow: Bool {
+        guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
+        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate?.isOfLast == true
+    }
+
+    /// Whether only first and last values of few fields are asked for.
+    var takesEndsOnly: Bool {
+        collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
+            && demands.fields.allSatisfy(\.isEndEnough) && !hasComputed
+    }
+
+    /// Ends are looked up field by field; more fields than this are read once, row by row.
+    private static let endsCountMax = 64
+}
+
+// MARK: EXPLAIN
+
+extension GroupAggregation {
+    /// How a call is answered from an input, in the words of EXPLAIN.
+    ///
+    /// - Parameter path: of the input; nil if rows are grouped one by one, which assembles them.
+    func text(ofCall call: Int, _ path: AccessPath?, _ source: PlannedSource) -> String {
+        switch (place(of: call), path) {
+        case (.nowhere, _): "nothing to read"
+        case (.field(let index), .columnScan(let view, _)): scanText(ofField: index, view, source)
+        case (.collector, .columnScan): "from values, all of them kept"
+        case (_, .filteredScan): "from values of the rows that pass WHERE, found by bits"
+        case (_, .filteredColumn): "from values of the one column, filtered as they are read"
+        case (_, .firstValues): "from values, of several columns the first that has one"
+        case (_, .subqueryRows): AccessPath.subqueryText
+        case (_, .firstRow): "from the first row at its end of each series"
+        case (_, .endLookup): "from the ends of each series"
+        case (.field, .rowScan), (.field, nil): "from rows"
+        case (.collector, .rowScan), (.collector, nil): "from rows, all of them kept"
+        }
+    }
+
+    private func scanText(
+        ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
+    ) -> String {
+        guard case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
+        else { return "nothing to read" }
+        guard view.schema.columns[column].type == fields[index].type else { return "from values" }
+        if isEndEnough(index) { return "from the ends of each series" }
+        let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
+        return takesSummaries
+            ? "from block statistics where a block lies in one bucket, else from values"
+            : "from values"
+    }
+
+    /// One input for each different path among the inputs of one source, with that path.
+    func accessPaths(
+        _ inputs: [InputSeries], byRow: Bool
+    ) throws(DatabaseError) -> [AccessPath?] {
+        var known: Set<Int> = []
+        var found: [AccessPath?] = []
+        for input in inputs {
+            try executor.counters.checkCancelled()
+            let path = byRow ? nil : accessPath(input)
+            if known.insert(path?.number ?? -1).inserted { found.append(path) }
+        }
+        return found
+    }
+}
+
+extension AccessPath {
+    static let subqueryText = "from the rows of the subquery"
+
+    /// Tells the cases apart.
+    fileprivate var number: Int {
+        switch self {
+        case .columnScan: 0
+        case .filteredScan: 1
+        case .filteredColumn: 2
+        case .firstValues: 3
+        case .subqueryRows: 4
+        case .firstRow: 5
+        case .endLookup: 6
+        case .rowScan: 7
+        }
+    }
+}
