@@ -130,7 +130,7 @@ extension Database {
             own.fileAccess = options.fileAccess
             return try applyForgotten(list, to: path, options: own, on: fileSystem)
         }
-        if forgotten == nil { try directory.writeWitness() }
+        if forgotten == nil { try directory.writeLock() }
         try directory.finish()
         var report = copy.report(since: start)
         report.forgotten = forgotten

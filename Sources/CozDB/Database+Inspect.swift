@@ -35,7 +35,7 @@ extension Database {
         case .segment(let number): try inspectSegment(number, manifest, directory, path, body)
         case .rejects(let number): try inspectRejects(number, manifest, directory, path, body)
         case .lock:
-            try body(describe(Witness.read(in: directory)))
+            try body(describe(AcknowledgedState.read(in: directory)))
         }
     }
 
@@ -52,16 +52,18 @@ extension Database {
             file: path)
     }
 
-    private static func describe(_ lock: Witness.Found) -> String {
-        guard let witness = lock.witness else { return "lock, without a whole record\n" }
+    private static func describe(_ lock: AcknowledgedState.Found) -> String {
+        guard let state = lock.state else { return "lock, without a whole record\n" }
         var text = """
-            lock, last taken by \(witness.holder), \(witness.isClosed ? "closed" : "not closed")
-            saw generation \(witness.generation) of the manifest of database \
-            \(String(witness.databaseID, radix: 16))
+            lock, last taken by \(state.holder)
+            last acknowledged: generation \(state.generation) of the manifest of database \
+            \(String(state.databaseID, radix: 16))
 
             """
-        if witness.logNumber > 0 {
-            text += "saw \(witness.logSizeBytes) bytes of \(FileName.log(witness.logNumber).text)\n"
+        if state.logNumber > 0 {
+            text +=
+                "last acknowledged: \(state.logSizeBytes) bytes of "
+                + "\(FileName.log(state.logNumber).text)\n"
         }
         return text
     }

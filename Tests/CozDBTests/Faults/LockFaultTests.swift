@@ -1,6 +1,5 @@
-// Ends and failures at the calls that write LOCK, one after the other: one of its records is whole
-// whatever happens, `check` takes nothing for damage that a writer left, and LOCK of a moment
-// before shows where it is put back.
+// Crashes and failures at the calls that write LOCK: one of its records is always whole, and
+// `check` takes nothing for damage that a writer left.
 
 import CozTestSupport
 import Foundation
@@ -17,15 +16,15 @@ struct LockFaultTests {
         _ start: FaultyFileSystem, _ faults: [Fault] = [], writes: Bool = true
     ) -> FaultyFileSystem {
         let system = start.survivor(.nothing, faults: faults)
-        if let database = try? WitnessTests.open(system) {
-            if writes { try? WitnessTests.write(database, 20..<23) }
+        if let database = try? LockTests.open(system) {
+            if writes { try? LockTests.write(database, 20..<23) }
             try? database.close()
         }
         return system
     }
 
     @Test func `a failed write and an end inside of the next one leave a record whole`() throws {
-        let base = try WitnessTests.closed(sessions: 2).system
+        let base = try LockTests.closed(sessions: 2).system
         let calls = Self.session(base).calls
         for first in calls.indices where calls[first] == "pwrite db/LOCK" {
             for kind in [Fault.Kind.failure(EIO), .space(ENOSPC, .once)] {
@@ -34,15 +33,17 @@ struct LockFaultTests {
                 guard let next else { continue }
                 let faults: [Fault] = [.init(at: first, kind), .init(at: next, .crash)]
                 let left = Self.session(base, faults).survivor(.nothing)
-                #expect(Witness(left["db/LOCK"]) != nil, "\(kind) at \(first), end at \(next)")
+                #expect(
+                    AcknowledgedState(left["db/LOCK"]) != nil, "\(kind) at \(first), end at \(next)"
+                )
                 #expect(try Examination.check(left).isEmpty)
-                try WitnessTests.open(left).close()
+                try LockTests.open(left).close()
             }
         }
     }
 
     @Test func `an end before the last sync, then a power loss, leave a record whole`() throws {
-        let base = try WitnessTests.closed(sessions: 2).system
+        let base = try LockTests.closed(sessions: 2).system
         let closing = Self.session(base).calls
         let last = try #require(closing.lastIndex { $0 == "fdatasync db/LOCK" })
         for kind in [Fault.Kind.kill(.before), .failure(EIO), .reverted(EIO)] {
@@ -60,14 +61,14 @@ struct LockFaultTests {
     }
 
     @Test func `an opening or repair that ends where the lock is missing changes nothing`() throws {
-        let base = try WitnessTests.closed(sessions: 2).system
+        let base = try LockTests.closed(sessions: 2).system
         base.erase("db/LOCK")
         func run(_ isRepair: Bool, _ faults: [Fault] = []) -> FaultyFileSystem {
             let system = base.survivor(.nothing, faults: faults)
             if isRepair {
                 _ = try? Examination.repair(system)
             } else {
-                try? WitnessTests.open(system).close()
+                try? LockTests.open(system).close()
             }
             return system
         }
@@ -76,51 +77,11 @@ struct LockFaultTests {
             for call in calls.indices {
                 let ended = run(isRepair, [.init(at: call, .crash)])
                 for loss in FaultyFileSystem.Loss.variants(seed: UInt64(call)) {
-                    let rows = WitnessTests.failure { try WitnessTests.rows(ended.survivor(loss)) }
+                    let rows = LockTests.failure { try LockTests.rows(ended.survivor(loss)) }
                     #expect(rows == nil, "repair \(isRepair), \(calls[call]), \(loss)")
                 }
             }
         }
-    }
-
-    @Test func `a lock of before a repair is found`() throws {
-        let (system, calls) = try WitnessTests.recordedClose()
-        for call in calls {
-            let killed = system.survivor(ofKillBefore: call, .nothing)
-            let lock = killed["db/LOCK"]
-            let segment = try #require(killed.files.first { $0.hasSuffix(".seg") })
-            killed[segment][killed[segment].count / 3] ^= 1
-            #expect(try !Examination.repair(killed).isEmpty)
-            #expect(try Examination.check(killed).isEmpty)
-            guard Witness(lock)?.isClosed == false, Witness(killed["db/LOCK"])?.isClosed == true
-            else { continue }
-            killed["db/LOCK"] = lock
-            #expect(try !Examination.check(killed).isEmpty, "\(system.calls[call])")
-        }
-    }
-
-    @Test func `a lock of before a close is found, also where a manifest was under way`() throws {
-        let system = try WitnessTests.closed(sessions: 2).system
-        let database = try WitnessTests.open(system)
-        try WitnessTests.write(database, 20..<23)
-        try database.flush()
-        guard case .writer(let engine) = database.store else { return }
-        var lock: [UInt8] = []
-        let thread = Thread { try? database.close() }
-        try engine.onCompactionQueue { () throws(DatabaseError) in
-            try engine.replaceManifest { _ in
-                // As a merge does that has come as far as this.
-                try? engine.witness.announceSettled()
-                lock = system["db/LOCK"]
-                thread.start()
-                engine.state.withLock(when: { $0.phase >= .closing }) { _ in }
-            }
-        }
-        try database.close()
-        #expect(try Examination.check(system).isEmpty)
-        #expect(Witness(lock)?.state == .settling && Witness(system["db/LOCK"])?.isClosed == true)
-        system["db/LOCK"] = lock
-        #expect(try Examination.check(system).map(\.file) == ["LOCK"])
     }
 
     // MARK: Several in a row
@@ -131,21 +92,21 @@ struct LockFaultTests {
             _ = try? Examination.repair(system)
             return
         }
-        guard let database = try? WitnessTests.open(system) else { return }
+        guard let database = try? LockTests.open(system) else { return }
         do {
             switch kind {
-            case 1: try WitnessTests.write(database, 50..<52)
+            case 1: try LockTests.write(database, 50..<52)
             case 2:
-                try WitnessTests.write(database, 60..<62)
+                try LockTests.write(database, 60..<62)
                 try database.flush()
-                try WitnessTests.write(database, 62..<63)
+                try LockTests.write(database, 62..<63)
             case 3:
-                try WitnessTests.write(database, 70..<72)
+                try LockTests.write(database, 70..<72)
                 try database.compact()
             case 4: _ = try database.query("DELETE FROM m WHERE time >= 12")
             case 5:
                 try database.compact()
-                try WitnessTests.write(database, 90..<93)
+                try LockTests.write(database, 90..<93)
                 try database.flush()
             default: break
             }
@@ -154,18 +115,14 @@ struct LockFaultTests {
     }
 
     /// Up to three times some work with up to two faults and perhaps a power loss.
-    ///
-    /// - Returns: what LOCK was in between.
     private static func trouble(
         _ system: inout FaultyFileSystem, _ random: inout SeededRandom
-    ) throws -> Set<[UInt8]> {
-        var locks: Set<[UInt8]> = []
+    ) throws {
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let kind = Int.random(in: 0...6, using: &random)
             if kind == 0, let segment = system.files.first(where: { $0.hasSuffix(".seg") }) {
                 system[segment][system[segment].count / 3] ^= 1
             }
-            locks.insert(system["db/LOCK"])
             let whole = system.survivor(.nothing)
             work(whole, kind)
             let calls = whole.calls.indices.filter { call in
@@ -188,35 +145,23 @@ struct LockFaultTests {
                 "\(kind), \(faults): \(found)")
             if found.isEmpty { continue }
             #expect(kind == 0, "\(kind), \(faults): \(found)")
-            locks.insert(system["db/LOCK"])
             _ = try Examination.repair(system)
             #expect(try Examination.check(system).isEmpty)
         }
-        locks.insert(system["db/LOCK"])
-        return locks
     }
 
     @Test func `several ends and failures in a row leave manifest and lock that agree`() throws {
-        let sound = try WitnessTests.closed(sessions: 3).system
+        let sound = try LockTests.closed(sessions: 3).system
         let count = UInt64(SeededFaultTests.isThorough ? SeededFaultTests.seedCount : 200)
         for seed in SeededFaultTests.onlySeed.map({ [$0] }) ?? Array(0..<count) {
             var random = SeededRandom(seed: seed)
             var system = sound.survivor(.nothing)
             do {
-                let locks = try Self.trouble(&system, &random)
-                let database = try WitnessTests.open(system)
-                try WitnessTests.write(database, 100..<102)
+                try Self.trouble(&system, &random)
+                let database = try LockTests.open(system)
+                try LockTests.write(database, 100..<102)
                 try database.close()
                 #expect(try Examination.check(system).isEmpty, "seed \(seed)")
-                for lock in locks {
-                    let copy = system.survivor(.nothing)
-                    copy["db/LOCK"] = lock
-                    let found = try Examination.check(copy).map(\.file)
-                    #expect(found == ["LOCK"], "seed \(seed), \(String(describing: Witness(lock)))")
-                }
-                let before = system.survivor(.nothing)
-                try WitnessTests.open(system).close()
-                #expect(before.files.allSatisfy { before[$0] == system[$0] }, "seed \(seed)")
             } catch {
                 Issue.record("seed \(seed): \(error)")
             }
@@ -259,7 +204,7 @@ struct LockBesideWriterTests {
     }
 
     @Test func `a lock that is seen in the middle of a write is read again`() throws {
-        let system = try WitnessTests.closed(sessions: 2).system
+        let system = try LockTests.closed(sessions: 2).system
         let manifest = try Manifest(decoding: system["db/MANIFEST"])
         let lock = system["db/LOCK"]
         // What a writer overtakes while it is read has an old beginning and a new end.
@@ -268,13 +213,13 @@ struct LockBesideWriterTests {
             bytes[100 + index] ^= 1
             return bytes
         }
-        let writing = try WitnessCheck(manifest, in: Restless(system, torn + [lock]))
-        #expect(writing.problem == nil)
-        let changed = try WitnessCheck(manifest, in: Restless(system, [torn[0], torn[1]]))
-        #expect(changed.problem?.name == .lock, "it stays like that")
-        // Whoever never sees the same twice looks at a writer.
-        let busy = try WitnessCheck(
+        let writing = try LockCheck(manifest, in: Restless(system, torn + [lock]))
+        #expect(writing.problem == nil && !writing.hasTornRecord)
+        let changed = try LockCheck(manifest, in: Restless(system, [torn[0], torn[1]]))
+        #expect(changed.problem == nil && changed.hasTornRecord, "it stays like that")
+        // A file that never reads the same twice is being written.
+        let busy = try LockCheck(
             manifest, in: Restless(system, Array(repeating: torn, count: 20).flatMap { $0 }))
-        #expect(busy.problem == nil)
+        #expect(busy.problem == nil && !busy.hasTornRecord)
     }
 }

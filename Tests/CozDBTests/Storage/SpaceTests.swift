@@ -107,7 +107,7 @@ struct SpaceTests {
 
     @Test(arguments: [false, true])
     func `opening frees what is dead where there is no space to begin with`(
-        witnessIsOlder: Bool
+        lockIsOlder: Bool
     ) throws {
         let system = FaultyFileSystem()
         let database = try Self.open(system)
@@ -120,7 +120,7 @@ struct SpaceTests {
         _ = try database.write(Self.batch(5))
         let dead = try Self.files(system)
         // As a power loss may leave it; and after it a file that no manifest ever named.
-        if witnessIsOlder { system["db/LOCK"] = lock }
+        if lockIsOlder { system["db/LOCK"] = lock }
         system.add("db/00000099.seg", [1, 2, 3])
         let survivor = system.survivor(
             .everything, faults: [.init(at: 4, .space(ENOSPC, .untilRemoval))])

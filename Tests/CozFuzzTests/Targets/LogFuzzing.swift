@@ -39,7 +39,10 @@ enum LogFuzzing {
             let start = offset + LogFormat.frameHeaderSizeBytes
             let size = Int(bytes.word32(at: offset))
             guard size > 0, size <= bytes.count - start else { return }
-            let payload = Array(bytes[start..<(start + size)])
+            var payload = Array(bytes[start..<(start + size)])
+            let isCompressed = bytes.word32(at: offset + 28) & LogFormat.compressedFlag != 0
+            if !isCompressed { mendVersions(&payload) }
+            bytes.replaceSubrange(start..<(start + size), with: payload)
             let seed = LogFormat.seed(log, offset: offset)
             bytes.put(checksum(payload.span, seed: seed), at: offset + 4)
             if mendsCounts {
@@ -55,6 +58,17 @@ enum LogFuzzing {
             bytes.put(sum, at: offset + 24)
             offset += LogFormat.frameSizeBytes(payload: size)
         }
+    }
+
+    /// Gives each commit of a payload the version that can be read.
+    private static func mendVersions(_ payload: inout [UInt8]) {
+        var places: [Int] = []
+        var reader = ByteReader(payload.span)
+        while !reader.isAtEnd, let size = try? reader.readCount(limit: reader.remaining), size > 0 {
+            places.append(reader.offset)
+            guard (try? reader.readBytes(size)) != nil else { break }
+        }
+        for place in places where place < payload.count { payload[place] = CommitRecord.version }
     }
 
     private static func commitCount(_ payload: [UInt8], isCompressed: Bool) -> Int {

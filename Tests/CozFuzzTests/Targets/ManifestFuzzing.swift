@@ -7,22 +7,22 @@
 /// are more.
 enum ManifestFuzzing {
     static func run(_ bytes: [UInt8], _ choice: UInt8) throws(FuzzFailure) {
-        let lockSize = bytes.count > Witness.sizeBytes ? Witness.sizeBytes : 0
+        let lockSize = bytes.count > AcknowledgedState.sizeBytes ? AcknowledgedState.sizeBytes : 0
         var manifest = Array(bytes.dropLast(lockSize))
         var lock = Array(bytes.suffix(lockSize))
         if choice & 1 == 0 {
             mendManifest(&manifest)
-            for offset in stride(from: 0, to: lock.count, by: Witness.recordSizeBytes) {
+            for offset in stride(from: 0, to: lock.count, by: AcknowledgedState.recordSizeBytes) {
                 mendRecord(&lock, at: offset)
             }
         }
         let decoded = try? Manifest(decoding: manifest)
         if let decoded { try checkWriting(decoded) }
-        if choice & 2 == 0, let decoded, var witness = Witness(lock) {
-            witness.databaseID = decoded.databaseID
-            witness.generation = decoded.generation
-            witness.manifestChecksum = decoded.fileChecksum
-            lock = witness.record(at: 0) + witness.record(at: Witness.recordSizeBytes)
+        if choice & 2 == 0, let decoded, var state = AcknowledgedState(lock) {
+            state.databaseID = decoded.databaseID
+            state.generation = decoded.generation
+            state.manifestChecksum = decoded.fileChecksum
+            lock = state.record(at: 0) + state.record(at: AcknowledgedState.recordSizeBytes)
         }
         var contents = Sample.files
         contents["db/MANIFEST"] = manifest
@@ -39,8 +39,9 @@ enum ManifestFuzzing {
         guard bytes.count >= Manifest.headerSizeBytes else { return }
         bytes.replaceSubrange(0..<8, with: Manifest.magic)
         bytes.put(UInt64(bytes.count - Manifest.headerSizeBytes), at: 16)
-        let version = bytes.word32(at: 8)
-        let sum = checksum(bytes.span.extracting(Manifest.headerSizeBytes...), seed: version)
+        bytes.put(Manifest.version, at: 8)
+        let sum = checksum(
+            bytes.span.extracting(Manifest.headerSizeBytes...), seed: Manifest.version)
         bytes.put(sum, at: 12)
     }
 
@@ -49,7 +50,7 @@ enum ManifestFuzzing {
         bytes.replaceSubrange(offset..<(offset + 8), with: Array("COZLCK\r\n".utf8))
         bytes.put(1 as UInt32, at: offset + 8)
         let sum = checksum(
-            bytes.span.extracting((offset + 16)..<(offset + Witness.recordSizeBytes)),
+            bytes.span.extracting((offset + 16)..<(offset + AcknowledgedState.recordSizeBytes)),
             seed: positionSeed(file: 1, offset: UInt64(offset)))
         bytes.put(sum, at: offset + 12)
     }

@@ -54,18 +54,17 @@ struct SegmentMending {
         let ends = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard bytes.count >= ends else { return }
         let trailer = bytes.suffix(SegmentFormat.trailerSizeBytes)
-        let version = SegmentFormat.oldestVersion + UInt32(bytes[8] & 1)
         bytes.removeLast(trailer.count)
-        writeHeader(version)
+        writeHeader()
         // Where the footer begins is what the trailer says, if that can be.
         let said = Int(truncatingIfNeeded: UInt64(Array(trailer).word32(at: 0)))
         let start = min(max(said, SegmentFormat.headerSizeBytes), bytes.count)
         var footer = Array(bytes[start...])
-        if let read = SegmentMending.footer(footer, version, end: start) {
+        if let read = SegmentMending.footer(footer, end: start) {
             (rowCount, experiment) = (read.rowCount, read.experiment)
             if mendsBlocks {
                 bytes.removeLast(footer.count)
-                footer = mended(read, version)
+                footer = mended(read)
             }
         }
         let place = append(footer, replacing: mendsBlocks && rowCount != nil ? nil : start)
@@ -74,24 +73,22 @@ struct SegmentMending {
     }
 
     private static func footer(
-        _ bytes: [UInt8], _ version: UInt32, end: Int
+        _ bytes: [UInt8], end: Int
     ) -> SegmentFooter? {
-        let plain =
-            version == SegmentFormat.oldestVersion
-            ? bytes : try? decompressedBytes(bytes.span, limit: 1 << 24)
-        guard let plain else { return nil }
+        guard let plain = try? decompressedBytes(bytes.span, limit: 1 << 24) else { return nil }
         var reader = ByteReader(plain.span)
-        return try? reader.readFooter(version: version, end: end)
+        return try? reader.readFooter(end: end)
     }
 
     // MARK: Ends
 
-    private mutating func writeHeader(_ version: UInt32) {
+    private mutating func writeHeader() {
         bytes.replaceSubrange(0..<8, with: SegmentFormat.magic)
-        bytes.put(version, at: 8)
+        bytes.put(SegmentFormat.version, at: 8)
         bytes.put(Sample.databaseID, at: 16)
         bytes.put(number, at: 24)
-        bytes.put(checksum(bytes.span.extracting(16..<32), seed: version), at: 12)
+        let sum = checksum(bytes.span.extracting(16..<32), seed: SegmentFormat.version)
+        bytes.put(sum, at: 12)
     }
 
     private mutating func writeTrailer(_ footer: BlockPlace) {
@@ -121,7 +118,7 @@ struct SegmentMending {
     // MARK: What the footer names
 
     /// The footer with checksums that fit; directories that had others are written anew.
-    private mutating func mended(_ read: SegmentFooter, _ version: UInt32) -> [UInt8] {
+    private mutating func mended(_ read: SegmentFooter) -> [UInt8] {
         var footer = read
         mend(&footer.timeDirectory, columnCounts: [BlockColumn.timeColumnCount])
         mend(&footer.seriesDirectory, columnCounts: [5], isSeries: true)
@@ -133,8 +130,6 @@ struct SegmentMending {
         }
         var plain = ByteWriter()
         plain.append(footer)
-        // What is written is of the newest version.
-        writeHeader(SegmentFormat.version)
         return [0] + plain.bytes
     }
 

@@ -399,17 +399,17 @@ extension CopyTarget {
 
     /// Writes the lock file of a database that was restored: its manifest is the newest. Durable on
     /// return.
-    func writeWitness() throws(DatabaseError) {
+    func writeLock() throws(DatabaseError) {
         guard let manifest = try Manifest.read(in: directory) else { return }
         let lock = try Recovery.takeLock(directory)
-        let known = Witness(
+        let known = AcknowledgedState(
             databaseID: manifest.databaseID, generation: manifest.generation,
             manifestChecksum: manifest.fileChecksum, holder: "")
-        let witness = WitnessFile(lock, known)
+        let lockFile = LockFile(lock, known)
         try calling("writing the lock") { () throws(FileError) in
-            try witness.open(holder: "a restore")
+            try lockFile.open(holder: "a restore")
         }
-        witness.seal()
+        lockFile.seal()
     }
 
     /// Takes the mark away: from now on the directory is what its manifest says.

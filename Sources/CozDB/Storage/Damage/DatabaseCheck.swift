@@ -9,7 +9,7 @@ struct DatabaseCheck {
     private let directory: any Directory
     private let decodes: Bool
     /// Of the newest state, where there is one.
-    private var witness: Witness?
+    private var acknowledged: AcknowledgedState?
     /// Whether there was a newer manifest, or another one.
     private var isManifestSuspect = false
 
@@ -57,10 +57,10 @@ struct DatabaseCheck {
 
     private func checkIsDatabase(_ names: [String]) throws(DatabaseError) {
         let known = names.compactMap { FileName($0) }
-        let witness = try Witness.read(in: directory)
+        let lock = try AcknowledgedState.read(in: directory)
         let isBegun = known.allSatisfy { $0 == .lock || $0 == .manifestDraft }
-        guard witness.knowsManifest || !isBegun else {
-            throw DirectoryMark.noManifest(names, witness, path: directory.path)
+        guard lock.knowsManifest || !isBegun else {
+            throw DirectoryMark.noManifest(names, lock, path: directory.path)
         }
     }
 
@@ -90,13 +90,19 @@ struct DatabaseCheck {
     /// Whether the manifest, which is whole, is the newest one.
     private mutating func checkManifest(_ manifest: Manifest) throws(DatabaseError) {
         do throws(DatabaseError) {
-            let check = try WitnessCheck(manifest, in: directory)
-            witness = check.found.witness
+            let check = try LockCheck(manifest, in: directory)
+            acknowledged = check.found.state
             if case .nothing = check.found {
             } else {
                 count(FileName.lock.text, sizeBytes(FileName.lock.text, in: directory))
             }
-            guard let (name, error) = check.problem else { return }
+            guard let (name, error) = check.problem else {
+                guard check.hasTornRecord else { return }
+                return add(
+                    FileName.lock.text, nil,
+                    "one of the two records is not whole; the next writer replaces it",
+                    "nothing: the other record is whole", severity: .note)
+            }
             isManifestSuspect = name == .manifest
             add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
         } catch {
@@ -153,7 +159,7 @@ struct DatabaseCheck {
             let name = FileName.log(log.number).text
             count(name, sizeBytes(name, in: directory))
             do throws(DatabaseError) {
-                let replay = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
+                let replay = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
                 let first = max(log.firstSequence, 1) - 1
                 summary.records += Int(replay.lastSequence - min(first, replay.lastSequence))
                 if replay.tornBytes > 0 {
@@ -178,7 +184,7 @@ struct DatabaseCheck {
 
     /// Reads a log until it is whole, or bad in the same way twice: a writer may be changing it.
     static func read(
-        _ log: Manifest.Log, of manifest: Manifest, _ witness: Witness?,
+        _ log: Manifest.Log, of manifest: Manifest, _ acknowledged: AcknowledgedState?,
         in directory: any Directory
     ) throws(DatabaseError) -> LogReplay {
         var one = manifest
@@ -186,7 +192,7 @@ struct DatabaseCheck {
         var problem: DatabaseError?
         while true {
             do throws(DatabaseError) {
-                return try LogReplay(one, witness: witness, in: directory)
+                return try LogReplay(one, acknowledged: acknowledged, in: directory)
             } catch {
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
                 if wasSeen || error.isRefusal { throw error }

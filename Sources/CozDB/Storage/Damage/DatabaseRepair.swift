@@ -13,8 +13,8 @@ struct DatabaseRepair {
     private var manifest: Manifest
     /// The manifest that was read; nil where it was made of the files.
     private let original: Manifest?
-    /// What the lock knows of the newest state.
-    private var witness: Witness?
+    /// The last acknowledged state; nil if the lock does not know it.
+    private var acknowledged: AcknowledgedState?
     /// Whether there was a newer manifest than the one that was read.
     private var isSuperseded = false
     /// Logs that only a newer manifest named.
@@ -30,7 +30,7 @@ struct DatabaseRepair {
         self.directory = directory
         self.isDryRun = isDryRun
         let found = try FoundManifest(in: directory)
-        witness = found.witness
+        acknowledged = found.acknowledged
         original = found.manifest
         let files = try FoundFiles(in: directory, databaseID: original?.databaseID)
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
@@ -100,7 +100,7 @@ struct DatabaseRepair {
         manifest.lastSequence = (firsts.min() ?? 1) - 1
         // Beyond what it can have been: a few manifests for each file.
         let guess = min(nextNumber, 1 << 50) * 16 + 1000
-        manifest.generation = witness.map { $0.generation } ?? guess
+        manifest.generation = acknowledged.map { $0.generation } ?? guess
         for entry in files.unreadable {
             add(
                 DatabaseRepair.path(entry.name), nil,
@@ -118,18 +118,18 @@ struct DatabaseRepair {
     }
 
     /// Takes in files that are newer than the manifest, where it is shown to be an older one: the
-    /// witness knows a newer one, or what it names is gone, as only a newer one lets it go.
+    /// lock knows a newer one, or what it names is gone, as only a newer one lets it go.
     private mutating func adoptNewer(_ files: FoundFiles) {
         let there = Set(
             files.segments.map { .segment($0.info.number) } + files.logs.map { .log($0.number) }
                 + files.rejects.map { .rejects($0.number) } + files.unreadable.map(\.name))
-        let isOlder = (witness?.generation ?? 0) > manifest.generation
+        let isOlder = (acknowledged?.generation ?? 0) > manifest.generation
         let isGone =
             manifest.segments.contains { !there.contains(.segment($0.number)) }
             || manifest.logs.contains { !there.contains(.log($0.number)) }
             || manifest.rejects.contains { !there.contains(.rejects($0.number)) }
-        isSuperseded = isOlder || isGone && !WitnessCheck.isNewest(manifest, witness)
-        manifest.generation = max(manifest.generation, witness?.generation ?? 0)
+        isSuperseded = isOlder || isGone && acknowledged?.isOf(manifest) != true
+        manifest.generation = max(manifest.generation, acknowledged?.generation ?? 0)
         guard isSuperseded else { return }
         let first = manifest.nextFileNumber
         let newer = files.segments.filter { $0.info.number >= first }
@@ -260,7 +260,7 @@ struct DatabaseRepair {
             }
             if isThere { aside.append(name) }
             let next = index + 1 < manifest.logs.count ? manifest.logs[index + 1] : nil
-            salvage.noteEnd(of: log, before: next?.firstSequence, witness)
+            salvage.noteEnd(of: log, before: next?.firstSequence, acknowledged)
             let lost = salvage.losses[before...].joined(separator: "; ")
             add(
                 name.text, isThere ? problem.offset : nil,
@@ -285,7 +285,7 @@ struct DatabaseRepair {
     /// Why the commits of a log cannot stay where they are.
     private func problem(of log: Manifest.Log) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
-            _ = try DatabaseCheck.read(log, of: manifest, witness, in: directory)
+            _ = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
             return try LogStray.find(in: log, of: manifest, directory)
         } catch {
             if error.isFailedCall { throw error }
@@ -392,47 +392,30 @@ struct DatabaseRepair {
 
     private mutating func replaceManifest(_ lock: any File) throws(DatabaseError) {
         var known =
-            witness
-            ?? Witness(
+            acknowledged
+            ?? AcknowledgedState(
                 databaseID: manifest.databaseID, generation: 0, manifestChecksum: 0, holder: "")
         known.databaseID = manifest.databaseID
         if known.generation < manifest.generation {
-            // The lock does not know the manifest that was read as durable: first it becomes that,
-            // as when a database is opened.
+            // The lock may only know a manifest that is durable, as when a database is opened.
             if let original {
                 try Manifest.writeAgain(in: directory)
                 known.manifestChecksum = original.fileChecksum
             }
             known.generation = manifest.generation
         }
-        let witnessFile = WitnessFile(lock, known)
-        let isSettling = manifest.logs.isEmpty
-        try calling("replacing the manifest") { [directory] () throws(FileError) in
-            // The names of new segments, and of the folder.
-            try directory.sync()
-            // From here on the lock may be older than the manifest.
-            try witnessFile.open(holder: "a repair", isSettling: isSettling)
-        }
-        try writeNext(witnessFile)
-        guard isSettling else { return }
-        if !known.isClosed {
-            // The lock as it was may announce the manifest that was written just now.
-            try calling("writing the lock") { () throws(FileError) in
-                try witnessFile.announceSettled()
-            }
-            try writeNext(witnessFile)
-        }
-        witnessFile.seal()
-    }
-
-    private mutating func writeNext(_ witnessFile: WitnessFile) throws(DatabaseError) {
+        let lockFile = LockFile(lock, known)
         var next = manifest
         next.generation &+= 1
         try calling("replacing the manifest") { [directory] () throws(FileError) in
+            // The names of new segments, and of the folder.
+            try directory.sync()
+            try lockFile.open(holder: "a repair")
             try next.write(in: directory)
         }
         manifest = next
-        witnessFile.note(next)
+        lockFile.note(next)
+        if next.logs.isEmpty { lockFile.seal() }
     }
 
     /// What no manifest names any more, and has a copy aside.

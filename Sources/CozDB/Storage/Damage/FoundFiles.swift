@@ -136,7 +136,10 @@ struct FoundFiles {
             guard checksum(bytes.span, seed: seed) == place.checksum else {
                 throw FormatError(.checksum, "the footer does not match its checksum", at: 0)
             }
-            let footer = try FoundFiles.footer(bytes, end: place.offset)
+            let plain = try decompressedBytes(
+                bytes.span, limit: SegmentFormat.blockSizeBytesMax)
+            var reader = ByteReader(plain.span)
+            let footer = try reader.readFooter(end: place.offset)
             let info = Manifest.Segment(
                 number: number, experiment: footer.experiment, sizeBytes: size,
                 footerChecksum: place.checksum, rowCount: footer.rowCount,
@@ -144,20 +147,6 @@ struct FoundFiles {
                 lastTime: footer.lastTime)
             return Segment(info: info, footer: footer)
         }
-    }
-
-    /// A footer of whatever version.
-    private static func footer(
-        _ bytes: [UInt8], end: Int
-    ) throws(FormatError) -> SegmentFooter {
-        if let plain = try? decompressedBytes(bytes.span, limit: SegmentFormat.blockSizeBytesMax) {
-            var reader = ByteReader(plain.span)
-            if let footer = try? reader.readFooter(version: SegmentFormat.version, end: end) {
-                return footer
-            }
-        }
-        var reader = ByteReader(bytes.span)
-        return try reader.readFooter(version: SegmentFormat.oldestVersion, end: end)
     }
 
     // MARK: Logs and rejects

@@ -15,8 +15,8 @@ struct FoundManifest {
 
     /// nil where there is none to begin with.
     private(set) var manifest: Manifest?
-    /// What the lock knows of the newest state, where it is of this database.
-    private(set) var witness: Witness?
+    /// The last acknowledged state of this database; nil if the lock does not know it.
+    private(set) var acknowledged: AcknowledgedState?
     private(set) var problems: [Problem] = []
 
     /// - Throws: `notFound` where there is no database; `unsupportedFormat` for a newer one.
@@ -36,27 +36,27 @@ struct FoundManifest {
             try readLock(in: directory)
             return
         }
-        let check = try WitnessCheck(read, in: directory)
-        witness = check.found.witness
+        let check = try LockCheck(read, in: directory)
+        acknowledged = check.found.state
         if let (name, error) = check.problem {
             var problem = Problem(name: name, error: error)
             if case .nothing = check.found { problem.hasFile = false }
             problems.append(problem)
         }
-        guard let witness, witness.databaseID != read.databaseID else { return }
+        guard let acknowledged, acknowledged.databaseID != read.databaseID else { return }
         // Segments and logs tell which of the two is from elsewhere.
-        if try FoundFiles.owner(in: directory) == witness.databaseID {
+        if try FoundFiles.owner(in: directory) == acknowledged.databaseID {
             manifest = nil
         } else {
-            self.witness = nil
+            self.acknowledged = nil
         }
     }
 
     /// Where there is no manifest that it could be compared with.
     private mutating func readLock(in directory: any Directory) throws(DatabaseError) {
         do throws(DatabaseError) {
-            let found = try Witness.read(in: directory)
-            witness = found.witness
+            let found = try AcknowledgedState.read(in: directory)
+            acknowledged = found.state
             guard case .noRecord = found else { return }
             let error = DatabaseError(.damaged, "LOCK holds no whole record", offset: 0)
             problems.append(Problem(name: .lock, error: error))
@@ -82,7 +82,7 @@ struct FoundManifest {
         }
         guard DirectoryMark.hasData(names) else {
             throw DirectoryMark.noManifest(
-                names, try Witness.read(in: directory), path: directory.path)
+                names, try AcknowledgedState.read(in: directory), path: directory.path)
         }
         return nil
     }

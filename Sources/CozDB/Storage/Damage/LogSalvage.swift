@@ -76,17 +76,19 @@ struct LogSalvage {
     /// Says what is lost at the end of the log that was added last.
     ///
     /// - Parameter next: the first commit of the log behind it, where there is one and that says.
-    mutating func noteEnd(of log: Manifest.Log, before next: UInt64?, _ witness: Witness?) {
+    mutating func noteEnd(
+        of log: Manifest.Log, before next: UInt64?, _ acknowledged: AcknowledgedState?
+    ) {
         let first = max(1, nextSequence)
         if let next, next > first { return note(first, next - 1) }
         var size = log.sealedSizeBytes
-        if let witness, witness.logNumber == log.number {
-            size = Int(clamping: witness.logSizeBytes)
+        if let acknowledged, acknowledged.logNumber == log.number {
+            size = Int(clamping: acknowledged.logSizeBytes)
         }
         if let size {
             if endOffset < size {
                 losses.append("commits from sequence \(first) on, of whatever experiments")
-            } else if let witness, isOther(log, witness) {
+            } else if let acknowledged, isOther(log, acknowledged) {
                 losses.append("commits that were acknowledged in place of those in this log")
             }
         } else if endOffset == 0 {
@@ -95,12 +97,13 @@ struct LogSalvage {
     }
 
     /// Whether the log that was added last has other commits than were acknowledged.
-    private func isOther(_ log: Manifest.Log, _ witness: Witness) -> Bool {
-        guard witness.logNumber == log.number, witness.logChecksum != 0,
-            UInt64(reached.last?.offset ?? 0) >= witness.logSizeBytes
+    private func isOther(_ log: Manifest.Log, _ acknowledged: AcknowledgedState) -> Bool {
+        guard acknowledged.logNumber == log.number, acknowledged.logChecksum != 0,
+            UInt64(reached.last?.offset ?? 0) >= acknowledged.logSizeBytes
         else { return false }
         return !reached.contains {
-            UInt64($0.offset) == witness.logSizeBytes && $0.checksum == witness.logChecksum
+            UInt64($0.offset) == acknowledged.logSizeBytes
+                && $0.checksum == acknowledged.logChecksum
         }
     }
 

@@ -14,17 +14,14 @@ enum MendedSegment {
             try directory.open(FileName.segment(info.number).text, writable: false)
         }
         guard let place = try footer(of: file, info, databaseID: databaseID) else { return nil }
-        for version in [SegmentFormat.version, SegmentFormat.oldestVersion] {
-            do throws(DatabaseError) {
-                let opened = try SegmentFile.open(
-                    file, info, databaseID: databaseID, footerAt: place, version: version)
-                return SegmentReader(info, opened)
-            } catch {
-                // A footer of the other version makes no sense as this one.
-                if error.isFailedCall { throw error }
-            }
+        do throws(DatabaseError) {
+            let opened = try SegmentFile.open(
+                file, info, databaseID: databaseID, footerAt: place)
+            return SegmentReader(info, opened)
+        } catch {
+            if error.isFailedCall { throw error }
+            return nil
         }
-        return nil
     }
 
     /// Where the footer with the checksum of the manifest lies.

@@ -218,9 +218,9 @@ extension Engine {
         }
     }
 
-    /// Lets the witness know what is acknowledged next: cut off or exchanged, it is missed.
+    /// Notes what is acknowledged next, so that a log that is cut or replaced is detected.
     private func noteDurable(_ log: LogWriter) {
-        witness.note(
+        lockFile.note(
             log: log.identity.number, sizeBytes: log.durableSizeBytes,
             checksum: log.durableChecksum)
     }

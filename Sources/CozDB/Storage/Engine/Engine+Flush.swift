@@ -99,7 +99,7 @@ extension Engine {
         let databaseID = databaseID
         return try SegmentWriter.write(
             in: directory, number: number, databaseID: databaseID, schema: schema, effort: effort,
-            isAlone: { witness.isHeld(in: directory) }, fill
+            isAlone: { lockFile.isHeld(in: directory) }, fill
         ) { info throws(DatabaseError) in
             try SegmentReader(in: directory, info, databaseID: databaseID)
         }
@@ -182,14 +182,13 @@ extension Engine {
         reserveQueue.sync {}
         compactionQueue.sync {}
         let failure = state.withLock { $0.failure }
-        if failure == nil { settle() }
         // Whatever comes to this queue later finds it closed.
         compactionQueue.sync { state.withLock { $0.phase = .closed } }
         if state.withLock({ $0.failure == nil }) {
             removeRetired(all: true)
-            witness.seal()
+            lockFile.seal()
         }
-        witness.release()
+        lockFile.release()
         state.withLock { state in
             state.phase = .released
             state.isExclusive = false
@@ -213,12 +212,4 @@ extension Engine {
         ". This was in the last merge of segments while closing: every row that was acknowledged "
         + "is stored and safe, and nothing has to be written again. Look after the device, then "
         + "let the segments be merged: cozdb compact, or Database.compact()"
-
-    /// Ends a session that wrote with a manifest that was announced after closing began: beside it
-    /// no lock file of before passes. Failing is no harm, as with `WitnessFile.seal`, which is not
-    /// called then.
-    private func settle() {
-        if witness.isUnchanged || state.withLock({ $0.isSettled }) { return }
-        try? replaceManifest { _ in }
-    }
 }

@@ -97,7 +97,7 @@ extension Engine {
     ///
     /// - Throws: ENOLCK where another writer may have made one of this name meanwhile.
     func remove(_ name: FileName) throws(FileError) {
-        guard witness.isHeld(in: directory) else {
+        guard lockFile.isHeld(in: directory) else {
             throw FileError(code: ENOLCK, call: "unlink", path: directory.path + "/" + name.text)
         }
         guard case .rejects = name else { return try directory.remove(name.text) }

@@ -9,8 +9,8 @@ final class Engine: Sendable {
     let options: DatabaseOptions
     let databaseID: UInt64
     let state: Monitor<State>
-    /// What the lock file says of the newest state; the lock is held as long as it is open.
-    let witness: WitnessFile
+    /// Holds the lock, and the last acknowledged state, until the database is closed.
+    let lockFile: LockFile
     /// Only one thread deletes, or writes again what was refused before.
     private let changeTurn = Monitor(())
     /// Only one thread replaces the manifest.
@@ -71,8 +71,6 @@ final class Engine: Sendable {
         var phase = Phase.open
         /// What the device refused while closing, after all rows were in segments.
         var closingFailure: DatabaseError?
-        /// Whether the manifest names no log and was announced since closing began.
-        var isSettled = false
         /// Files that no manifest names any more, with the time when they may go.
         var retired: [(name: FileName, deadline: ContinuousClock.Instant)] = []
         /// How often some of them were removed: whoever found no space may try again.
@@ -94,11 +92,11 @@ final class Engine: Sendable {
     }
 
     init(
-        directory: any Directory, witness: WitnessFile, manifest: Manifest, segments: SegmentSet,
+        directory: any Directory, lockFile: LockFile, manifest: Manifest, segments: SegmentSet,
         options: DatabaseOptions
     ) {
         self.directory = directory
-        self.witness = witness
+        self.lockFile = lockFile
         self.options = options
         databaseID = manifest.databaseID
         state = Monitor(
@@ -195,7 +193,7 @@ final class Engine: Sendable {
 
     /// Asked before anything is made, acknowledged or replaced.
     func checkIsAlone() throws(DatabaseError) {
-        guard !witness.isHeld(in: directory) else { return }
+        guard !lockFile.isHeld(in: directory) else { return }
         throw DatabaseError(
             .locked,
             "this file was removed or replaced while the database was open for writing, expected "
@@ -278,13 +276,12 @@ final class Engine: Sendable {
         _ edit: (inout Manifest) -> Void, install: (inout State) -> Void = { _ in }
     ) throws(DatabaseError) {
         try manifestTurn.withLock { _ throws(DatabaseError) in
-            let (current, isClosing) = try state.withLock { state throws(DatabaseError) in
+            var manifest = try state.withLock { state throws(DatabaseError) in
                 try checkUsable(state)
                 var manifest = state.manifest
                 manifest.schemas = state.schemas
-                return (manifest, state.phase >= .closing)
+                return manifest
             }
-            var manifest = current
             edit(&manifest)
             manifest.generation += 1
             // Dies outside of the lock, perhaps with what was read of files that are no more.
@@ -294,12 +291,7 @@ final class Engine: Sendable {
             do throws(DatabaseError) {
                 try checkIsAlone()
                 edited = try makingRoom { () throws(DatabaseError) in
-                    if manifest.logs.isEmpty {
-                        try calling("writing the lock") { () throws(FileError) in
-                            try witness.announceSettled()
-                        }
-                    }
-                    return try calling("replacing the manifest") { () throws(FileError) in
+                    try calling("replacing the manifest") { () throws(FileError) in
                         var written = manifest
                         try written.write(in: directory)
                         return written
@@ -309,12 +301,11 @@ final class Engine: Sendable {
                 // Which manifest the disk has is not known any more.
                 throw fail(error)
             }
-            witness.note(edited)
+            lockFile.note(edited)
             state.withLock { state in
                 let next = max(state.manifest.nextFileNumber, edited.nextFileNumber)
                 state.manifest = edited
                 state.manifest.nextFileNumber = next
-                state.isSettled = isClosing && edited.logs.isEmpty
                 swap(&lastSnapshot, &state.lastSnapshot)
                 install(&state)
             }

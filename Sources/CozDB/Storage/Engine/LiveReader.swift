@@ -39,7 +39,7 @@ final class LiveReader: Sendable {
                 try directory.list()
             }
             throw DirectoryMark.noManifest(
-                names, try Witness.read(in: directory), path: directory.path)
+                names, try AcknowledgedState.read(in: directory), path: directory.path)
         }
         lastManifest.withLock { $0 = read }
         return read.manifest
@@ -77,7 +77,7 @@ final class LiveReader: Sendable {
             let manifest = try manifest()
             do throws(DatabaseError) {
                 // After the manifest: where it is newer, so is the manifest by now.
-                let found = try Witness.read(in: directory)
+                let found = try AcknowledgedState.read(in: directory)
                 try found.check(manifest, in: directory)
                 var open = segments.withLock { $0 }
                 open.follow(manifest, in: directory)
@@ -88,7 +88,7 @@ final class LiveReader: Sendable {
                 {
                     throw failure
                 }
-                let replay = try LogReplay(manifest, witness: found.witness, in: directory)
+                let replay = try LogReplay(manifest, acknowledged: found.state, in: directory)
                 return try body(manifest, open, replay)
             } catch {
                 // A file that is gone, or a log that was being written, under a newer manifest.

@@ -9,11 +9,11 @@ struct LogReplay {
     /// Bytes of a frame that was being written when the writer ended, if any.
     private(set) var tornBytes = 0
 
-    /// - Parameter witness: how much of the open log was acknowledged, where that is known.
+    /// - Parameter acknowledged: the last acknowledged state; nil skips the check of the log's end.
     /// - Throws: `damaged` for a log that cannot be what was written; `notFound` where a log is
     ///   gone, which tells a reader to take the newer manifest.
     init(
-        _ manifest: Manifest, witness: Witness? = nil, in directory: any Directory
+        _ manifest: Manifest, acknowledged: AcknowledgedState? = nil, in directory: any Directory
     ) throws(DatabaseError) {
         schemas = manifest.schemas
         lastSequence = manifest.lastSequence
@@ -28,7 +28,8 @@ struct LogReplay {
                 databaseID: manifest.databaseID, number: log.number,
                 firstSequence: log.firstSequence)
             var reader = try LogReader(
-                file, expecting: identity, sealedSizeBytes: log.sealedSizeBytes, witness: witness)
+                file, expecting: identity, sealedSizeBytes: log.sealedSizeBytes,
+                acknowledged: acknowledged)
             while let frame = try reader.next() {
                 for (index, commit) in frame.commits.enumerated() {
                     let sequence = frame.firstSequence + UInt64(index)

@@ -5,14 +5,13 @@ internal import Glibc
 enum Recovery {
     /// Opens a database for writing, or makes one in an absent or empty directory.
     ///
-    /// 1. Open (make) the directory, take the lock, read the witness in it.
-    /// 2. Read the manifest, which must agree with the witness.
+    /// 1. Open (make) the directory, take the lock, read the last acknowledged state in it.
+    /// 2. Read the manifest, which must agree with that state.
     /// 3. Open the segments, replay the logs: all that is named must be there as it was written.
     ///    Then say in the lock that a writer is at work; without a manifest, write the first.
     /// 4. Only then remove files that no manifest names: left by a crash between making and naming
     ///    them.
-    /// 5. Write what the logs held to segments, so that no log is ever appended to again. Where
-    ///    the database was not closed there is a new manifest in any case.
+    /// 5. Write what the logs held to segments, so that no log is ever appended to again.
     ///
     /// - Parameter isRestoring: whether a restore does it, before it says that it is complete.
     /// - Throws: `locked` with the holder, `notFound` where the directory holds something else,
@@ -32,14 +31,13 @@ enum Recovery {
         try checkIsDatabase(names, in: directory, createsDatabase: options.createsDatabase)
         let hadLock = names.contains(FileName.lock.text)
         let lock = try takeLock(directory)
-        let found = hadLock ? try Witness.read(lock) : .nothing
+        let found = hadLock ? try AcknowledgedState.read(lock) : .nothing
         var manifest = try Manifest.read(in: directory)
         if let manifest {
             try found.check(manifest, in: directory)
         } else if found.knowsManifest {
             throw DirectoryMark.noManifest(names, found, path: path)
         }
-        let isNew = manifest == nil
         var segments = SegmentSet()
         var replay: LogReplay?
         if let manifest {
@@ -48,77 +46,71 @@ enum Recovery {
                 throw failure.value.ofNamedFile
             }
             do throws(DatabaseError) {
-                replay = try LogReplay(manifest, witness: found.witness, in: directory)
+                replay = try LogReplay(manifest, acknowledged: found.state, in: directory)
             } catch {
                 throw error.ofNamedFile
             }
         }
-        let witness: WitnessFile
+        let lockFile: LockFile
         do throws(DatabaseError) {
-            witness = try begin(lock, found.witness, &manifest, in: directory, on: fileSystem)
+            lockFile = try begin(lock, found.state, &manifest, in: directory, on: fileSystem)
         } catch {
             guard let known = manifest, error.cause?.isOutOfSpace == true,
-                try makeRoom(in: directory, known, found.witness)
+                try makeRoom(in: directory, known, found.state)
             else { throw error }
             // Not what was found: one of its records may have been written over.
-            let left = try Witness.read(lock).witness
-            witness = try begin(lock, left, &manifest, in: directory, on: fileSystem)
+            let left = try AcknowledgedState.read(lock).state
+            lockFile = try begin(lock, left, &manifest, in: directory, on: fileSystem)
         }
         guard let manifest else { preconditionFailure("made where there was none") }
         _ = try removeUnnamed(directory, manifest)
         let engine = Engine(
-            directory: directory, witness: witness, manifest: manifest, segments: segments,
+            directory: directory, lockFile: lockFile, manifest: manifest, segments: segments,
             options: options)
         if let replay, !manifest.logs.isEmpty {
             try engine.recover(manifest, replay)
-        } else if !isNew, found.witness?.isClosed != true {
-            // A lock of the session before may announce the very next manifest, which was not
-            // written; put back beside the last one of this session it would pass.
-            try engine.replaceManifest { _ in }
         }
         return engine
     }
 
-    /// Takes the witness over, durably, with the manifest that was read, which is durable before;
-    /// then writes a manifest where there is none, or one from before there were witnesses.
+    /// Writes the lock file, durably, with the state of the manifest; writes a first manifest if
+    /// there is none.
+    ///
+    /// The lock may only know a manifest that is durable. One that it does not know yet may not be:
+    /// a crash can come between renaming a manifest and syncing its name. So that one is written
+    /// again first.
     private static func begin(
-        _ lock: any File, _ found: Witness?, _ manifest: inout Manifest?,
+        _ lock: any File, _ found: AcknowledgedState?, _ manifest: inout Manifest?,
         in directory: any Directory, on fileSystem: any FileSystem
-    ) throws(DatabaseError) -> WitnessFile {
-        // Where the database was not closed, its manifest was read but may not be durable: the end
-        // may have come between renaming it and syncing its name, or that sync failed. Before it
-        // is, nobody may know it, and what it does not name must not go.
-        if manifest != nil, found?.isClosed != true { try Manifest.writeAgain(in: directory) }
+    ) throws(DatabaseError) -> LockFile {
+        if let manifest, found?.isOf(manifest) != true { try Manifest.writeAgain(in: directory) }
         if manifest == nil {
-            // Whoever made the lock file may have ended before its name was durable.
+            // The name of a lock file that was made just before a crash may not be durable.
             try calling("making the database") { () throws(FileError) in try directory.sync() }
         }
         let started = Timestamp(nanoseconds: fileSystem.now()).description
         let holder = "process \(getpid()), since \(started)"
         let databaseID = manifest?.databaseID ?? fileSystem.makeIdentity()
-        var known =
-            found
-            ?? Witness(databaseID: databaseID, generation: 0, manifestChecksum: 0, holder: holder)
-        known.databaseID = databaseID
-        known.generation = manifest?.generation ?? 0
-        known.manifestChecksum = manifest?.fileChecksum ?? 0
-        let witness = WitnessFile(lock, known)
-        let hasWitness = manifest.map { $0.fileVersion >= Manifest.versionWithWitness } ?? false
+        let lockFile = LockFile(
+            lock,
+            AcknowledgedState(
+                serial: found?.serial ?? AcknowledgedState.serialBeforeFirst,
+                databaseID: databaseID,
+                generation: manifest?.generation ?? 0,
+                manifestChecksum: manifest?.fileChecksum ?? 0, holder: holder))
         try calling("writing the lock") { () throws(FileError) in
-            try witness.open(holder: holder, isSettling: !hasWitness)
+            try lockFile.open(holder: holder)
         }
-        if hasWitness { return witness }
-        var next = manifest ?? Manifest(databaseID: databaseID)
-        next.generation += 1
-        let purpose = manifest == nil ? "making the database" : "replacing the manifest"
-        let written = try calling(purpose) { () throws(FileError) in
-            var next = next
-            try next.write(in: directory)
-            return next
+        if manifest != nil { return lockFile }
+        let first = try calling("making the database") { () throws(FileError) in
+            var first = Manifest(databaseID: databaseID)
+            first.generation = 1
+            try first.write(in: directory)
+            return first
         }
-        manifest = written
-        witness.note(written)
-        return witness
+        manifest = first
+        lockFile.note(first)
+        return lockFile
     }
 
     /// An empty directory will do, or one in which an earlier attempt to make a database ended.
@@ -131,7 +123,7 @@ enum Recovery {
         }
         guard isEmpty, createsDatabase else {
             throw DirectoryMark.noManifest(
-                names, try Witness.read(in: directory), path: directory.path,
+                names, try AcknowledgedState.read(in: directory), path: directory.path,
                 advice: createsDatabase ? " and is not empty; name another directory" : "")
         }
     }
@@ -156,11 +148,8 @@ enum Recovery {
     /// Who says to hold the lock.
     private static func holder(of directory: any Directory) -> String {
         let file = try? directory.open(FileName.lock.text, writable: false)
-        guard let bytes = try? file?.readAll(count: Witness.sizeBytes, at: 0) else {
-            return "unknown"
-        }
-        // Before there were witnesses it was text alone.
-        let text = Witness(bytes)?.holder ?? Witness.text(Array(bytes.prefix(100)))
+        let bytes = try? file?.readAll(count: AcknowledgedState.sizeBytes, at: 0)
+        let text = bytes.flatMap { AcknowledgedState($0) }?.holder ?? ""
         return text.isEmpty ? "unknown" : text
     }
 
@@ -169,12 +158,9 @@ enum Recovery {
     ///
     /// - Returns: whether there were some.
     private static func makeRoom(
-        in directory: any Directory, _ manifest: Manifest, _ witness: Witness?
+        in directory: any Directory, _ manifest: Manifest, _ acknowledged: AcknowledgedState?
     ) throws(DatabaseError) -> Bool {
-        // The witness only knows manifests that were durable when it was told.
-        let isDurable =
-            witness?.generation == manifest.generation
-            && witness?.manifestChecksum == manifest.fileChecksum
+        let isDurable = acknowledged?.isOf(manifest) == true
         return try removeUnnamed(
             directory, manifest, from: isDurable ? 0 : manifest.nextFileNumber)
     }

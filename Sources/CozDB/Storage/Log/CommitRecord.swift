@@ -100,16 +100,6 @@ struct CommitTimes {
         return word
     }
 
-    /// The word of an odd code of version 2: the difference to the time before it in its column,
-    /// zigzag in 63 bits.
-    mutating func word(ofColumn column: Int, oldCode code: UInt64) -> UInt64 {
-        let zigzag = code >> 1
-        let difference = (zigzag >> 1) ^ (0 &- (zigzag & 1))
-        let word = (byColumn[column] &+ difference) | ISOTime.wordTag
-        note(word, column: column)
-        return word
-    }
-
     /// Remembers a word that stood as it is.
     mutating func note(_ word: UInt64, column: Int) {
         last = word
@@ -126,13 +116,7 @@ struct CommitTimes {
 }
 
 enum CommitRecord {
-    static let version: UInt8 = 4
-    /// Its journal has no counts: neither of repeated refusals nor of dropped ones.
-    static let plainJournalVersion: UInt8 = 3
-    /// Times of a row were differences to their column alone, in nanoseconds before the layout.
-    static let columnTimesVersion: UInt8 = 2
-    /// Rows named the column of each value, and times were strings.
-    static let firstVersion: UInt8 = 1
+    static let version: UInt8 = 1
 
     /// Reads a record that came whole from the log or straight from the encoder.
     static func read(
@@ -140,11 +124,9 @@ enum CommitRecord {
     ) throws(FormatError) {
         var reader = ByteReader(bytes.span)
         let version = try reader.readUInt8()
-        guard (firstVersion...self.version).contains(version) else {
+        guard version == self.version else {
             throw FormatError(
-                .unsupported,
-                "commit record of version \(version), this program reads \(firstVersion) to "
-                    + "\(self.version)", at: 0)
+                .unsupported, "commit record version \(version), expected \(self.version)", at: 0)
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try receiver.receive(reader.readSchemaChange())
@@ -167,13 +149,8 @@ enum CommitRecord {
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             var table = CommitTable()
             try table.readHead(&reader, into: &receiver)
-            if version == firstVersion {
-                try table.readCells(&reader, strings: strings.span, into: &receiver)
-            } else {
-                try table.readLayouts(&reader, into: &receiver)
-                try table.readRows(
-                    &reader, strings: strings.span, version: version, into: &receiver)
-            }
+            try table.readLayouts(&reader, into: &receiver)
+            try table.readRows(&reader, strings: strings.span, into: &receiver)
         }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the end of a commit", at: reader.offset)
@@ -237,10 +214,8 @@ private struct CommitTable {
 
     /// Locals, so that the loop touches no memory that anybody else could.
     func readRows<Receiver: CommitReceiver>(
-        _ reader: inout ByteReader, strings: Span<UInt64>, version: UInt8,
-        into receiver: inout Receiver
+        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout Receiver
     ) throws(FormatError) {
-        let isOld = version == CommitRecord.columnTimesVersion
         let rowCount = try reader.readCount(limit: reader.remaining)
         let sizeBytes = try reader.readCount(limit: reader.remaining)
         if !Receiver.readsRows {
@@ -253,15 +228,9 @@ private struct CommitTable {
         var bits: [UInt64] = []
         for _ in 0..<rowCount {
             let tagSet = try reader.readCount(limit: tagSetCount - 1)
-            let layout: Int
-            if isOld {
-                time &+= try reader.readSigned()
-                layout = try reader.readCount(limit: ends.count - 1)
-            } else {
-                let code = try reader.readCount(limit: 2 * ends.count - 1)
-                layout = code >> 1
-                time &+= try reader.readSigned() &* (code & 1 == 1 ? millisecond : 1)
-            }
+            let code = try reader.readCount(limit: 2 * ends.count - 1)
+            let layout = code >> 1
+            time &+= try reader.readSigned() &* (code & 1 == 1 ? millisecond : 1)
             bits.removeAll(keepingCapacity: true)
             for index in (layout == 0 ? 0 : ends[layout - 1])..<ends[layout] {
                 let place = Int(places[index])
@@ -271,9 +240,7 @@ private struct CommitTable {
                 case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
                 case .string:
                     let code = try reader.readVarint()
-                    if isOld, code & 1 == 1 {
-                        bits.append(times.word(ofColumn: place, oldCode: code))
-                    } else if code == CommitTimes.wordFollows {
+                    if code == CommitTimes.wordFollows {
                         let word = try reader.readUInt64() | ISOTime.wordTag
                         times.note(word, column: place)
                         bits.append(word)
@@ -286,41 +253,6 @@ private struct CommitTable {
                 }
             }
             receiver.receiveRow(tagSet: tagSet, time: time, layout: layout, bits: bits.span)
-        }
-    }
-
-    /// Rows of the first version: each value after 1 + the place of its column; then 0.
-    mutating func readCells(
-        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout some CommitReceiver
-    ) throws(FormatError) {
-        let rowCount = try reader.readCount(limit: reader.remaining)
-        _ = try reader.readCount(limit: reader.remaining)
-        var time: Int64 = 0
-        var known: [[UInt32]: Int] = [:]
-        for _ in 0..<rowCount {
-            let tagSet = try reader.readCount(limit: tagSetCount - 1)
-            time &+= try reader.readSigned()
-            var row: [UInt32] = []
-            var bits: [UInt64] = []
-            while true {
-                let number = try reader.readCount(limit: types.count)
-                if number == 0 { break }
-                row.append(UInt32(truncatingIfNeeded: number - 1))
-                switch types[number - 1] {
-                case .float: bits.append(try reader.readUInt64())
-                case .integer: bits.append(UInt64(bitPattern: try reader.readSigned()))
-                case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
-                case .string:
-                    bits.append(
-                        try CommitTable.string(reader.readVarint(), strings, at: reader.offset))
-                }
-            }
-            if known[row] == nil {
-                known[row] = known.count
-                receiver.receiveLayout(row.span)
-            }
-            receiver.receiveRow(
-                tagSet: tagSet, time: time, layout: known[row] ?? 0, bits: bits.span)
         }
     }
 

@@ -23,9 +23,7 @@
 
 enum LogFormat {
     static let magic: [UInt8] = Array("COZWAL\r\n".utf8)
-    static let version: UInt32 = 2
-    /// Logs of this version have no compressed frames.
-    static let oldestVersion: UInt32 = 1
+    static let version: UInt32 = 1
     static let headerSizeBytes = 40
     static let frameHeaderSizeBytes = 32
     /// Largest payload that a reader accepts; `batchSizeBytesMax` stays below it.
@@ -93,10 +91,9 @@ struct LogIdentity: Equatable, Sendable {
             throw FormatError(.invalid, "not the beginning of a write-ahead log", at: 0)
         }
         let version = try reader.readUInt32()
-        guard version >= LogFormat.oldestVersion, version <= LogFormat.version else {
+        guard version == LogFormat.version else {
             throw FormatError(
-                .unsupported, "log version \(version), expected at most \(LogFormat.version)",
-                at: 8)
+                .unsupported, "log version \(version), expected \(LogFormat.version)", at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(header.span.extracting(16...), seed: version) == stored else {

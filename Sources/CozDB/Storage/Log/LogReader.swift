@@ -21,8 +21,8 @@ struct LogReader {
     private let file: any File
     private let sizeBytes: Int
     private let isSealed: Bool
-    /// What was acknowledged of this log, where that is known.
-    private let witness: Witness?
+    /// What was acknowledged of this log; nil if that is not known.
+    private let acknowledged: AcknowledgedState?
     /// Of the frames up to `validSizeBytes`, and of those that were acknowledged.
     private var readChecksum: UInt32 = 0
     private var acknowledgedChecksum: UInt32?
@@ -35,13 +35,13 @@ struct LogReader {
 
     /// - Parameters:
     ///   - sealedSizeBytes: the size the manifest names for a log that is complete.
-    ///   - witness: of the database, where it is to be heard.
+    ///   - acknowledged: the last acknowledged state; nil skips the check.
     /// - Throws: `damaged` where the header or the sealed size does not fit.
     init(
         _ file: any File, expecting expected: LogIdentity, sealedSizeBytes: Int?,
-        witness: Witness? = nil
+        acknowledged: AcknowledgedState? = nil
     ) throws(DatabaseError) {
-        self.witness = witness?.logNumber == expected.number ? witness : nil
+        self.acknowledged = acknowledged?.logNumber == expected.number ? acknowledged : nil
         self.file = file
         isSealed = sealedSizeBytes != nil
         do throws(FileError) {
@@ -93,7 +93,7 @@ struct LogReader {
         }
         nextSequence &+= UInt64(frame.header.commitCount)
         readChecksum = LogFormat.chained(readChecksum, frame.header.payloadChecksum)
-        if let witness, witness.logSizeBytes == UInt64(validSizeBytes) {
+        if let acknowledged, acknowledged.logSizeBytes == UInt64(validSizeBytes) {
             acknowledgedChecksum = readChecksum
         }
         return (frame.header.firstSequence, commits)
@@ -103,18 +103,20 @@ struct LogReader {
     ///
     /// - Throws: `damaged` where the log ends before, or has something else.
     func checkReach() throws(DatabaseError) {
-        guard let witness else { return }
-        if UInt64(validSizeBytes) < witness.logSizeBytes {
+        guard let acknowledged else { return }
+        if UInt64(validSizeBytes) < acknowledged.logSizeBytes {
             throw DatabaseError(
                 .damaged,
-                "the log ends here, but \(witness.logSizeBytes) bytes of it were acknowledged; "
+                "the log ends here, but \(acknowledged.logSizeBytes) bytes of it were acknowledged; "
                     + "commits from sequence \(nextSequence) on are lost", file: file.path,
                 offset: validSizeBytes)
         }
-        guard witness.logChecksum != 0, acknowledgedChecksum != witness.logChecksum else { return }
+        guard acknowledged.logChecksum != 0, acknowledgedChecksum != acknowledged.logChecksum else {
+            return
+        }
         throw DatabaseError(
             .damaged,
-            "the first \(witness.logSizeBytes) bytes are not those that were acknowledged: the "
+            "the first \(acknowledged.logSizeBytes) bytes are not those that were acknowledged: the "
                 + "log was replaced by another one, or LOCK was", file: file.path,
             offset: LogFormat.headerSizeBytes)
     }

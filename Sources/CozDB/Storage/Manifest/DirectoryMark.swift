@@ -93,7 +93,7 @@ enum DirectoryMark {
     ///   - found: what the lock file says: nothing, where a first manifest was never written.
     ///   - advice: what to do where it is no database.
     static func noManifest(
-        _ names: [String], _ found: Witness.Found, path: String, advice: String = ""
+        _ names: [String], _ found: AcknowledgedState.Found, path: String, advice: String = ""
     ) -> DatabaseError {
         let (manifest, lock) = (FileName.manifest.text, FileName.lock.text)
         let text =

@@ -1,8 +1,7 @@
 // The one file that says what the database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
-//      8  version, 4 bytes: 6; 5, without branches, 4, without former tags, 3, without forgotten
-//         participants, 2, not compressed, and 1, without declarations, are read
+//      8  version, 4 bytes
 //     12  checksum of the payload, 4 bytes
 //     16  size of the payload, 8 bytes
 //     24  payload, compressible (varints, texts and the parts below, in order)
@@ -75,14 +74,11 @@ struct Manifest: Sendable {
     /// The restores that this database went through, oldest first.
     var branches: [Branch] = []
 
-    /// Version of the file that this was read from or written to, and the checksum of its payload.
-    private(set) var fileVersion: UInt32 = Manifest.version
+    /// Checksum of the payload of the file that this was read from or written to.
     private(set) var fileChecksum: UInt32 = 0
 
-    /// From this version on there is a witness beside it.
-    static let versionWithWitness: UInt32 = 4
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
-    static let version: UInt32 = 6
+    static let version: UInt32 = 1
     /// Of a longer chain of restores the oldest are forgotten: then a backup of before is refused.
     static let branchCountMax = 10_000
     static let headerSizeBytes = 24
@@ -197,8 +193,8 @@ extension Manifest {
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {
-        let (version, sum, payload) = try Manifest.payload(bytes)
-        (fileVersion, fileChecksum) = (version, sum)
+        let (sum, payload) = try Manifest.payload(bytes)
+        fileChecksum = sum
         var reader = ByteReader(payload.span)
         databaseID = try reader.readUInt64()
         generation = try reader.readUInt64()
@@ -208,15 +204,13 @@ extension Manifest {
             throw FormatError(.invalid, "a counter beyond all that can be reached", at: 24)
         }
         let nextID = try reader.readCount(limit: Int(UInt32.max))
-        // Presets; experiments, each with its columns and its declarations. Version 1 had no
-        // declarations of either kind.
-        let hasDeclarations = version > 1
-        for _ in 0..<(hasDeclarations ? try reader.readCount(limit: reader.remaining) : 0) {
+        // Presets; experiments, each with its columns and its declarations.
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try schemas.applyStored(reader.readSchemaChange())
         }
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try schemas.applyStored(reader.readSchemaChange())
-            for _ in 0..<(hasDeclarations ? 2 : 1) {
+            for _ in 0..<2 {
                 for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
                     try schemas.applyStored(reader.readSchemaChange())
                 }
@@ -225,10 +219,6 @@ extension Manifest {
         schemas.nextID = nextID
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             segments.append(try Manifest.readSegment(&reader))
-            // Older versions knew nothing of haste.
-            if version > 2 {
-                segments[segments.count - 1].isHasty = try reader.readUInt8() & 1 == 1
-            }
         }
         for _ in 0..<(try reader.readCount(limit: Manifest.logCountMax)) {
             let number = try reader.readVarint()
@@ -254,9 +244,9 @@ extension Manifest {
         counters.replacedValues = try reader.readCount(limit: Manifest.countMax)
         counters.identicalValues = try reader.readCount(limit: Manifest.countMax)
         counters.mergedRows = try reader.readCount(limit: Manifest.countMax)
-        if version > 3 { forgotten = try reader.readForgottenList() }
-        if version > 4 { try schemas.readFormerTags(&reader) }
-        if version > 5 { branches = try Manifest.readBranches(&reader) }
+        forgotten = try reader.readForgottenList()
+        try schemas.readFormerTags(&reader)
+        branches = try Manifest.readBranches(&reader)
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
         }
@@ -290,19 +280,18 @@ extension Manifest {
         }
     }
 
-    /// The version, the checksum and the payload of a file, once header and checksum are right.
+    /// The checksum and the payload of a file, once header and checksum are right.
     private static func payload(
         _ bytes: [UInt8]
-    ) throws(FormatError) -> (version: UInt32, checksum: UInt32, payload: [UInt8]) {
+    ) throws(FormatError) -> (checksum: UInt32, payload: [UInt8]) {
         var header = ByteReader(bytes.span)
         guard try [UInt8](copying: header.readBytes(8)) == Manifest.magic else {
             throw FormatError(.invalid, "not the beginning of a manifest", at: 0)
         }
         let version = try header.readUInt32()
-        guard (1...Manifest.version).contains(version) else {
+        guard version == Manifest.version else {
             throw FormatError(
-                .unsupported, "manifest version \(version), expected 1 to \(Manifest.version)",
-                at: 8)
+                .unsupported, "manifest version \(version), expected \(Manifest.version)", at: 8)
         }
         let stored = try header.readUInt32()
         let size = try header.readUInt64()
@@ -315,8 +304,7 @@ extension Manifest {
             throw FormatError(.checksum, "the manifest does not match its checksum", at: 12)
         }
         let payload = bytes.span.extracting(24...)
-        if version < 3 { return (version, stored, [UInt8](copying: payload)) }
-        return (version, stored, try decompressedBytes(payload, limit: Manifest.sizeBytesMax))
+        return (stored, try decompressedBytes(payload, limit: Manifest.sizeBytesMax))
     }
 
     private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {
@@ -326,7 +314,8 @@ extension Manifest {
             footerChecksum: reader.readUInt32(),
             rowCount: reader.readCount(limit: Manifest.countMax),
             valueCount: reader.readCount(limit: Manifest.countMax),
-            firstTime: reader.readSigned(), lastTime: reader.readSigned())
+            firstTime: reader.readSigned(), lastTime: reader.readSigned(),
+            isHasty: reader.readUInt8() & 1 == 1)
     }
 }
 
@@ -427,7 +416,6 @@ extension Manifest {
             throw FileError(code: EOVERFLOW, call: "write", path: path)
         }
         let bytes = encoded()
-        fileVersion = Manifest.version
         fileChecksum = checksum(
             bytes.span.extracting(Manifest.headerSizeBytes...), seed: Manifest.version)
         try Manifest.replace(in: directory, by: bytes)

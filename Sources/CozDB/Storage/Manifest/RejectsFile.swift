@@ -9,9 +9,7 @@
 
 enum RejectsFile {
     static let magic: [UInt8] = Array("COZREJ\r\n".utf8)
-    static let version: UInt32 = 2
-    /// Without counts.
-    static let oldestVersion: UInt32 = 1
+    static let version: UInt32 = 1
 
     /// Writes a file; durable on return, its name is not.
     static func write(
@@ -66,8 +64,8 @@ enum RejectsFile {
         else { throw FormatError(.checksum, "the file does not match its checksum", at: 0) }
         var reader = ByteReader(bytes.span)
         guard try [UInt8](copying: reader.readBytes(8)) == magic,
-            try (oldestVersion...version).contains(reader.readUInt32())
-        else { throw FormatError(.unsupported, "not a rejects file of this version", at: 0) }
+            try reader.readUInt32() == version
+        else { throw FormatError(.unsupported, "not a rejects file of version \(version)", at: 0) }
         var entries: [JournalEntry] = []
         for _ in 0..<(try reader.readUInt32()) { entries.append(try reader.readJournalEntry()) }
         guard reader.isAtEnd else {

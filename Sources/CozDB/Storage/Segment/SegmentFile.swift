@@ -42,8 +42,8 @@ struct SegmentFile: Sendable {
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
             sizeBytes: sizeBytes)
         // Copied: a page that is touched through a mapping may bring megabytes along.
-        let (place, version) = try file.readEnds()
-        let footer = try file.readFooter(place, version: version)
+        let place = try file.readEnds()
+        let footer = try file.readFooter(place)
         if access == .mapped {
             file.bytes = .mapped(
                 try calling("opening a segment") { () throws(FileError) in
@@ -58,12 +58,12 @@ struct SegmentFile: Sendable {
     /// - Parameter place: where the footer lies.
     static func open(
         _ bytes: any File, _ info: Manifest.Segment, databaseID: UInt64,
-        footerAt place: BlockPlace, version: UInt32
+        footerAt place: BlockPlace
     ) throws(DatabaseError) -> Opened {
         let file = SegmentFile(
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
             sizeBytes: info.sizeBytes)
-        return (file, try file.readFooter(place, version: version), place.sizeBytes)
+        return (file, try file.readFooter(place), place.sizeBytes)
     }
 
     /// Checks a block and reads it.
@@ -118,36 +118,29 @@ struct SegmentFile: Sendable {
         }
     }
 
-    /// Checks both ends of the file; where the footer lies, and the version.
-    private func readEnds() throws(DatabaseError) -> (footer: BlockPlace, version: UInt32) {
+    /// Checks both ends of the file and returns the place of the footer.
+    private func readEnds() throws(DatabaseError) -> BlockPlace {
         let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard sizeBytes == info.sizeBytes, sizeBytes >= minimum else {
             throw DatabaseError(
                 .damaged, "the file has \(sizeBytes) bytes, expected \(info.sizeBytes)",
                 file: path, offset: sizeBytes)
         }
-        let version = try withBytes(0, count: SegmentFormat.headerSizeBytes) {
-            bytes throws(FormatError) in
+        try withBytes(0, count: SegmentFormat.headerSizeBytes) { bytes throws(FormatError) in
             try checkHeader(bytes)
         }
         let trailerOffset = sizeBytes - SegmentFormat.trailerSizeBytes
-        let place = try withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
+        return try withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
             bytes throws(FormatError) in
             try readTrailer(bytes)
         }
-        return (place, version)
     }
 
-    private func readFooter(
-        _ place: BlockPlace, version: UInt32
-    ) throws(DatabaseError) -> SegmentFooter {
+    private func readFooter(_ place: BlockPlace) throws(DatabaseError) -> SegmentFooter {
         try read(place) { bytes throws(FormatError) in
-            let plain =
-                version == SegmentFormat.oldestVersion
-                ? [UInt8](copying: bytes)
-                : try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
+            let plain = try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
             var reader = ByteReader(plain.span)
-            let footer = try reader.readFooter(version: version, end: place.offset)
+            let footer = try reader.readFooter(end: place.offset)
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
                 throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
             }
@@ -159,19 +152,17 @@ struct SegmentFile: Sendable {
         }
     }
 
-    /// The version, which this program reads.
-    private func checkHeader(_ bytes: Span<UInt8>) throws(FormatError) -> UInt32 {
+    private func checkHeader(_ bytes: Span<UInt8>) throws(FormatError) {
         var reader = ByteReader(bytes)
         guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
             throw FormatError(.invalid, "not the beginning of a segment", at: 0)
         }
         let version = try reader.readUInt32()
-        guard (SegmentFormat.oldestVersion...SegmentFormat.version).contains(version) else {
+        guard version == SegmentFormat.version else {
             throw FormatError(
                 .unsupported,
-                "segment version \(version), this program reads \(SegmentFormat.oldestVersion) to "
-                    + "\(SegmentFormat.version); export with the program that wrote it and import "
-                    + "again", at: 8)
+                "segment version \(version), expected \(SegmentFormat.version); export with the "
+                    + "program that wrote it and import again", at: 8)
         }
         let stored = try reader.readUInt32()
         guard checksum(bytes.extracting(16...), seed: version) == stored else {
@@ -180,7 +171,6 @@ struct SegmentFile: Sendable {
         guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
             throw FormatError(.invalid, "a segment of another database or number", at: 16)
         }
-        return version
     }
 
     private func readTrailer(_ bytes: Span<UInt8>) throws(FormatError) -> BlockPlace {

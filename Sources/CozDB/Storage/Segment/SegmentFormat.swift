@@ -13,10 +13,7 @@
 
 enum SegmentFormat {
     static let magic: [UInt8] = Array("COZSEG\r\n".utf8)
-    static let version: UInt32 = 3
-    /// Segments of this version have a footer that is not compressed, and for each field a
-    /// directory of its own.
-    static let oldestVersion: UInt32 = 2
+    static let version: UInt32 = 1
     static let headerSizeBytes = 32
     static let trailerSizeBytes = 32
     /// Most rows or values of a block.
@@ -157,8 +154,7 @@ extension ByteReader {
     }
 
     @_lifetime(self: copy self)
-    mutating func readFooter(version: UInt32, end: Int) throws(FormatError) -> SegmentFooter {
-        let hasSmall = version > SegmentFormat.oldestVersion
+    mutating func readFooter(end: Int) throws(FormatError) -> SegmentFooter {
         var footer = SegmentFooter(
             experiment: try readCount(limit: Int(UInt32.max)),
             experimentName: try readText(limit: DatabaseOptions.nameSizeBytesMax))
@@ -171,7 +167,7 @@ extension ByteReader {
         footer.lastTime = try readSigned()
         footer.timeDirectory = try readPlace(end: end)
         footer.seriesDirectory = try readPlace(end: end)
-        if hasSmall { footer.smallDirectories = try readPlace(end: end) }
+        footer.smallDirectories = try readPlace(end: end)
         for _ in 0..<(try readCount(limit: remaining)) {
             footer.groups.append(try readPlace(end: end))
         }
@@ -190,9 +186,7 @@ extension ByteReader {
                 column: column, group: try readCount(limit: footer.groups.count - 1),
                 valueCount: try readCount(limit: footer.rowCount), directory: BlockPlace(),
                 dictionary: BlockPlace(), dictionaryCount: 0)
-            if hasSmall {
-                field.smallBlockCount = try readCount(limit: SmallDirectories.blockCountMax)
-            }
+            field.smallBlockCount = try readCount(limit: SmallDirectories.blockCountMax)
             if field.smallBlockCount == 0 { field.directory = try readPlace(end: end) }
             field.dictionary = try readPlace(end: end)
             field.dictionaryCount = try readCount(limit: SegmentFormat.dictionaryCountMax)

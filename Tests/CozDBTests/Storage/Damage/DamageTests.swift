@@ -68,7 +68,8 @@ struct DamageTests {
     ) throws {
         let comment = Comment(rawValue: what)
         let found = try Examination.check(system)
-        if sound.isClosed { #expect(!found.isEmpty, comment) }
+        // One of LOCK's two records is enough, and an older one harms nothing.
+        if sound.isClosed, damage.path != "db/LOCK" { #expect(!found.isEmpty, comment) }
         if damage.kind == .flip { #expect(found.count <= 1, "\(what): \(found)") }
         if let file = found.first?.file {
             #expect(damage.path == "db/" + file || damage.kind == .swap, "\(what): \(file)")
@@ -231,9 +232,9 @@ struct DamageTests {
     private static func uneven() throws -> [FaultyFileSystem] {
         // As after a power loss: LOCK is older than the manifest, which names logs.
         let older = try killed.get().system.survivor(.nothing)
-        var witness = try #require(Witness(older["db/LOCK"]))
-        witness.generation -= 2
-        older["db/LOCK"] = witness.record(at: 0) + witness.record(at: 512)
+        var state = try #require(AcknowledgedState(older["db/LOCK"]))
+        state.generation -= 2
+        older["db/LOCK"] = state.record(at: 0) + state.record(at: 512)
         let log = try #require(older.files.last { $0.hasSuffix(".wal") })
         older[log][100] ^= 1
         // The name of the newest manifest is seen and not durable: syncing it failed, and the next

@@ -1,5 +1,5 @@
-// Files replaced by older versions of themselves, and logs that were cut: what the lock file
-// remembers tells.
+// The last acknowledged state in the lock file detects a manifest that was replaced by an older one
+// and a log that was cut or replaced.
 
 import CozTestSupport
 import Foundation
@@ -7,7 +7,7 @@ import Testing
 
 @testable import CozDB
 
-@Suite struct WitnessTests {
+@Suite struct LockTests {
     static func open(
         _ system: FaultyFileSystem, _ access: DatabaseAccess = .readWrite
     ) throws -> Database {
@@ -80,42 +80,80 @@ import Testing
         let (_, others, _) = try Self.closed(sessions: 1, seed: 1 << 32)
         system["db/MANIFEST"] = others[0]
         let error = Self.failure { try Self.rows(system) }
-        #expect(error?.kind == .damaged && error?.message.contains("another database") == true)
+        #expect(error?.kind == .damaged && error?.message.contains("different databases") == true)
         #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
     }
 
-    @Test func `an older lock, a cut one and none`() throws {
+    @Test func `a lock without a whole record is damage, one without a record is missing`() throws {
         let (system, _, locks) = try Self.closed(sessions: 2)
-        system["db/LOCK"] = locks[0]
-        #expect(
-            Self.failure { try Self.rows(system) }?.message.contains("LOCK was replaced") == true)
         let other = [UInt8](repeating: 7, count: 1024)
         for bytes in [other, locks[1].map { ~$0 }, Array("not what a writer began".utf8)] {
             system["db/LOCK"] = bytes
             #expect(Self.failure { try Self.rows(system) }?.kind == .damaged)
             #expect(Self.failure { try Self.open(system) }?.kind == .damaged)
         }
-        // What is left where the first opening of a copy ends inside of the first record, or power
-        // is lost then.
+        // What is left if the first opening of a copy ends inside the first record, or power is
+        // lost then.
         let zeros = [UInt8](repeating: 0, count: 1024)
         for bytes in [0, 1, 8, 300, 511].map({ Array(locks[1].prefix($0)) }) + [zeros] {
             system["db/LOCK"] = bytes
             #expect(try Self.rows(system) == 20, "\(bytes.count) bytes")
             #expect(try Examination.check(system).map(\.file) == ["LOCK"], "\(bytes.count) bytes")
         }
-        // One of the two records is enough.
-        var half = locks[1]
-        half.replaceSubrange(512..<600, with: [UInt8](repeating: 7, count: 88))
-        system["db/LOCK"] = half
-        #expect(try Self.rows(system) == 20)
-        var findings: [CheckFinding] = []
-        _ = try Database.check("db", on: system) { findings.append($0) }
-        #expect(findings.map(\.file) == ["LOCK"], "the other record was changed")
         let copy = FaultyFileSystem()
         for path in system.files where !path.hasSuffix("LOCK") { copy.add(path, system[path]) }
         #expect(try Self.rows(copy) == 20, "a copy without its lock")
         try Self.open(copy).close()
-        #expect(copy["db/LOCK"].count == Witness.sizeBytes)
+        #expect(copy["db/LOCK"].count >= AcknowledgedState.recordSizeBytes)
+        #expect(try Examination.check(copy).isEmpty)
+    }
+
+    @Test func `an older lock harms nothing`() throws {
+        let (system, database) = try Self.recorded { database in
+            try Self.write(database, 50..<51)
+            try database.compact()
+        }
+        try database.close()
+        let locks = Set((1..<system.callCount).map { Self.killed(system, before: $0)["db/LOCK"] })
+        #expect(locks.count > 30)
+        let count = try Self.rows(system)
+        for lock in locks where !lock.isEmpty {
+            let copy = system.survivor(.nothing)
+            copy["db/LOCK"] = lock
+            #expect(try Examination.check(copy).isEmpty)
+            #expect(try Self.rows(copy) == count)
+            try Self.open(copy).close()
+            #expect(try Examination.check(copy).isEmpty)
+            let manifest = try Manifest(decoding: copy["db/MANIFEST"])
+            #expect(AcknowledgedState(copy["db/LOCK"])?.isOf(manifest) == true)
+        }
+    }
+
+    @Test func `a change of any byte of a lock harms nothing, and check says it`() throws {
+        let system = try Self.closed(sessions: 2).system
+        let lock = system["db/LOCK"]
+        let newest = try #require(AcknowledgedState(lock))
+        for index in lock.indices {
+            for change: UInt8 in [1, 128, 255] {
+                system["db/LOCK"][index] = lock[index] ^ change
+                var findings: [CheckFinding] = []
+                _ = try Database.check("db", on: system) { findings.append($0) }
+                #expect(findings.map(\.file) == ["LOCK"], "byte \(index)")
+                #expect(findings.allSatisfy { $0.severity == .note }, "byte \(index)")
+            }
+            #expect(try Self.rows(system) == 20)
+            system["db/LOCK"][index] = lock[index]
+        }
+        system["db/LOCK"][100] ^= 1
+        system["db/LOCK"][612] ^= 1
+        #expect(try Examination.check(system).map(\.file) == ["LOCK"], "both records")
+        system["db/LOCK"] = lock
+        system["db/LOCK"][100] ^= 1
+        try Self.open(system).close()
+        var findings: [CheckFinding] = []
+        _ = try Database.check("db", on: system) { findings.append($0) }
+        #expect(findings.isEmpty, "a writer replaces the record: \(findings)")
+        #expect(try #require(AcknowledgedState(system["db/LOCK"])).serial > newest.serial)
     }
 
     @Test func `a lock that saw a database is not where a new one begins`() throws {
@@ -133,7 +171,7 @@ import Testing
         // An empty one saw as much as none.
         copy["db/LOCK"] = []
         try Self.open(copy).close()
-        #expect(copy["db/LOCK"].count == Witness.sizeBytes)
+        #expect(copy["db/LOCK"].count == AcknowledgedState.sizeBytes)
     }
 
     @Test func `of a log that was not closed nothing acknowledged can be cut off`() throws {
@@ -210,87 +248,22 @@ import Testing
         return (system, database)
     }
 
-    /// The same, closed after a flush, with the calls of that close.
-    static func recordedClose() throws -> (system: FaultyFileSystem, calls: Range<Int>) {
-        let (system, database) = try recorded { database in
-            try write(database, 50..<51)
+    private static func killed(
+        _ system: FaultyFileSystem, before call: Int
+    ) -> FaultyFileSystem {
+        system.survivor(ofKillBefore: call, .nothing)
+    }
+
+    @Test func `check finds nothing wherever a session ends`() throws {
+        let (system, database) = try Self.recorded { database in
+            try Self.write(database, 50..<51)
             try database.flush()
         }
         let start = system.callCount
         try database.close()
-        return (system, start..<system.callCount)
-    }
-
-    /// The different contents that LOCK had before some calls.
-    static func locks(_ system: FaultyFileSystem, _ calls: Range<Int>) -> Set<[UInt8]> {
-        Set(calls.map { system.survivor(ofKillBefore: $0, .nothing)["db/LOCK"] })
-    }
-
-    @Test(arguments: [
-        "one commit", "a commit, flushed", "flushes and a merge", "a deletion",
-        "a commit behind a merge",
-    ])
-    func `a lock of any moment before the last close is found`(last: String) throws {
-        let (system, database) = try Self.recorded { database in
-            switch last {
-            case "one commit": try Self.write(database, 50..<51)
-            case "a commit, flushed":
-                try Self.write(database, 50..<51)
-                try database.flush()
-            case "flushes and a merge": try database.compact()
-            case "a deletion": _ = try database.query("DELETE FROM m WHERE time >= 35")
-            case "a commit behind a merge":
-                try database.compact()
-                try Self.write(database, 50..<51)
-            default: break
-            }
-        }
-        let start = system.callCount
-        try database.close()
-        let earlier = Self.locks(system, 1..<start)
-        #expect(earlier.count > 30)
-        for lock in earlier {
-            let copy = system.survivor(.nothing)
-            copy["db/LOCK"] = lock
-            let found = try Examination.check(copy)
-            #expect(found.map(\.file) == ["LOCK"], "\(String(describing: Witness(lock)))")
-            #expect(try Examination.repair(copy).findings.map(\.file) == ["LOCK"])
-            #expect(try Examination.check(copy).isEmpty)
-        }
-        // Each of these was the newest, until the next manifest or the last write.
         for call in start..<system.callCount {
-            let copy = system.survivor(ofKillBefore: call, .nothing)
+            let copy = Self.killed(system, before: call)
             #expect(try Examination.check(copy).isEmpty, "\(system.calls[call])")
-        }
-    }
-
-    @Test func `a session that writes nothing leaves every file as it was`() throws {
-        let (system, database) = try Self.recorded { _ in }
-        let start = system.callCount
-        try database.close()
-        let closed = system.survivor(.nothing)
-        let again = try Self.open(system)
-        #expect(system["db/LOCK"] != closed["db/LOCK"])
-        try again.close()
-        #expect(system.files == closed.files)
-        for path in system.files { #expect(system[path] == closed[path], "\(path)") }
-        for call in start..<system.callCount {
-            let copy = system.survivor(ofKillBefore: call, .nothing)
-            #expect(try Examination.check(copy).isEmpty, "\(system.calls[call])")
-        }
-    }
-
-    @Test func `a lock of a session that was killed is found, wherever that was`() throws {
-        let (system, calls) = try Self.recordedClose()
-        for call in calls {
-            let killed = system.survivor(ofKillBefore: call, .nothing)
-            let lock = killed["db/LOCK"]
-            guard Witness(lock)?.isClosed == false else { continue }
-            try Self.open(killed).close()
-            #expect(try Examination.check(killed).isEmpty, "\(system.calls[call])")
-            killed["db/LOCK"] = lock
-            let found = try Examination.check(killed).map(\.file)
-            #expect(found == ["LOCK"], "\(system.calls[call])")
         }
     }
 
@@ -314,61 +287,7 @@ import Testing
                 #expect(found.isEmpty, "call \(call) of \(writes) ended at \(end): \(found)")
             }
         }
-        #expect(seen.count > 500)
-    }
-
-    /// The records of a closed lock as an earlier build wrote them.
-    ///
-    /// - Parameter turn: what was behind the checksum of the log.
-    private static func asBefore(_ lock: [UInt8], turn: UInt8) -> [UInt8] {
-        var bytes = lock
-        for place in [0, 512] {
-            bytes[place + 272] = turn
-            let sum = checksum(
-                bytes.span.extracting((place + 16)..<(place + 512)),
-                seed: positionSeed(file: 1, offset: UInt64(place)))
-            for index in 0..<4 {
-                bytes[place + 12 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index)))
-            }
-        }
-        return bytes
-    }
-
-    @Test(arguments: [0, 7])
-    func `a change of any byte of a closed lock is found`(turn: UInt8) throws {
-        let system = try Self.closed(sessions: 2).system
-        let lock = Self.asBefore(system["db/LOCK"], turn: turn)
-        #expect(turn > 0 || lock == system["db/LOCK"])
-        system["db/LOCK"] = lock
-        #expect(try Examination.check(system).isEmpty)
-        for index in lock.indices {
-            for change: UInt8 in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
-                system["db/LOCK"][index] = lock[index] ^ change
-                #expect(try !Examination.check(system).isEmpty, "byte \(index), \(change)")
-            }
-            system["db/LOCK"][index] = lock[index]
-        }
-        for start in [264, 776] {
-            for index in start..<(start + 248) { system["db/LOCK"][index] = 0 }
-            #expect(try !Examination.check(system).isEmpty, "zeros from \(start) on")
-            system["db/LOCK"] = lock
-        }
-        try Self.open(system).close()
-        #expect(try Examination.check(system).isEmpty)
-        #expect(try Self.rows(system) == 20)
-    }
-
-    @Test func `an open lock of a build that announced nothing may be older`() throws {
-        let system = try Self.closed(sessions: 2).system
-        var witness = try #require(Witness(system["db/LOCK"]))
-        witness.generation -= 2
-        for (state, isSound) in [(Witness.State.unannounced, true), (.open, false)] {
-            witness.state = state
-            system["db/LOCK"] = witness.record(at: 0) + witness.record(at: 512)
-            #expect(try Examination.check(system).isEmpty == isSound)
-        }
-        try Self.open(system).close()
-        #expect(try Examination.check(system).isEmpty)
+        #expect(seen.count > 300)
     }
 
     @Test func `files that no manifest names stay until all others could be opened`() throws {
@@ -390,28 +309,28 @@ import Testing
         let found = try Examination.check(system)
         #expect(found.map(\.found) == ["LOCK has 1027 bytes, expected 1024"])
         try Self.open(system).close()
-        #expect(system["db/LOCK"].count == Witness.sizeBytes)
+        #expect(system["db/LOCK"].count == AcknowledgedState.sizeBytes)
         #expect(try Examination.check(system).isEmpty)
         #expect(try Self.rows(system) == 10)
     }
 
     @Test func `records come back as they were written, and no others`() {
-        var witness = Witness(
-            serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, state: .closed,
-            logNumber: 4, logSizeBytes: 1 << 40, logChecksum: 77,
+        var state = AcknowledgedState(
+            serial: 7, databaseID: 3, generation: 12, manifestChecksum: 99, logNumber: 4,
+            logSizeBytes: 1 << 40, logChecksum: 77,
             holder: "process 17, since ever")
-        let older = witness.record(at: 0)
-        witness.serial = 8
-        let newer = witness.record(at: 512)
-        #expect(Witness(older + newer) == witness)
-        #expect(Witness(older)?.serial == 7)
-        #expect(Witness(newer) == nil, "a record at the other one's place")
+        let older = state.record(at: 0)
+        state.serial = 8
+        let newer = state.record(at: 512)
+        #expect(AcknowledgedState(older + newer) == state)
+        #expect(AcknowledgedState(older)?.serial == 7)
+        #expect(AcknowledgedState(newer) == nil, "a record at the other one's place")
         for index in older.indices {
             var damaged = older
             damaged[index] ^= 1 << UInt8(index % 8)
-            #expect(Witness(damaged) == nil, "byte \(index)")
+            #expect(AcknowledgedState(damaged) == nil, "byte \(index)")
         }
-        #expect(Witness([UInt8]("process 17, since ever".utf8)) == nil)
+        #expect(AcknowledgedState([UInt8]("process 17, since ever".utf8)) == nil)
     }
 }
 
