@@ -31,7 +31,8 @@ public struct ImportOptions: Sendable {
     /// The experiment of points whose format names none, such as rows of a table; nil: such input
     /// is refused.
     public var experiment: String?
-    /// The tag that `participant` is stored as; nil: the one in `settings`, or `id_participant`.
+    /// The tag that `participant` is stored as; nil: the one in the identity of `settings` (for
+    /// tables and JSON also that of `experiment` in the database), or else `id_participant`.
     public var participantTag: String?
     /// The participant of points without that tag; nil: such points stay as they are.
     public var participant: String?
@@ -39,9 +40,9 @@ public struct ImportOptions: Sendable {
     public var database: String?
     /// The retention policy of the export to import; needed if the export has several.
     public var policy: String?
-    /// The time of points without a timestamp; nil: the clock at the start of the import. All of
-    /// them get the same time, as in one request to InfluxDB. So points of one series without
-    /// timestamps are merged into one row.
+    /// The time of points without a timestamp. nil: for line protocol, the clock at the start of
+    /// the import; other formats refuse such points. All of them get the same time, as in one
+    /// request to InfluxDB. So points of one series without timestamps are merged into one row.
     public var now: Timestamp?
     /// Points per batch; each batch is one commit. 1 to 10,000,000. A batch also ends after 32 MiB
     /// of input, which bounds memory.

@@ -117,7 +117,7 @@ struct InputSelection {
         return fallback
     }
 
-    /// Whether the text begins like a JSON object or array. No line protocol begins so.
+    /// Whether the text begins like a JSON object or array. Line protocol never does.
     private static func isJSON(_ head: [UInt8]) -> Bool {
         let text = (head.starts(with: "\u{FEFF}".utf8) ? head[3...] : head[...]).filter {
             $0 > space

@@ -334,7 +334,7 @@ extension LineProtocolParser {
         return true
     }
 
-    // MARK: Reasons
+    // MARK: Error messages
 
     @inline(never) private mutating func failNumber(
         _ text: PaddedBytes, _ start: Int, _ number: ScannedNumber

@@ -33,7 +33,7 @@ public struct TimePattern: Sendable {
     /// %R %F %D %%. Two-digit years are 1969 to 2068 (POSIX).
     ///
     /// - Throws: `usage` for a directive that is not listed, and for a pattern that lacks the year
-    ///   or the day.
+    ///   or the day, unless it has %s.
     public init(strptime pattern: String) throws(DatabaseError) {
         var pieces: [Piece] = []
         var isDirective = false

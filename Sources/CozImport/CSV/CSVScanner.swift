@@ -247,7 +247,7 @@ struct CSVScanner {
         return .row(.textBehindQuote(place: end))
     }
 
-    // MARK: Rows that cannot be split
+    // MARK: Faulty rows
 
     /// Skips the rest of an overlong line.
     private mutating func passOverlongLine(_ text: PaddedBytes, from start: Int) -> Int {

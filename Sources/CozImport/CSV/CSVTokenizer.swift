@@ -77,7 +77,7 @@ package final class CSVTokenizer {
     ///
     /// Overwrites the bytes of the previous block.
     ///
-    /// - Throws: as `InputFile.read`. Complete rows before the failure are in earlier blocks.
+    /// - Throws: as `InputFile.read`. Rows read since the previous block are lost then.
     package func nextBlock(of file: InputFile) throws(DatabaseError) -> CSVBlock? {
         takeBackArrays()
         storage.buffer.truncate(to: readEnd)

@@ -144,8 +144,8 @@ package struct JSONInput: ~Copyable {
 
     // MARK: Recovery
 
-    /// Skips invalid input after `invalid`. The skipped range begins at the retained range, or else
-    /// at the error. It ends at the next line that begins with a bracket or brace, where a new
+    /// Skips invalid input after `invalid`. Starts at the retained range, or at the error if
+    /// nothing is retained. Ends at the next line that begins with a bracket or brace, where a new
     /// document begins.
     ///
     /// - Returns: the first skipped bytes, at most `sizeBytesMax`.

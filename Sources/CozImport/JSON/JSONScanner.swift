@@ -226,7 +226,7 @@ package struct JSONScanner {
         byte == space || byte == newline || byte == carriageReturn || byte == tab
     }
 
-    // MARK: Failing
+    // MARK: Errors
 
     /// Records an error, unless more input could make the bytes valid.
     @inline(never) mutating func fail(_ index: Int, _ reason: StaticString) -> JSONToken {

@@ -126,8 +126,7 @@ struct ObjectRows {
         return .point
     }
 
-    /// Returns the cell of the best column for a role; the last such cell if the key is duplicated.
-    /// Plain fields of the same name do not count.
+    /// Returns the cell of the best column for a role; the last one if the key is duplicated.
     private func best(_ role: ObjectColumn.Role, _ row: borrowing ObjectRow) -> Int? {
         var best: Int?
         for (index, cell) in row.cells.enumerated() where columns.all[cell.column].role == role {
@@ -263,7 +262,7 @@ struct ObjectRows {
         }
     }
 
-    /// Declares the type of a new field. Else a value of another type would set it.
+    /// Declares the type of a new field. Otherwise a value of another type would set it.
     private mutating func declare(
         _ column: ObjectColumn, _ type: FieldType, _ batch: inout WriteBatch
     ) {

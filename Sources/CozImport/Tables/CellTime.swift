@@ -74,7 +74,7 @@ struct CellTime {
     }
 
     /// Rejects numbers that are implausible as nanoseconds. Current times in seconds, milliseconds
-    /// or microseconds, taken as nanoseconds, fall into the first days of 1970.
+    /// or microseconds, taken as nanoseconds, fall into January 1970.
     private func plausible(_ time: Int64, _ text: PaddedBytes, _ range: Range<Int>) -> Reading {
         guard precision == .nanoseconds, time.magnitude >= 100_000_000,
             time.magnitude < 100_000_000_000_000_000

@@ -7,7 +7,7 @@ enum Datatype {
     /// Applies a datatype to a column: role, type, notation, and a default value after a `|`.
     ///
     /// - Returns: whether the datatype is known.
-    /// - Throws: for a boolean format that cannot be parsed.
+    /// - Throws: a reason, for a boolean format that cannot be parsed.
     static func apply(
         datatype: [UInt8], to column: inout TableColumn
     ) throws(TableProblem) -> Bool {

@@ -65,7 +65,7 @@ struct TableRows {
 
     /// Begins a table.
     ///
-    /// - Parameter types: the types inferred from the whole file.
+    /// - Parameter types: the types inferred from the file's cells; empty if they are not needed.
     /// - Throws: `usage` for a constant time that cannot be parsed.
     mutating func begin(
         _ layout: TableLayout, types: [FieldType?], file: String
@@ -244,8 +244,8 @@ struct TableRows {
                 handles: Array(repeating: nil, count: columns.count)))
     }
 
-    /// Returns the type of a field from the strongest source: table, database, earlier files, whole
-    /// file.
+    /// Returns the type of a field. Order of precedence: the table or options, the database, types
+    /// inferred earlier in the import, types inferred from this file.
     private mutating func type(
         of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int
     ) -> FieldType? {
@@ -359,7 +359,7 @@ struct TableRows {
         }
     }
 
-    /// Declares the type of a new field. Else a value of another type would set it.
+    /// Declares the type of a new field. Otherwise a value of another type would set it.
     private mutating func declare(
         _ name: [UInt8], _ type: FieldType, _ batch: inout WriteBatch
     ) {
@@ -463,8 +463,8 @@ struct TableRows {
         return .success(handle)
     }
 
-    /// Returns the first empty tag cell that the experiment's identity requires; nil if there is
-    /// none.
+    /// Returns an error for the first empty tag cell that the experiment's identity requires, or
+    /// nil.
     private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
         let missing = tags.first { index in
             let column = layout.columns[index]
