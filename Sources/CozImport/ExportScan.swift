@@ -57,7 +57,6 @@ private struct ExportPass {
 
     init(reader: ExportReader) { self.reader = reader }
 
-    /// - Parameter read: reads bytes as `InputFile.read` does.
     mutating func scan(
         chunkSize: Int,
         _ read: (UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int

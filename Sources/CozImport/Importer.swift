@@ -162,7 +162,6 @@ private func secondsOfClock() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// A field or tag name as it is in the input.
 private struct RenamedName: Hashable {
     var isTag: Bool
     var bytes: [UInt8]

@@ -21,7 +21,6 @@ package struct KeyTable: ~Copyable {
     /// Keeps input from choosing keys that collide.
     private let seed = Int(truncatingIfNeeded: hashSeed)
 
-    /// Creates an empty table.
     package init() {}
 
     package var bytes: PaddedBytes {

@@ -91,7 +91,6 @@ public struct LineProtocolParser: ~Copyable {
     /// The first field of the last line, per experiment of the batch; -1 if unknown.
     var firstFields: [Int] = []
 
-    /// The error of the current line.
     var problem = LineProblem(reason: "", index: 0, decidedAt: 0)
     /// The time of the current point.
     var pointTime: Int64 = 0

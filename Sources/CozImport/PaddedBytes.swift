@@ -29,7 +29,6 @@ internal import Glibc
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self).littleEndian
     }
 
-    /// Returns the first index of a byte in a range, or nil.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
         // Sound: the range was checked, and memchr reads no further.
@@ -39,7 +38,6 @@ internal import Glibc
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// Returns the last index of a byte in a range, or nil.
     package func lastIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         var index = range.upperBound
         while index > range.lowerBound {
@@ -254,7 +252,6 @@ internal import Glibc
         sealTail()
     }
 
-    /// Overwrites bytes of the buffer.
     package mutating func replace(at index: Int, with source: Span<UInt8>) {
         precondition(index >= 0 && index + source.count <= count, "outside the buffer")
         // Sound: checked above.

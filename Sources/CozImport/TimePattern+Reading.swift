@@ -3,7 +3,6 @@
 internal import CozDB
 
 extension TimePattern {
-    /// The values read so far.
     private struct Found {
         var year: Int64 = 1970
         var month: Int64 = 1

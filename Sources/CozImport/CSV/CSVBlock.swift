@@ -55,7 +55,6 @@ package struct CSVFault: Hashable, Sendable {
 /// The rows of one chunk of a file. `bytes` is valid until the tokenizer reads the next block.
 package struct CSVBlock {
     package internal(set) var bytes: PaddedBytes
-    /// The rows in file order.
     package internal(set) var rows: [CSVRow] = []
     /// The cells of all rows. Cells past the last row are unused.
     package internal(set) var cells: [CSVCell] = []
@@ -66,7 +65,6 @@ package struct CSVBlock {
     /// Keeps the bytes alive while a block is held.
     let owner: CSVStorage
 
-    /// Returns the fault of a row, or nil.
     package func fault(of row: CSVRow) -> CSVFault? {
         row.faultIndex < 0 ? nil : faults[row.faultIndex]
     }
@@ -117,7 +115,6 @@ package struct CSVBlock {
     }
 }
 
-/// The bytes of a tokenizer.
 final class CSVStorage {
     var buffer = PaddedBuffer(capacity: 1 << 16)
 }

@@ -4,7 +4,6 @@ internal import CozDB
 
 /// Splits bytes into rows and cells.
 struct CSVScanner {
-    /// The result of scanning one row.
     private enum RowEnd {
         /// `end` is the index after its last byte, `next` the index after its line break.
         case whole(end: Int, next: Int)
@@ -180,7 +179,6 @@ struct CSVScanner {
         /// Index of the delimiter that ends the cell.
         case delimiter(Int)
         case row(RowEnd)
-        /// The cell does not end in this word.
         case none
     }
 

@@ -95,14 +95,12 @@ package struct JSONNode: Equatable, Sendable {
 /// A name and its value in an object.
 package struct JSONMember: Equatable, Sendable {
     package var key: String
-    /// The position of the name.
     package var place: JSONPlace
     package var value: JSONNode
 }
 
 /// Builds a tree from tokens.
 private struct JSONTreeParser: ~Copyable {
-    /// The bytes of the scanner.
     private var buffer: PaddedBuffer
     private var scanner: JSONScanner
     private let file: String?

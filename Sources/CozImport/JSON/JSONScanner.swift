@@ -33,7 +33,6 @@ package struct JSONScanner {
     /// Maximum nesting depth of objects and arrays.
     package static let depthMax = 64
 
-    /// The bytes to scan.
     package var text: PaddedBytes
     /// Index of the next byte.
     package var index: Int
@@ -99,7 +98,6 @@ package struct JSONScanner {
         (depth, objects, expected, isTrailingComma) = (0, 0, .document, false)
     }
 
-    /// Reads one token.
     package mutating func next() -> JSONToken {
         var index = skipBlanks(index)
         if expected == .comma {

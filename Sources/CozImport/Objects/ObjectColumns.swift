@@ -29,7 +29,6 @@ struct ObjectColumn {
     var type: FieldType?
 }
 
-/// The keys met so far.
 struct ObjectColumns {
     private let options: ImportOptions
     private let lookup: SchemaLookup

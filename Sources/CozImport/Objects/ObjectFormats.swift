@@ -17,7 +17,6 @@ extension InputFormat {
         makeReader: { options throws(DatabaseError) in try ResultReader(options) })
 }
 
-/// Recognizes JSON files.
 package enum ObjectFormats {
     /// Whether a file is a query result, with blanks anywhere.
     static func isAnswer(_ head: [UInt8]) -> Bool {

@@ -2,7 +2,6 @@
 
 internal import CozDB
 
-/// Reads rows that are JSON objects.
 struct ObjectReader: PointReader {
     private let box: Box
 
@@ -24,7 +23,6 @@ struct ObjectReader: PointReader {
     }
 }
 
-/// Decodes the objects of a file.
 private struct ObjectDecoder: ~Copyable {
     private var input = JSONInput()
     private var rows: ObjectRows

@@ -18,7 +18,6 @@ struct ObjectCell {
     var text: Range<Int>
 }
 
-/// The values of one row.
 struct ObjectRow: ~Copyable {
     private(set) var cells: [ObjectCell] = []
     private var buffer = PaddedBuffer()

@@ -2,9 +2,7 @@
 
 internal import CozDB
 
-/// Writes rows into batches.
 struct ObjectRows {
-    /// The result of adding a row.
     enum Outcome {
         case point
         case empty
@@ -28,7 +26,6 @@ struct ObjectRows {
         /// Tag sets of the series with number `series`, by the row's tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         var series = 0
-        /// Fields declared in the batch.
         var declared: Set<[UInt8]> = []
     }
 

@@ -3,7 +3,6 @@
 
 internal import CozDB
 
-/// Reads query results.
 struct ResultReader: PointReader {
     private let box: Box
 
@@ -31,7 +30,6 @@ struct ResultReader: PointReader {
     }
 }
 
-/// Decodes the series of a file.
 private struct ResultDecoder: ~Copyable {
     /// An open object or array around the current token.
     private enum Frame {

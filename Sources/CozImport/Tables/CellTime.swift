@@ -2,9 +2,7 @@
 
 internal import CozDB
 
-/// The format of a time column.
 struct CellTime {
-    /// The result of parsing a cell.
     enum Reading {
         case time(Int64)
         /// Not a time; the text says what was expected.

@@ -61,12 +61,10 @@ struct ColumnSurvey {
     private var evidence: [[ColumnEvidence]] = []
     var isComplete = false
 
-    /// Begins a table.
     mutating func beginTable(columns: Int) {
         evidence.append(Array(repeating: ColumnEvidence(), count: columns))
     }
 
-    /// Adds a row of the current table.
     mutating func add(_ row: CSVRow, of block: CSVBlock, _ layout: TableLayout, nulls: [[UInt8]]) {
         guard let table = evidence.indices.last else { return }
         for index in 0..<Swift.min(row.cells.count, layout.columns.count) {

@@ -2,7 +2,6 @@
 
 internal import CozDB
 
-/// The datatypes of a `#datatype` line.
 enum Datatype {
     /// Applies a datatype to a column: role, type, notation, and a default value after a `|`.
     ///

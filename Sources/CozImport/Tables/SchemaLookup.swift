@@ -2,7 +2,6 @@
 
 internal import CozDB
 
-/// The schemas at the beginning of an import.
 struct SchemaLookup {
     private var schemas: [[UInt8]: ExperimentSchema] = [:]
     /// Names that are a tag in some experiment and a field in none.

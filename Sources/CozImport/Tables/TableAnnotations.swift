@@ -7,7 +7,6 @@ internal import CozDB
 
 /// The annotations of one table, collected until its header.
 struct TableAnnotations {
-    /// A known annotation.
     enum Word: String, CaseIterable {
         case group, datatype, defaults = "default", constant, timezone
 

@@ -2,7 +2,6 @@
 
 internal import CozDB
 
-/// One column.
 struct TableColumn {
     /// The meaning of the cells.
     enum Role: Equatable {
@@ -55,7 +54,6 @@ struct TableColumn {
     var title: String { String(decoding: name, as: UTF8.self) }
 }
 
-/// The columns of a table.
 struct TableLayout {
     var columns: [TableColumn] = []
     /// Values of all rows: columns without cells, whose value is their default.

@@ -23,7 +23,6 @@ extension InputFormat {
         makeReader: { options throws(DatabaseError) in try TableReader(.influxShell, options) })
 }
 
-/// Recognizes files of tables.
 enum TableFormats {
     @Sendable static func isTable(_ head: [UInt8], _ fileName: String) -> Bool {
         if hasSuffix(fileName, ".csv") || hasSuffix(fileName, ".tsv") { return true }

@@ -3,7 +3,6 @@
 
 internal import CozDB
 
-/// Makes a table layout from the names in a header.
 struct TableHeader {
     let kind: TableKind
     let options: ImportOptions

@@ -2,7 +2,6 @@
 
 internal import CozDB
 
-/// Reads files of tables.
 struct TableReader: PointReader {
     private let reading: Reading
 
@@ -28,7 +27,6 @@ struct TableReader: PointReader {
     }
 }
 
-/// The state of reading a file of tables.
 private struct TableReading {
     private let kind: TableKind
     private let options: ImportOptions

@@ -3,9 +3,7 @@
 
 internal import CozDB
 
-/// Writes rows of tables into batches.
 struct TableRows {
-    /// The result of adding a row.
     enum Outcome {
         case point
         /// No field has a value.
@@ -24,7 +22,6 @@ struct TableRows {
         var handles: [WriteBatch.ColumnHandle?]
         /// Tag sets by the texts of all tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
-        /// Fields declared in the batch.
         var declared: Set<[UInt8]> = []
     }
 

@@ -2,9 +2,7 @@
 
 internal import CozDB
 
-/// The state of reading one file.
 struct TableSession {
-    /// The kind of a row.
     enum Step {
         case nothing
         case table(TableLayout)
