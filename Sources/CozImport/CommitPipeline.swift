@@ -1,19 +1,19 @@
-// Commits batches on a thread of its own, strictly in order, while the next one is being read.
+// Commits batches on a separate thread, in order, while the next batch is being read.
 
 internal import CozDB
 
-/// A queue of batches on their way into the database; two at most.
+/// A queue of at most two batches that wait for their commit.
 final class CommitPipeline: Sendable {
     private struct State {
         var failure: DatabaseError?
         var report = ImportReport()
         /// Points of all batches committed so far, stored or refused.
         var committedPoints = 0
-        /// Handed in and not done.
+        /// Batches submitted and not yet committed.
         var underwayCount = 0
-        /// Handed in and not begun; in order.
+        /// Batches submitted and not yet begun, in order.
         var waiting: [WriteBatch] = []
-        /// Batches that were committed, to be filled again with the memory they have.
+        /// Committed batches, emptied, whose memory is reused.
         var spare: [WriteBatch] = []
     }
 
@@ -30,14 +30,14 @@ final class CommitPipeline: Sendable {
         self.committed = committed
     }
 
-    /// An empty batch.
+    /// Returns an empty batch, recycled if possible.
     func emptyBatch() -> WriteBatch {
         state.withLock { $0.spare.popLast() } ?? WriteBatch()
     }
 
-    /// Hands in a batch; waits while two are on their way.
+    /// Submits a batch. Blocks while two batches are pending.
     ///
-    /// - Throws: what the commit of an earlier batch threw; nothing is committed after that.
+    /// - Throws: the error of an earlier commit; nothing is committed after such an error.
     func submit(_ batch: WriteBatch) throws(DatabaseError) {
         try state.withLock(when: { $0.underwayCount < 2 }) { state throws(DatabaseError) in
             if let failure = state.failure { throw failure }
@@ -51,7 +51,7 @@ final class CommitPipeline: Sendable {
         }
     }
 
-    /// Waits until all batches are committed.
+    /// Waits until all batches are committed and returns the report.
     ///
     /// - Throws: as `submit`.
     func finish() throws(DatabaseError) -> ImportReport {
@@ -61,7 +61,7 @@ final class CommitPipeline: Sendable {
         return report
     }
 
-    /// Waits for what was handed in, whatever becomes of it.
+    /// Waits for all submitted batches, whether they are committed or fail.
     func drain() {
         queue.sync {}
     }

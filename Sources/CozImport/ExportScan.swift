@@ -1,23 +1,23 @@
-// A first pass over an export: which databases and policies it has points of. It looks at
-// comments only, so it runs at the speed of memchr.
+// A first pass over an export that finds the databases and policies with points. It looks only at
+// comments, so it runs at the speed of memchr.
 
 internal import CozDB
 internal import Synchronization
 
 enum ExportScan {
-    /// Whether the first bytes of a file look like those of an export with contexts.
+    /// Whether a file begins like an export with context comments.
     static func mayHaveContexts(_ head: [UInt8]) -> Bool {
         let blanks: [UInt8] = [space, tab, newline, carriageReturn, 0xEF, 0xBB, 0xBF]
         guard let first = head.first(where: { !blanks.contains($0) }) else { return false }
-        // "skipped missing file: " may be glued in front of everything else.
+        // influx_inspect may print "skipped missing file: " before everything else.
         return first == hash || first == UInt8(ascii: "s")
     }
 
-    /// Reads a file to its end and returns what it found of contexts that have points. Large plain
-    /// files are read in two halves at once.
+    /// Reads a file to its end and returns the contexts that have points. Large plain files are
+    /// read as two halves in parallel.
     ///
-    /// A comment inside a string that spans lines is taken for one; the worst that can come of it
-    /// is that the import asks for a choice.
+    /// A `#` line inside a multi-line string is mistaken for a comment. At worst the import then
+    /// asks the user to choose a database.
     static func contexts(
         of file: InputFile, chunkSize: Int = 256 << 10, halvedFrom sizeBytesMin: Int = 8 << 20
     ) throws(DatabaseError) -> [ExportContext] {
@@ -50,14 +50,13 @@ enum ExportScan {
     }
 }
 
-/// A pass over an export, or over a part of it that begins with a line.
+/// A pass over an export, or over a part that begins at a line start.
 private struct ExportPass {
     private(set) var reader: ExportReader
     private var isBelowComment = true
 
     init(reader: ExportReader) { self.reader = reader }
 
-    /// - Parameter read: as `InputFile.read`.
     mutating func scan(
         chunkSize: Int,
         _ read: (UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int
@@ -71,7 +70,7 @@ private struct ExportPass {
             }
             let isEnd = buffer.count == before
             let bytes = buffer.bytes
-            // What was there before has no end of a line.
+            // The bytes from earlier reads contain no newline.
             let end =
                 isEnd
                 ? bytes.count

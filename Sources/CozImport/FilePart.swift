@@ -1,13 +1,14 @@
-// Parts of a large file, for threads that look through it side by side.
+// Parts of a large file, for threads that scan it in parallel.
 
 internal import CozDB
 internal import Glibc
 
 extension InputFile {
-    /// Two parts that are the whole file, the second beginning with a line. Nil where the file is
-    /// smaller than `sizeBytesMin`, is no plain file, or has lines that long.
+    /// Splits the file into two parts at a line start near the middle. Returns nil if the file is
+    /// smaller than `sizeBytesMin`, is not a plain file, or has no newline within 64 KiB of the
+    /// middle.
     ///
-    /// - Throws: as `init`.
+    /// - Throws: as `init`; `io` if reading fails.
     func halves(from sizeBytesMin: Int) throws(DatabaseError) -> (FilePart, FilePart)? {
         guard isPlain, let size = sizeBytes, size >= sizeBytesMin else { return nil }
         let file = try OpenFile(path: name)
@@ -20,20 +21,20 @@ extension InputFile {
             return nil
         }
         let middle = size / 2 + newline + 1
-        // What is appended meanwhile is read as well.
+        // The second part has no end: bytes appended in the meantime are read too.
         return (
             FilePart(file: file, range: 0..<middle), FilePart(file: file, range: middle..<Int.max)
         )
     }
 }
 
-/// A range of a file's bytes, to be read once.
+/// A range of a file's bytes that is read once, from front to back.
 struct FilePart: Sendable {
     fileprivate let file: OpenFile
-    /// What is not read yet.
+    /// The bytes not read yet.
     fileprivate var range: Range<Int>
 
-    /// Reads the next bytes; 0 at the end of the range or the file.
+    /// Reads the next bytes and returns their count; 0 at the end of the range or the file.
     ///
     /// - Throws: `io`.
     mutating func read(
@@ -56,7 +57,7 @@ struct FilePart: Sendable {
     }
 }
 
-/// A descriptor of its own, closed with the last part.
+/// A file descriptor that is closed when the last part is released.
 private final class OpenFile: Sendable {
     let path: String
     let descriptor: Int32

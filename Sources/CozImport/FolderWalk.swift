@@ -1,33 +1,32 @@
-// The files below a folder, in an order that does not depend on the file system.
+// Lists the files below a folder in an order that does not depend on the file system.
 
 internal import CozDB
 internal import Glibc
 
-/// What lies below a folder: regular files in byte order of their paths, and what is none.
+/// The files below a folder, in byte order of their paths.
 ///
-/// Symbolic links are not followed, so that a walk ends and stays inside. What is hidden (its name
-/// begins with a dot) or was left by a Mac in an archive (`__MACOSX`) is not even counted.
+/// Symbolic links are not followed, so the walk ends and stays inside the folder. Hidden entries
+/// (names that begin with a dot) and `__MACOSX` folders, which macOS adds to archives, are ignored.
 struct FolderWalk {
-    /// Paths that begin with that of the folder.
+    /// Regular files. Each path begins with the path of the folder.
     private(set) var files: [String] = []
-    /// Links and special files.
+    /// Symbolic links and special files.
     private(set) var others: [String] = []
 
-    /// - Throws: `notFound` or `io` for a folder that cannot be read.
+    /// - Throws: `notFound` or `io` if a folder cannot be read.
     init(_ folder: String) throws(DatabaseError) {
         try walk(folder.hasSuffix("/") ? folder : folder + "/")
         files.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         others.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Whether there is a folder of this name.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private mutating func walk(_ folder: String) throws(DatabaseError) {
-        // A list instead of recursion: folders can be nested deeper than the stack is large.
+        // A list instead of recursion: deeply nested folders would overflow the stack.
         var waiting = [folder]
         while let folder = waiting.popLast() {
             for name in try FolderWalk.names(in: folder)
@@ -47,7 +46,8 @@ struct FolderWalk {
         }
     }
 
-    /// Names that are not UTF-8 are repaired: such a file is not found again, and reported so.
+    /// Returns the names in a folder. Invalid UTF-8 is repaired; the caller then fails to find the
+    /// file and reports it in `others`.
     private static func names(in folder: String) throws(DatabaseError) -> [String] {
         guard let directory = unsafe opendir(folder) else {
             let code = errno

@@ -1,4 +1,4 @@
-// gzip, decoded as it is read: any number of members one after the other, checksums verified.
+// A streaming gzip decoder: any number of members, checksums verified.
 
 internal import CZlib
 internal import CozDB
@@ -8,7 +8,7 @@ internal import CozDB
     /// The first two bytes of every member (RFC 1952, 2.3.1).
     static let magic: [UInt8] = [0x1F, 0x8B]
 
-    /// Stored bytes decoded so far: where a failure is.
+    /// Stored bytes decoded so far: the offset of a failure.
     private(set) var consumedBytes = 0
 
     /// On the heap because zlib keeps its address.
@@ -16,14 +16,14 @@ internal import CozDB
     private let input: UnsafeMutableRawBufferPointer
     private var isInsideMember = false
     private var holdsBack = false
-    /// What is to be thrown once everything before it was handed out.
+    /// The error to throw after all bytes before it were returned.
     private var failure: DatabaseError?
 
     init(file: String) throws(DatabaseError) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         unsafe input = .allocate(byteCount: 1 << 18, alignment: 16)
-        // 15 bits of window; 16 more: gzip only.
+        // 15: a window of 32 KiB. Plus 16: gzip only.
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else {
             throw DatabaseError(.io, "zlib cannot be started", file: file)
@@ -36,9 +36,9 @@ internal import CozDB
         unsafe input.deallocate()
     }
 
-    /// Decodes into a buffer; 0 at the end.
+    /// Decodes into a buffer; returns the number of bytes, 0 at the end.
     ///
-    /// - Throws: `damaged` when the data is cut off or corrupt; as `InputFile.read`.
+    /// - Throws: `damaged` if the data is truncated or corrupt; as `InputFile.read`.
     func read(
         into target: UnsafeMutableRawBufferPointer, from file: InputFile
     ) throws(DatabaseError) -> Int {
@@ -49,7 +49,7 @@ internal import CozDB
         unsafe stream.pointee.avail_out = UInt32(Swift.min(target.count, 1 << 30))
         let room = unsafe Int(stream.pointee.avail_out)
         while unsafe Int(stream.pointee.avail_out) == room {
-            // zlib may hold back decoded bytes for which the last buffer had no room.
+            // zlib may still hold decoded bytes that did not fit the last buffer.
             if unsafe stream.pointee.avail_in == 0 && !(isInsideMember && holdsBack) {
                 if try !refill(from: file) {
                     if !isInsideMember { return 0 }
@@ -82,9 +82,9 @@ internal import CozDB
         return count > 0
     }
 
-    /// Prepares for the member that begins here; false after skipping padding, which is zeros.
+    /// Begins the next member; false if it skipped a zero byte of padding instead.
     private func beginMember() throws(DatabaseError) -> Bool {
-        // Sound: at least one byte of input is there.
+        // Sound: there is at least one byte of input.
         let first = unsafe stream.pointee.next_in.pointee
         if first == 0 && consumedBytes > 0 {
             unsafe stream.pointee.next_in += 1

@@ -1,12 +1,12 @@
-// What an import can be told, and what it tells afterwards.
+// The options, progress and report of an import.
 
 public import CozDB
 
-/// How far an import is.
+/// The progress of an import.
 public struct ImportProgress: Sendable {
-    /// Bytes read of all files, as stored (gzip: before decoding).
+    /// Bytes read from all files, as stored (gzip: before decoding).
     public var readBytes = 0
-    /// Bytes of all files; nil where one of them is a pipe.
+    /// Bytes of all files, as stored; nil if one of them is a pipe.
     public var totalBytes: Int?
     /// Points read so far, stored or refused; they may not be durable yet.
     public var points = 0
@@ -14,62 +14,64 @@ public struct ImportProgress: Sendable {
     public var seconds = 0.0
 }
 
-/// What an import leaves open. The defaults suit an export of one Cozie database.
+/// The options of an import. The defaults suit an export of one Cozie database.
 public struct ImportOptions: Sendable {
-    /// How the bytes are to be read; nil: decided for each file by its first bytes.
+    /// The format of all files; nil: detected per file from its first bytes.
     public var format: InputFormat?
-    /// What `format` nil chooses from: the first that recognises a file, or else the last one.
+    /// The formats to detect. The first one that recognizes a file is used, else the last one.
     public var formats: [InputFormat] = [.lineProtocol]
-    /// Unit of the timestamps.
+    /// The unit of timestamps.
     public var precision = TimestampPrecision.nanoseconds
-    /// Settings of experiments that the import creates. One that names settings other than those
-    /// stored is refused before anything is stored.
+    /// Settings for experiments that the import creates. If an experiment exists with other
+    /// settings, the import is refused before anything is stored.
     public var settings = ExperimentSettings()
-    /// Fields and tags to store under another name, by the name they come with; the report counts
-    /// them. A point that has both names keeps both as they came.
+    /// Stored names of fields and tags, by their names in the input. The report counts the values
+    /// renamed. A point that has both names keeps both unchanged.
     public var renames: [String: String] = [:]
-    /// Experiment of points whose format names none, such as a table of values; nil: such input
+    /// The experiment of points whose format names none, such as rows of a table; nil: such input
     /// is refused.
     public var experiment: String?
-    /// Tag that `participant` is added as; nil: the one `settings` names, or `id_participant`.
+    /// The tag that `participant` is stored as; nil: the one in the identity of `settings` (for
+    /// tables and JSON also that of `experiment` in the database), or else `id_participant`.
     public var participantTag: String?
-    /// Participant of lines without that tag; nil: such lines stay as they are.
+    /// The participant of points without that tag; nil: such points stay as they are.
     public var participant: String?
-    /// Database of the export to take; needed when it has several.
+    /// The database of the export to import; needed if the export has several.
     public var database: String?
-    /// Retention policy of the export to take; needed when it has several.
+    /// The retention policy of the export to import; needed if the export has several.
     public var policy: String?
-    /// Time of points without a timestamp; nil: the clock when the import begins. One time for
-    /// all of them, as in one request to InfluxDB: points of one series without timestamps
-    /// therefore end up in one row.
+    /// The time of points without a timestamp. nil: for line protocol, the clock at the start of
+    /// the import; other formats refuse such points. All of them get the same time, as in one
+    /// request to InfluxDB. So points of one series without timestamps are merged into one row.
     public var now: Timestamp?
-    /// Points of one batch, which is one commit. 1 to 10,000,000. A batch also ends after 32 MiB
-    /// of input, so that memory is bounded.
+    /// Points per batch; each batch is one commit. 1 to 10,000,000. A batch also ends after 32 MiB
+    /// of input, which bounds memory.
     public var batchRows = 10_000
-    /// What the database knew of its experiments when the import began; set by `importFiles`.
+    /// The schemas in the database when the import began; set by `importFiles`.
     public internal(set) var schemas: [ExperimentSchema] = []
-    /// Whether there is one file to import, and no other that could have a column it lacks; set
-    /// by `importFiles`.
+    /// Whether the import has a single file, so that a missing column cannot be in another file;
+    /// set by `importFiles`.
     var hasOneFile = false
-    /// Called on the caller's thread after each batch was read.
+    /// Called on the caller's thread after each batch is read.
     public var progress: (@Sendable (ImportProgress) -> Void)?
-    /// Called after each durable batch, in order, on another thread: points in input order over
-    /// all files so far, stored or refused.
+    /// Called after each durable batch, in order, on another thread, with the number of points so
+    /// far. The count follows input order over all files and includes refused points.
     public var committed: (@Sendable (Int) -> Void)?
-    /// Asked before each batch; true ends the import, and what was committed stays.
+    /// The cancellation check, called before each batch. If it returns true, the import ends;
+    /// committed batches stay.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    /// What columns of tables, and keys of rows of JSON, mean where they do not say it.
+    /// The meaning of table columns and JSON keys.
     public var table = TableOptions()
-    /// The presets that the database knows.
+    /// The presets of the database.
     package var presets: [SchemaPreset] = []
 
-    /// The defaults: line protocol with nanoseconds, settings as stored.
+    /// Creates the default options: line protocol in nanoseconds, settings as stored.
     public init() {}
 
-    /// The name that a field or tag is stored under, for readers that look its type up.
+    /// Returns the name under which a field or tag is stored.
     package func storedName(of name: String) -> String {
-        // A dictionary finds keys that differ in their Unicode normalisation only.
+        // Strings are equal if they differ in Unicode normalization only, so compare bytes too.
         guard let index = renames.index(forKey: name),
             renames.keys[index].utf8.elementsEqual(name.utf8)
         else { return name }
@@ -77,16 +79,15 @@ public struct ImportOptions: Sendable {
     }
 }
 
-/// What an import did.
+/// The result of an import.
 public struct ImportReport: Sendable {
-    /// Points read and not refused as lines.
+    /// Points read, without refused lines.
     public var points = 0
-    /// Lines that are no valid line protocol; they are in the rejects journal.
+    /// Lines that could not be parsed; they are in the rejects journal.
     public var refusedLines = 0
-    /// Points that were read but refused as a whole by their experiment.
+    /// Points that were parsed but refused as a whole by their experiment.
     public var refusedPoints = 0
-    /// Lines and points among the refused of participants that were forgotten; nothing of them is
-    /// kept.
+    /// Refused lines and points of forgotten participants. Nothing of them is kept.
     public var forgottenPoints = 0
     /// Field values stored.
     public var values = 0
@@ -94,42 +95,41 @@ public struct ImportReport: Sendable {
     public var convertedValues = 0
     /// Values refused; the other values of their points are stored.
     public var refusedValues = 0
-    /// Refusals that the rejects journal did not keep, as it is full
+    /// Refusals not kept because the rejects journal is full
     /// (`DatabaseOptions.rejectsSizeBytesMax`).
     public var unkeptRefusals = 0
     /// The first few refusals.
     public var examples: [Refusal] = []
-    /// Fields whose values met a locked type.
+    /// Fields that got values of a type other than their own.
     public var conflicts: [TypeConflict] = []
     private var knownConflicts: Set<TypeConflict> = []
-    /// Rows in which points met whose tags differ outside the identity, as far as one memtable or
-    /// a merge brought them together (`Database.tagSetMerges`); nil where there are none.
+    /// Rows that merged points whose tags differ outside the identity; nil if there are none.
+    /// Counts only points that met in one memtable or in a merge (`Database.tagSetMerges`).
     public var mergedTagSets: MergedTagSets?
-    /// Points of other databases or policies that were passed over.
+    /// Points skipped because they belong to other databases or policies.
     public var skippedOtherDatabases = 0
     /// Fields named `time` that were dropped, as InfluxDB does.
     public var droppedTimeFields = 0
-    /// Fields and tags that got another name on the way, with the number of their values, refused
-    /// ones included.
+    /// Fields and tags that were renamed, with the number of their values, refused ones included.
     public var renames: [AppliedRename] = []
-    /// Databases and policies that the input named and had points of.
+    /// Databases and policies in the input that have points.
     public var databases: [ExportContext] = []
-    /// Files of folders that the format does not read, symbolic links and special files included;
-    /// hidden ones are not counted.
+    /// Files in folders that the format does not read, including symbolic links and special files;
+    /// hidden files are not counted.
     public var passedOver = 0
-    /// The first few of them.
+    /// The first few of these files.
     public var passedOverExamples: [String] = []
     /// Bytes read, as stored (gzip: before decoding).
     public var bytes = 0
     /// Bytes read, decoded.
     public var decodedBytes = 0
-    /// From the first byte read to the last value in a segment.
+    /// Seconds from the first byte read to the last value in a segment.
     public var seconds = 0.0
 
-    /// Nothing done.
+    /// Creates an empty report.
     public init() {}
 
-    /// Whether some input was refused (and is kept in the rejects journal).
+    /// Whether some input was refused.
     public var hasRefusals: Bool { refusedLines + refusedPoints + refusedValues > 0 }
 
     mutating func add(_ report: WriteReport) {

@@ -1,30 +1,31 @@
-// Files to batches to a database. Reading and parsing happen on the caller's thread, commits on
-// another (CommitPipeline); the order of the points is that of the input.
+// Imports files into a database. Reading and parsing run on the caller's thread, commits on another
+// (CommitPipeline). Points keep the order of the input.
 
 public import CozDB
 internal import Glibc
 
 /// Imports files in order, one after the other.
 ///
-/// All files are opened, and exports among them scanned for their databases, before anything is
-/// stored. A batch ends after `batchRows` points, after 32 MiB of input, and with its file, unless
-/// the next one was found in the same folder. Good lines around bad ones are stored; bad ones are
-/// kept in the rejects journal. Memory does not grow with the size of the files. Waits until the
-/// last batch is durable, and flushes.
+/// Before anything is stored, all files are opened, and exports of InfluxDB are scanned for the
+/// databases they contain. A batch ends after `batchRows` points, after 32 MiB of input, or with
+/// its file. Files of one folder share batches. Bad lines go to the rejects journal; the good lines
+/// around them are stored. Memory does not grow with the size of the files. Returns after the last
+/// batch is durable and the memtable is flushed.
 ///
-/// An input that cannot be read twice (a pipe) is not scanned: the databases that its DDL section
-/// declares are checked before the first point; where a second database turns up only later, the
-/// import ends there with an error, and the batches committed before it stay.
+/// A pipe cannot be read twice and is not scanned. The databases that its DDL section declares are
+/// checked before its first point. If a second database appears only later, the import fails there,
+/// and the batches committed before stay.
 ///
-/// A folder is read by a format that reads folders (`InputFormat.reads`) and is asked for: all
-/// files below it, in byte order of their paths, without links and hidden files.
+/// A folder needs a format that reads folders (`InputFormat.reads`), given as `options.format`. All
+/// files below the folder are read, in byte order of their paths; symbolic links and hidden files
+/// are skipped.
 ///
-/// - Parameter paths: files, plain or gzip, and folders; `-` is standard input. None: nothing
-///   happens.
+/// - Parameter paths: files, plain or gzip, and folders; `-` is standard input. An empty list does
+///   nothing.
 /// - Throws: `notFound`, `io` or `damaged` for files; `usage` for several databases in the input
-///   and for settings that differ from those stored; `cancelled`; and what `Database.write`
-///   throws. Batches reported as committed stay, and the points read before a file broke off are
-///   committed; importing the files again completes them.
+///   and for settings that differ from the stored ones; `cancelled`; and what `Database.write`
+///   throws. Batches reported as committed stay. If a file breaks off, the points before that are
+///   committed. Importing the files again completes the import.
 @discardableResult
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
@@ -32,7 +33,9 @@ public func importFiles(
     try importFiles(ImportInputs(paths, options: options), into: database, options: options)
 }
 
-/// The same with files that were opened before, once.
+/// Imports files that are already open. Each `ImportInputs` can be imported once.
+///
+/// - Throws: as `importFiles(_:into:options:)` with paths.
 @discardableResult
 public func importFiles(
     _ inputs: ImportInputs, into database: Database, options: ImportOptions = ImportOptions()
@@ -56,7 +59,7 @@ public func importFiles(
     return report
 }
 
-/// The same with another destination, for tests.
+/// Imports files and hands each batch to `commit` instead of a database. For tests.
 func importFiles(
     _ paths: [String], options: ImportOptions, conflicts: [[UInt8]: DatabaseError] = [:],
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
@@ -94,8 +97,8 @@ private func importFiles(
     return report
 }
 
-/// The stored experiments whose settings differ from those named, by the bytes of their names, with
-/// the reason for refusing points of them.
+/// Returns an error for each stored experiment whose settings differ from `settings`, by the UTF-8
+/// bytes of its name.
 private func settingsConflicts(
     _ settings: ExperimentSettings, with database: Database
 ) throws(DatabaseError) -> [[UInt8]: DatabaseError] {
@@ -111,9 +114,9 @@ private func settingsConflicts(
     return conflicts
 }
 
-/// Refuses the import before anything is stored when it has points of an experiment with other
-/// settings. The files are read once more for that, which only happens where there is such an
-/// experiment; a pipe cannot be, there the first batch concerned is refused.
+/// Refuses the import before anything is stored if it has points of an experiment in `conflicts`.
+/// This reads the files a second time, but only if there are conflicts. Pipes are not checked: the
+/// commit refuses their first batch with such points.
 private func checkConflicts(
     _ inputs: [InputSelection.Input], _ options: ImportOptions,
     _ conflicts: [[UInt8]: DatabaseError]
@@ -136,7 +139,7 @@ private func checkConflicts(
     }
 }
 
-/// Looks through exports for databases and policies before anything is stored.
+/// Checks the databases and policies of exports before anything is stored.
 private func checkContexts(
     _ inputs: [InputSelection.Input], _ options: ImportOptions
 ) throws(DatabaseError) {
@@ -159,7 +162,6 @@ private func secondsOfClock() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// A name that fields or tags came with.
 private struct RenamedName: Hashable {
     var isTag: Bool
     var bytes: [UInt8]
@@ -167,21 +169,21 @@ private struct RenamedName: Hashable {
 
 /// The state of one import on the caller's thread.
 private struct Importer {
-    /// Input after which a batch ends whatever its points.
+    /// Input bytes after which a batch ends.
     static let batchSizeBytesMax = 32 << 20
 
     let options: ImportOptions
     let start: Double
     let totalBytes: Int?
-    /// One for each format met so far, by its name.
+    /// The readers made so far, by the name of their format.
     private var readers: [String: any PointReader] = [:]
     private var renames: [AppliedRename] = []
-    /// Their places in the list, by names as bytes.
+    /// Indices in `renames`.
     private var placesOfRenames: [RenamedName: Int] = [:]
-    /// A batch with the last points of a file of a folder, to be filled up from the next one.
+    /// An unfinished batch with the last points of a file of a folder. The next file continues it.
     private var openBatch: WriteBatch?
     private var openBatchFolder: String?
-    /// Stored bytes of the files that are done, and decoded bytes of the same.
+    /// Sizes of the finished files: as stored, and decoded.
     private var doneBytes = 0
     private var decodedBytes = 0
     private var points = 0
@@ -195,7 +197,7 @@ private struct Importer {
         }
     }
 
-    /// Reads a file to its end and hands in its batches; the last one may wait for the next file.
+    /// Reads a file to its end and submits its batches. The last batch may wait for the next file.
     mutating func read(
         _ input: InputSelection.Input, _ pipeline: CommitPipeline
     ) throws(DatabaseError) {
@@ -214,8 +216,8 @@ private struct Importer {
             do {
                 isFinished = try fill(&batch, from: file, input.format)
             } catch {
-                // What was read before the file broke off is worth keeping; what was read
-                // before a second database turned up belongs to an import that was refused.
+                // If a file breaks off, the points before that are kept. If a second database
+                // appears, the import is refused, and with it the points read so far.
                 if error.kind != .io && error.kind != .damaged { throw error }
                 failure = error
             }
@@ -234,7 +236,7 @@ private struct Importer {
         file.close()
     }
 
-    /// Hands in the batch that waits for points of another file, if there is one.
+    /// Submits the batch that waits for the next file, if any.
     mutating func submitOpenBatch(_ pipeline: CommitPipeline) throws(DatabaseError) {
         openBatchFolder = nil
         if let batch = openBatch.take() { try submit(batch, pipeline) }
@@ -247,7 +249,7 @@ private struct Importer {
         if !batch.isEmpty { try pipeline.submit(batch) }
     }
 
-    /// A file begins; its format gets a reader where it has none yet.
+    /// Begins a file, and makes a reader if this is the first file of its format.
     mutating func begin(_ file: InputFile, _ format: InputFormat) throws(DatabaseError) {
         if readers[format.name] == nil { readers[format.name] = try format.makeReader(options) }
         try readers[format.name]?.begin(file)
@@ -261,11 +263,11 @@ private struct Importer {
         batch.settings = options.settings
         batch.assumedParticipant = options.participant
         batch.suggestedPreset = format.preset
-        // Once for each batch, which keeps them when it is emptied.
+        // Set once per batch: a batch keeps its renames when it is emptied.
         if batch.renames.isEmpty, !options.renames.isEmpty { batch.renames = options.renames }
         let limits = BatchLimits(
             points: Swift.max(1, options.batchRows), sizeBytes: Importer.batchSizeBytesMax)
-        // Taken out while it works, so that its state is not copied.
+        // Removed while it works: a copy would duplicate its state.
         guard var reader = readers.removeValue(forKey: format.name) else { return true }
         defer { readers[format.name] = reader }
         return try reader.read(file, into: &batch, limits: limits)

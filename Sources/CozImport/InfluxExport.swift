@@ -1,16 +1,16 @@
-// What surrounds the points in a file of `influx_inspect export`: DDL and DML sections, the
-// database and policy that the lines below belong to, and text glued in front of a line.
+// The context of points in a file of `influx_inspect export`: DDL and DML sections, the database
+// and policy of the lines below, and notices glued to the front of a line.
 
 internal import CozDB
 
-/// Where the points of an export come from.
+/// The source of points in an export: a database and a retention policy.
 public struct ExportContext: Hashable, Sendable {
-    /// Name of the database.
+    /// The name of the database.
     public var database: String
-    /// Retention policy; empty where the export names none.
+    /// The retention policy; empty if the export names none.
     public var policy: String
 
-    /// - Parameter policy: name of the retention policy; empty where the input named none.
+    /// - Parameter policy: the retention policy; empty if the input names none.
     public init(database: String, policy: String = "") {
         self.database = database
         self.policy = policy
@@ -21,7 +21,7 @@ public struct ExportContext: Hashable, Sendable {
     }
 }
 
-/// Contexts in the order in which they came, each once.
+/// Distinct contexts in order of appearance.
 struct ContextList: Sendable {
     private(set) var all: [ExportContext] = []
     private var known: Set<ExportContext> = []
@@ -30,7 +30,7 @@ struct ContextList: Sendable {
         if known.insert(context).inserted { all.append(context) }
     }
 
-    /// The first few in words, and how many more there are.
+    /// Describes the first few contexts and how many more there are.
     static func text(_ contexts: [ExportContext]) -> String {
         let shown = contexts.prefix(20).map(\.description).joined(separator: ", ")
         return contexts.count > 20 ? "\(shown) and \(contexts.count - 20) more" : shown
@@ -39,33 +39,32 @@ struct ContextList: Sendable {
 
 /// Follows the comments of an export and decides which lines are imported.
 ///
-/// One import takes points of one database and one policy. Which one is the choice of the caller
-/// (`--database`, `--policy`) or the only one there is. A line before any context belongs to no
-/// database and is always imported.
+/// One import takes points of one database and one policy: those the caller chose, or the only ones
+/// in the input. Lines before the first context belong to no database and are always imported.
 struct ExportReader: Sendable {
-    /// The caller's choice; nil where he made none.
+    /// The caller's choice; nil if there is none.
     var database: String?
     var policy: String?
 
-    /// Whether the databases that the DDL section names are all there is to decide by before the
-    /// first point: input that cannot be scanned first, such as a pipe.
+    /// Whether to check the DDL section before the first point, because the input (such as a pipe)
+    /// cannot be scanned first.
     var checksDeclarations = false
 
-    /// The context whose points are imported, once one of them was met.
+    /// The context that is imported; nil until its first point.
     private(set) var chosen: ExportContext?
     /// All contexts met, in order.
     var found: [ExportContext] { contexts.all }
     private var contexts = ContextList()
-    /// Databases and policies that CREATE DATABASE statements name.
+    /// Databases and policies named by CREATE DATABASE statements.
     private var declarations = ContextList()
     /// Whether the lines below are statements rather than points.
     private(set) var isInDefinitions = false
-    /// Whether points below belong to another database or policy than the chosen one.
+    /// Whether the points below belong to another database or policy than the chosen one.
     private(set) var isSkipping = false
     /// Whether the context changed since `resolve`.
     private(set) var needsDecision = false
 
-    /// Whether the first points inside the file came before any context there.
+    /// Whether a part of a file has points before its first context comment.
     private(set) var hasPointsOutside = false
 
     private var current: ExportContext?
@@ -75,17 +74,18 @@ struct ExportReader: Sendable {
         self.policy = policy
     }
 
-    /// Stands for the database named last in what comes before; no comment can name it.
+    /// A placeholder for the last database named before this part. A comment cannot contain a
+    /// newline.
     private static let databaseBefore = "\n"
 
-    /// For a part that does not begin where the file does; see `continues`.
+    /// A reader for a part that begins inside the file; see `continues`.
     static var insideFile: ExportReader {
         var reader = ExportReader()
         reader.current = ExportContext(database: databaseBefore)
         return reader
     }
 
-    /// Forgets where in a file it is, keeps the choice.
+    /// Forgets the state of the previous file, but not the choice.
     mutating func beginFile() {
         declarations = ContextList()
         isInDefinitions = false
@@ -94,7 +94,7 @@ struct ExportReader: Sendable {
         current = nil
     }
 
-    /// Takes in one comment line. A space after the colon is optional.
+    /// Processes a comment line. A space after the colon is optional.
     mutating func comment(_ text: PaddedBytes, _ range: Range<Int>) {
         var index = range.lowerBound + 1
         while index < range.upperBound, text[index] == 0x20 { index += 1 }
@@ -113,7 +113,7 @@ struct ExportReader: Sendable {
         }
     }
 
-    /// Takes in one statement of the DDL section: `CREATE DATABASE "x" WITH NAME autogen`.
+    /// Processes a DDL statement such as `CREATE DATABASE "x" WITH NAME autogen`.
     mutating func definition(_ text: PaddedBytes, _ range: Range<Int>) {
         guard text.starts(with: "CREATE DATABASE ", at: range.lowerBound, end: range.upperBound)
         else { return }
@@ -127,9 +127,9 @@ struct ExportReader: Sendable {
         declarations.insert(ExportContext(database: database, policy: policy))
     }
 
-    /// Called before the first point below a context.
+    /// Decides whether to import the current context. Called before its first point.
     ///
-    /// - Throws: `usage` when it belongs to a second database or policy and none was picked.
+    /// - Throws: `usage` for a second database or policy if the caller chose none.
     mutating func resolve() throws(DatabaseError) {
         needsDecision = false
         isSkipping = false
@@ -152,7 +152,7 @@ struct ExportReader: Sendable {
         }
     }
 
-    /// Notes that the context has points, without a decision.
+    /// Records that the current context has points, without a decision.
     mutating func pointFollows() {
         if let current, needsDecision { note(current) }
         if current == ExportContext(database: ExportReader.databaseBefore) {
@@ -161,11 +161,11 @@ struct ExportReader: Sendable {
         needsDecision = false
     }
 
-    /// Takes in what a reader of the rest of the file found, which was begun as `insideFile`.
+    /// Adds the contexts of the next part, whose reader began as `insideFile`.
     mutating func continues(with rest: ExportReader) {
         if rest.hasPointsOutside { pointFollows() }
         for var context in rest.found {
-            // A policy alone belongs to the database that was named last.
+            // A policy without a database belongs to the database named last.
             if context.database == ExportReader.databaseBefore {
                 context.database = current?.database ?? ""
             }
@@ -179,7 +179,7 @@ struct ExportReader: Sendable {
 
     /// Checks contexts that are known before the first point is read.
     ///
-    /// - Throws: `usage` when the caller's choice leaves several of them or none.
+    /// - Throws: `usage` if the caller's choice leaves several contexts or none.
     func check(_ contexts: [ExportContext]) throws(DatabaseError) {
         let left = contexts.filter(matches)
         if left.count > 1 { throw ExportReader.severalContexts(left) }
@@ -191,7 +191,7 @@ struct ExportReader: Sendable {
         }
     }
 
-    /// The contexts among those found which the caller's choice allows.
+    /// The contexts found that match the caller's choice.
     var candidates: [ExportContext] { found.filter(matches) }
 
     func matches(_ context: ExportContext) -> Bool {
@@ -200,7 +200,7 @@ struct ExportReader: Sendable {
         return true
     }
 
-    /// The refusal of an export from which one context must be picked.
+    /// Returns the error for an export with several contexts to choose from.
     static func severalContexts(_ contexts: [ExportContext]) -> DatabaseError {
         let names = ContextList.text(contexts)
         let databases = Set(contexts.map(\.database))
@@ -221,7 +221,7 @@ struct ExportReader: Sendable {
         return String(decoding: text.copy(range), as: UTF8.self)
     }
 
-    /// A name, in double quotes or bare, from the front of a statement.
+    /// Removes a name, in double quotes or bare, from the front of a statement.
     private static func identifier(_ rest: inout Substring) -> String {
         guard rest.first == "\"" else {
             let name = rest.prefix { $0 != " " && $0 != ";" }
@@ -241,11 +241,11 @@ struct ExportReader: Sendable {
     }
 }
 
-/// Text that `influx_inspect export` writes without a newline in front of the next line.
+/// A notice that `influx_inspect export` prints without a newline before the next line.
 enum GluedNotice {
-    /// Index after `skipped missing file: <path>` where such a notice begins at an index, else nil.
-    /// The path ends with the number and extension of a storage file; where none is seen the
-    /// notice takes the whole line.
+    /// Returns the index after `skipped missing file: <path>` if such a notice begins at `start`,
+    /// else nil. The path ends with a digit and `.tsm` or `.wal`. Without such an ending the notice
+    /// takes the whole line.
     static func end(_ text: PaddedBytes, at start: Int, lineEnd: Int) -> Int? {
         let mark: StaticString = "skipped missing file: "
         guard text.starts(with: mark, at: start, end: lineEnd) else { return nil }

@@ -1,15 +1,15 @@
-// Input that can be read only once, kept for a second reading.
+// Copies input that cannot be read twice to a temporary file.
 
 package import CozDB
 internal import Glibc
 
 extension InputFile {
-    /// Copies what is left, decoded, to a temporary file (in `TMPDIR`, else `/tmp`) that has no
-    /// name and goes with the object.
+    /// Copies the remaining input, decoded, to a temporary file in `TMPDIR` or `/tmp`. The file has
+    /// no name and is deleted with the returned object.
     ///
-    /// - Throws: as `read`; `io` where the copy cannot be written.
+    /// - Throws: as `read`; `io` if the copy cannot be written.
     package func spooled() throws(DatabaseError) -> InputFile {
-        // Sound: the text is the process's own and ends with a zero byte.
+        // Sound: the environment's string ends with a zero byte.
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         let random = String(repeating: "X", count: 6)
         var template = Array("\(folder)/cozdb-import-\(random)".utf8CString)
@@ -44,11 +44,11 @@ extension InputFile {
         return InputFile(name: name, descriptor: copy, sizeBytes: size)
     }
 
-    /// Writes all bytes; 0 or the system's error number.
+    /// Writes all bytes; returns 0 or errno.
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
         var rest = bytes
         while !rest.isEmpty {
-            // Sound: the buffer lives through the call.
+            // Sound: the buffer outlives the call.
             let count = unsafe rest.withUnsafeBytes {
                 unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
             }

@@ -1,54 +1,54 @@
-// Where the bytes of an import come from: a file or standard input, plain or gzip.
+// The input of an import: a file or standard input, plain or gzip.
 
 public import CozDB
 internal import Glibc
 
-/// A file or standard input to be read. gzip is recognised by its magic and decoded on the way.
+/// A file or standard input. gzip is detected by its magic bytes and decoded while reading.
 ///
-/// A regular file is open only while it is being read, so that an import can know of thousands of
-/// them; others stay open from the beginning. Not for use by several threads at once.
+/// A regular file is open only while it is read, so an import can hold thousands of them. Pipes and
+/// standard input are open from the beginning. Not safe for use by several threads at once.
 public final class InputFile {
     /// The path as given; `standard input` for `-`.
     public let name: String
-    /// Bytes of the file as stored, where that is known.
+    /// Bytes of the file as stored; nil if unknown.
     public let sizeBytes: Int?
     /// Bytes read from the file so far, before decoding.
     public private(set) var readBytes = 0
-    /// Bytes that `read` handed out so far, decoded.
+    /// Bytes returned by `read` so far, decoded.
     public private(set) var decodedBytes = 0
 
-    /// The folder it was found in, as that was given; nil for a file that was named itself.
+    /// The folder that contains the file, as given to the import; nil for a file given by name.
     public let folder: String?
 
     /// -1 while the file is not open.
     private var descriptor: Int32
     private let isStandardInput: Bool
-    /// Asked where a signal ended a call that waits, as one for a pipe does.
+    /// The cancellation check, called when a signal interrupts a blocking open or read.
     private let isCancelled: (@Sendable () -> Bool)?
-    /// Whether it can be closed and opened again.
+    /// Whether the file can be closed and opened again.
     let hasPath: Bool
-    /// Where in the file reading began; nil where it cannot be repeated (pipes, terminals).
+    /// The file offset at which reading began; nil if the input cannot be read twice (pipes,
+    /// terminals).
     private let origin: off_t?
     private var isClosed = false
-    /// The first bytes as stored, until they were used; they decide about gzip.
+    /// The first stored bytes, which tell gzip from plain text, until they are consumed.
     private var head: [UInt8] = []
     private var headUsed = 0
-    /// Decoded bytes that `peek` took from the front.
+    /// Decoded bytes that `peek` returned and `read` has not.
     private var peeked: [UInt8] = []
     private var decoder: GzipDecoder?
     private var isStarted = false
 
-    /// Opens a file to see that it can be read; `-` is standard input.
+    /// Opens a file to check that it can be read; `-` is standard input.
     ///
-    /// - Parameter folder: that it was found in.
-    /// - Throws: `notFound` when it does not exist or is a directory, `io` for everything else
-    ///   that keeps it from being opened.
+    /// - Throws: `notFound` if it does not exist or is a directory; `io` for all other errors.
     public convenience init(path: String) throws(DatabaseError) {
         try self.init(path: path, folder: nil, isCancelled: nil)
     }
 
-    /// - Throws: besides, `cancelled` where a signal ends the wait for a pipe's other end and
-    ///   `isCancelled` says so then.
+    /// - Parameter folder: the folder that contains the file; nil for a file given by name.
+    /// - Throws: as above; `cancelled` if a signal interrupts the wait for a pipe's writer and
+    ///   `isCancelled` then returns true.
     init(
         path: String, folder: String?, isCancelled: (@Sendable () -> Bool)?
     ) throws(DatabaseError) {
@@ -72,7 +72,7 @@ public final class InputFile {
         if kind == S_IFREG && !isStandardInput { closeDescriptor() }
     }
 
-    /// A file that somebody opened, at its first byte; it belongs to the new object.
+    /// Takes ownership of an open descriptor positioned at its first byte.
     init(name: String, descriptor: Int32, sizeBytes: Int) {
         self.name = name
         self.descriptor = descriptor
@@ -88,7 +88,7 @@ public final class InputFile {
         if !isStandardInput { closeDescriptor() }
     }
 
-    /// The file will not be read any more.
+    /// Closes the file for good.
     public func close() {
         isClosed = true
         if !isStandardInput { closeDescriptor() }
@@ -127,7 +127,7 @@ public final class InputFile {
     /// Whether the file can be read a second time.
     public var isRepeatable: Bool { origin != nil }
 
-    /// Starts over at the first byte. Only where `isRepeatable`.
+    /// Starts over at the first byte. Requires `isRepeatable`.
     ///
     /// - Throws: `io`.
     public func rewind() throws(DatabaseError) {
@@ -148,14 +148,14 @@ public final class InputFile {
         isStarted = false
     }
 
-    /// Whether it is known to be a file of a known size whose bytes need no decoding.
+    /// Whether this is a regular file opened by name and known not to be gzip. False before the
+    /// first read.
     var isPlain: Bool { isStarted && decoder == nil && isReopenable }
 
-    /// Whether the file can be opened once more by its name.
+    /// Whether the file can be opened again by its name.
     package var isReopenable: Bool { isRepeatable && hasPath }
 
-    /// The same file opened once more, at its first byte; nil where that cannot be had: pipes, and
-    /// standard input.
+    /// Opens the same file again, at its first byte; nil for pipes and standard input.
     ///
     /// - Throws: as `init`.
     func reopened() throws(DatabaseError) -> InputFile? {
@@ -163,7 +163,8 @@ public final class InputFile {
         return try InputFile(path: name)
     }
 
-    /// The first decoded bytes, as many as one read brings; they are still there for `read`.
+    /// Returns the first decoded bytes: what one read returns, at most 4096. `read` returns them
+    /// again.
     ///
     /// - Throws: as `read`.
     public func peek() throws(DatabaseError) -> [UInt8] {
@@ -176,10 +177,11 @@ public final class InputFile {
         return peeked
     }
 
-    /// Reads and decodes; 0 at the end.
+    /// Reads and decodes; returns the number of bytes, 0 at the end.
     ///
-    /// - Throws: `io` when reading fails; `damaged`, with the offset in the file, when gzip data
-    ///   is cut off or corrupt; `cancelled` where a signal ended the wait for input.
+    /// - Throws: `io` if reading fails; `damaged`, with the offset in the file, if gzip data is
+    ///   truncated or corrupt; `cancelled` if a signal interrupts the wait for input and the import
+    ///   is cancelled.
     public func read(into target: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
         let count = unsafe try readDecoded(into: target)
         decodedBytes += count
@@ -207,7 +209,7 @@ public final class InputFile {
         return unsafe try readStored(into: target)
     }
 
-    /// Bytes as they are stored, the first ones again after `start` looked at them.
+    /// Reads bytes as stored, beginning with those that `start` looked at.
     func readStored(into target: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
         if headUsed < head.count {
             let count = Swift.min(head.count - headUsed, target.count)
@@ -218,7 +220,7 @@ public final class InputFile {
         return unsafe try readDescriptor(into: target)
     }
 
-    /// Reads until two bytes are there, which say whether the file is gzip.
+    /// Reads the first two bytes or more to detect gzip.
     private func start() throws(DatabaseError) {
         isStarted = true
         var buffer = PaddedBuffer()

@@ -1,46 +1,46 @@
-// What an import reads: the files that were named and those of folders, each with its format.
+// The inputs of an import: named files and files of folders, each with its format.
 
 public import CozDB
 
-/// Files that were opened for one import, and whose formats are known.
+/// The open input files of one import, with their formats.
 ///
-/// Whoever opens them before the database keeps no lock while a pipe has nothing to give: this is
-/// where an import waits for the other ends of pipes, and for the first bytes of the first file.
-/// Not for use by several threads at once.
+/// Opening can block: a named pipe waits for its writer, and detecting a format waits for the first
+/// bytes. Open the inputs before the database, so that its lock is not held meanwhile. Not safe for
+/// use by several threads at once.
 public struct ImportInputs {
     let selection: InputSelection
 
-    /// Opens the files.
+    /// Opens the files and detects their formats.
     ///
     /// - Parameters:
-    ///   - paths: as of `importFiles`.
-    ///   - options: the same that the import gets.
-    /// - Throws: `notFound` and `io` for what cannot be opened or read, `damaged` for gzip data,
-    ///   `usage` for what is no input; `cancelled`.
+    ///   - paths: files and folders, as for `importFiles`.
+    ///   - options: the options of the import.
+    /// - Throws: `notFound` and `io` for files that cannot be opened or read; `damaged` for gzip
+    ///   data; `usage` for unsupported input; `cancelled`.
     public init(_ paths: [String], options: ImportOptions) throws(DatabaseError) {
         selection = try InputSelection(paths, options)
         if let first = selection.inputs.first?.file, !first.isRepeatable { _ = try first.peek() }
     }
 }
 
-/// The files of an import in the order in which they are read.
+/// The files of an import in reading order.
 struct InputSelection {
     struct Input {
         var file: InputFile
         var format: InputFormat
-        /// Whether its batches may also hold points of its neighbours.
+        /// Whether a batch may also hold points of the files before and after it.
         var sharesBatches: Bool { file.folder != nil }
     }
 
     private(set) var inputs: [Input] = []
-    /// Files of folders that are not read, and how many of them there are.
+    /// The number of files in folders that are not read, and the first few of them.
     private(set) var passedOver = 0
     private(set) var passedOverExamples: [String] = []
 
-    /// - Throws: `notFound` and `io` for what cannot be opened, `usage` for what is no input;
-    ///   `cancelled`.
+    /// - Throws: `notFound` and `io` for files that cannot be opened; `usage` for unsupported
+    ///   input; `cancelled`.
     init(_ paths: [String], _ options: ImportOptions) throws(DatabaseError) {
-        // Everything is opened once before any of it is read.
+        // Open everything once before any file is read.
         var files: [InputFile] = []
         let open = { (path: String, folder: String?) throws(DatabaseError) in
             try InputFile(path: path, folder: folder, isCancelled: options.isCancelled)
@@ -70,7 +70,7 @@ struct InputSelection {
                 passOver(file.name)
                 continue
             }
-            // Looking at thousands of files must not leave them open.
+            // Closes the file: thousands of files must not stay open.
             if file.isRepeatable { try file.rewind() }
             inputs.append(Input(file: file, format: format))
         }
@@ -90,7 +90,7 @@ struct InputSelection {
             .notFound, "is a directory, expected a file\(advice)", file: path)
     }
 
-    /// The format of a file: the one asked for, or the first that recognises it.
+    /// Returns the requested format, or the first one that recognizes the file.
     private static func format(
         of file: InputFile, _ options: ImportOptions
     ) throws(DatabaseError) -> InputFormat {
@@ -117,7 +117,7 @@ struct InputSelection {
         return fallback
     }
 
-    /// Whether an object or array begins, as no line of line protocol does.
+    /// Whether the text begins like a JSON object or array. Line protocol never does.
     private static func isJSON(_ head: [UInt8]) -> Bool {
         let text = (head.starts(with: "\u{FEFF}".utf8) ? head[3...] : head[...]).filter {
             $0 > space

@@ -1,27 +1,26 @@
-// Keys as they stand in the input (escapes included), each with a number, for the layout cache.
+// The keys of series and fields for the layout cache, as written in the input with escapes.
 
 internal import CozDB
 
-/// Raw keys of series or fields, numbered from 0 in the order they first came.
+/// Raw keys, numbered from 0 in order of first use.
 ///
-/// Bounded by what one batch holds: its owner empties it with each new batch.
+/// Holds the keys of one batch: its owner empties it for each new batch.
 package struct KeyTable: ~Copyable {
     package struct Key {
         package var start: Int
         package var size: Int
         package var hash: UInt32
-        /// What the key belongs to (the experiment of a field), part of its identity.
+        /// The scope of the key (the experiment of a field); part of its identity.
         package var owner: Int
     }
 
     package private(set) var keys: [Key] = []
     private var heap = PaddedBuffer()
-    /// Number + 1 in each slot, 0 where free; the size is a power of two.
+    /// Key number + 1 per slot, 0 if free. The count is a power of two.
     private var slots = [UInt32](repeating: 0, count: 64)
-    /// So that no input can choose where its keys go.
+    /// Keeps input from choosing keys that collide.
     private let seed = Int(truncatingIfNeeded: hashSeed)
 
-    /// A table without keys.
     package init() {}
 
     package var bytes: PaddedBytes {
@@ -34,7 +33,7 @@ package struct KeyTable: ~Copyable {
         for index in slots.indices { slots[index] = 0 }
     }
 
-    /// Whether the key with this number stands at a place of a text.
+    /// Whether key `number` is at `index` of `text`.
     @inline(__always) package func matches(_ number: Int, _ text: PaddedBytes, at index: Int)
         -> Bool
     {
@@ -44,7 +43,7 @@ package struct KeyTable: ~Copyable {
 
     @inline(__always) package func size(_ number: Int) -> Int { keys[number].size }
 
-    /// The number of a key, or nil for a new one.
+    /// Returns the number of a key, or nil if it is new.
     package func find(_ text: PaddedBytes, _ range: Range<Int>, owner: Int) -> Int? {
         let hash = text.hash(range, seed: owner ^ seed)
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)

@@ -1,4 +1,5 @@
-// The pieces of the line-protocol parser's state: precision, layout cache entries, bytes by name.
+// Parts of the line protocol parser: timestamp precision, entries of the layout cache, byte
+// constants.
 
 internal import CozDB
 
@@ -11,7 +12,7 @@ public enum TimestampPrecision: String, CaseIterable, Sendable {
     case minutes = "m"
     case hours = "h"
 
-    /// Nanoseconds in one unit.
+    /// Nanoseconds per unit.
     public var nanoseconds: Int64 {
         switch self {
         case .nanoseconds: 1
@@ -23,7 +24,7 @@ public enum TimestampPrecision: String, CaseIterable, Sendable {
         }
     }
 
-    /// InfluxDB's names: `n`, `ns` and the empty string, `u` and `us`, `ms`, `s`, `m`, `h`.
+    /// Parses InfluxDB's names: `n`, `ns` and the empty string, `u` and `us`, `ms`, `s`, `m`, `h`.
     public init?(name: String) {
         switch name {
         case "", "n": self = .nanoseconds
@@ -33,26 +34,26 @@ public enum TimestampPrecision: String, CaseIterable, Sendable {
     }
 }
 
-/// A series key as it stands in the input, and its handles in the batch.
+/// The handles of a series key in the batch.
 struct SeriesEntry {
     var tagSet: WriteBatch.TagSetHandle
     var experiment: WriteBatch.ExperimentHandle
 }
 
-/// A field key as it stands in the input, and what is known of it in the batch.
+/// What the parser knows of a field key in the batch.
 struct FieldEntry {
-    /// Bytes kept of the last string; longer ones are not compared. Less than the padding of a
-    /// `PaddedBuffer`, so that a comparison cannot leave the input.
+    /// Bytes kept of the last string; longer strings are not cached. Less than the padding of a
+    /// `PaddedBuffer`, so a comparison stays inside the input's buffer.
     static let stringSlotSize = 48
 
-    /// Handle of the column per type; `none` before its first value.
+    /// The column handle per type; `none` before the first value of the type.
     var floatColumn = WriteBatch.ColumnHandle.none
     var integerColumn = WriteBatch.ColumnHandle.none
     var stringColumn = WriteBatch.ColumnHandle.none
     var booleanColumn = WriteBatch.ColumnHandle.none
-    /// The field that followed this one last time; -1 where unknown.
+    /// The field that followed this one last time; -1 if unknown.
     var next = -1
-    /// Size of the last string in its slot; -1 where there is none.
+    /// Size of the last string in its slot; -1 if none.
     var stringSize = -1
     var stringBits: UInt64 = 0
     /// Whether the name is `time`, which is dropped.
@@ -78,17 +79,18 @@ struct FieldEntry {
     }
 }
 
-/// Where one tag of a line lies in the scratch bytes, unescaped.
+/// The unescaped name and value of a tag, as ranges of the scratch bytes.
 struct TagRange {
     var name: Range<Int>
     var value: Range<Int>
 }
 
-/// Why a line is refused, and where that showed.
+/// Why a line is refused, and the index of the error.
 struct LineProblem {
     var reason: String
     var index: Int
-    /// How far the input was looked at to know it; more input may change what is seen from there.
+    /// The last index that the decision depends on. If it is past the complete lines, more input
+    /// may change the decision.
     var decidedAt: Int
 }
 
@@ -104,9 +106,10 @@ let equalsSign = UInt8(ascii: "=")
 let backslash = UInt8(ascii: "\\")
 let quote = UInt8(ascii: "\"")
 
-/// The first byte after spaces, tabs and NUL, which InfluxDB takes for blanks.
+/// Returns the index of the first byte after spaces, tabs and NULs, which InfluxDB treats as
+/// blanks.
 @inline(__always) func skipLineBlanks(_ text: PaddedBytes, _ start: Int) -> Int {
-    // A newline stands behind the last byte and ends the loop.
+    // The newline after the last byte ends the loop.
     var index = start
     while text[index] == space || text[index] == tab || text[index] == 0 { index += 1 }
     return index

@@ -1,9 +1,9 @@
-// The second and third part of a line: fields and timestamp.
+// Reads the second and third part of a line: fields and timestamp.
 
 internal import CozDB
 
 extension LineProtocolParser {
-    /// Reads one point and appends its cells; the index of the newline that ends it, or -1.
+    /// Reads one point and appends its cells; returns the index of the newline that ends it, or -1.
     mutating func point(
         _ text: PaddedBytes, at start: Int, into batch: inout WriteBatch
     ) -> Int {
@@ -23,7 +23,7 @@ extension LineProtocolParser {
         text[index] == newline || text[index] == carriageReturn && text[index + 1] == newline
     }
 
-    /// Reads all fields; the index of the blank or line end behind them, or -1.
+    /// Reads all fields; returns the index of the space or line end after them, or -1.
     @inline(__always) private mutating func readFields(
         _ text: PaddedBytes, at start: Int, _ batch: inout WriteBatch
     ) -> Int {
@@ -57,7 +57,7 @@ extension LineProtocolParser {
         }
     }
 
-    /// The number of the field whose key begins at a place, or -1.
+    /// Returns the number of the field whose key begins at `start`, or -1.
     @inline(never) private mutating func findField(
         _ text: PaddedBytes, at start: Int, _ experiment: WriteBatch.ExperimentHandle
     ) -> Int {
@@ -89,7 +89,7 @@ extension LineProtocolParser {
         return fieldKeys.add(text, key, owner: experiment.index)
     }
 
-    /// Reads one value and appends its cell; the index behind it, or -1.
+    /// Reads one value and appends its cell; returns the index after it, or -1.
     @inline(__always) private mutating func readValue(
         _ text: PaddedBytes, at start: Int, _ field: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch
@@ -150,7 +150,7 @@ extension LineProtocolParser {
 
     // MARK: Strings
 
-    /// The size of the last string of the field, where the same one stands here again.
+    /// Returns the size of the field's last string if the same string is here again.
     @inline(__always) private func knownString(
         _ text: PaddedBytes, _ open: Int, _ field: Int
     ) -> Int? {
@@ -198,7 +198,7 @@ extension LineProtocolParser {
         var hasNewlines = false
     }
 
-    /// Finds the closing quote. Only `\"` and `\\` are escapes; newlines are data.
+    /// Finds the closing quote. Only `\"` and `\\` are escapes; newlines are content.
     @inline(__always) private mutating func scanString(
         _ text: PaddedBytes, _ open: Int
     ) -> ScannedString {
@@ -282,7 +282,7 @@ extension LineProtocolParser {
         return end
     }
 
-    /// Reads the optional timestamp; the index of the newline that ends the line, or -1.
+    /// Reads the optional timestamp; returns the index of the newline that ends the line, or -1.
     @inline(__always) private mutating func readTime(_ text: PaddedBytes, at start: Int) -> Int {
         var index = skipLineBlanks(text, start)
         if isLineEnd(text, index) {
@@ -309,10 +309,11 @@ extension LineProtocolParser {
         return fail(index == digitsEnd ? "bad timestamp" : "point is invalid", index)
     }
 
-    /// The greatest time that can be written; the least is its negative.
+    /// The maximum timestamp; the minimum is its negative.
     private static var timeLimit: UInt64 { UInt64(Timestamp.max.nanoseconds) }
 
-    /// The same for times that are out of range or have leading zeros, and for none at all.
+    /// The slow path of `readTime`: leading zeros, out of range, or no digits. False if the line is
+    /// bad.
     @inline(never) private mutating func setLongTime(
         _ text: PaddedBytes, _ digits: Range<Int>, _ isNegative: Bool
     ) -> Bool {
@@ -333,7 +334,7 @@ extension LineProtocolParser {
         return true
     }
 
-    // MARK: Reasons
+    // MARK: Error messages
 
     @inline(never) private mutating func failNumber(
         _ text: PaddedBytes, _ start: Int, _ number: ScannedNumber
@@ -348,7 +349,7 @@ extension LineProtocolParser {
                 + "value out of range", start)
     }
 
-    /// What is wrong where neither comma, blank nor line end follows a value.
+    /// Fails because no comma, space or line end follows a value.
     @inline(never) private mutating func failAfterValue(_ text: PaddedBytes, _ index: Int) -> Int {
         fail(text[index - 1] == quote ? unbalancedQuotes : "invalid number", index)
     }
@@ -361,7 +362,7 @@ extension LineProtocolParser {
     }
 }
 
-/// Every spelling of a boolean as the number its bytes make, first byte lowest.
+/// The spellings of booleans as little-endian numbers of their bytes.
 private enum BooleanWord {
     static let t = number("t")
     static let upperT = number("T")

@@ -1,9 +1,9 @@
-// The first part of a line: measurement and tags, to a tag set of the batch.
+// Reads the first part of a line, measurement and tags, into a tag set of the batch.
 
 internal import CozDB
 
 extension LineProtocolParser {
-    /// Reads the series key; the index after the blank that ends it, or -1.
+    /// Reads the series key; returns the index after the space that ends it, or -1.
     @inline(__always) mutating func readSeries(
         _ text: PaddedBytes, at start: Int, _ batch: inout WriteBatch
     ) -> Int {
@@ -16,11 +16,11 @@ extension LineProtocolParser {
     @inline(never) private mutating func findSeries(
         _ text: PaddedBytes, at start: Int, _ batch: inout WriteBatch
     ) -> Int {
-        // A backslash takes the meaning from the blank behind it, not from another backslash.
+        // A backslash escapes the space after it, but not another backslash.
         var index = start
         while text[index] != newline && (text[index] != space || text[index - 1] == backslash) {
             index += 1
-            // The first byte of a measurement is never a blank, so index - 1 >= start below.
+            // A measurement never begins with a space, so index - 1 >= start.
             while text[index] > comma && text[index] != backslash { index += 1 }
         }
         if text[index] == space {
@@ -64,7 +64,7 @@ extension LineProtocolParser {
         return index + 1
     }
 
-    /// Whether an unescaped blank, comma or the end of the line stands at a place.
+    /// Whether there is an unescaped space or comma, or a newline, at an index.
     private func isEnd(_ text: PaddedBytes, _ index: Int) -> Bool {
         let byte = text[index]
         if byte == newline { return true }
@@ -72,7 +72,7 @@ extension LineProtocolParser {
         return text[index - 1] != backslash
     }
 
-    /// Reads one tag; the index of the comma, blank or end behind it, or -1.
+    /// Reads one tag; returns the index of the comma, space or newline after it, or -1.
     private mutating func addTag(_ text: PaddedBytes, at start: Int) -> Int {
         let first = text[start]
         if first == space || first == comma || first == equalsSign || first == newline {
@@ -130,7 +130,7 @@ extension LineProtocolParser {
         return start..<scratch.count
     }
 
-    /// Sorts the tags, adds the participant of the options, and says what is wrong with them.
+    /// Adds the default participant, sorts the tags, and returns an error if names are invalid.
     private mutating func reasonAgainstNames(_ measurement: Range<Int>) -> String? {
         addParticipant()
         let isSorted = tags.indices.dropFirst().allSatisfy {
@@ -155,7 +155,7 @@ extension LineProtocolParser {
         return longest > limit ? "max key length exceeded: \(longest) > \(limit)" : nil
     }
 
-    /// Byte order of two ranges of the scratch bytes: negative, zero or positive.
+    /// Compares two ranges of the scratch bytes in byte order: negative, zero or positive.
     private func compare(_ left: Range<Int>, _ right: Range<Int>) -> Int {
         let bytes = scratch.span
         for offset in 0..<Swift.min(left.count, right.count) {
@@ -178,7 +178,7 @@ extension LineProtocolParser {
         tags.append(TagRange(name: start..<middle, value: middle..<scratch.count))
     }
 
-    /// Notes why the line is bad; returns what the reading functions return then.
+    /// Records why the line is bad. Returns -1, which the reading functions return on failure.
     @inline(never) mutating func fail(
         _ reason: String, _ index: Int, decidedAt: Int? = nil
     ) -> Int {

@@ -1,110 +1,109 @@
-// Line protocol of InfluxDB 1.x to a WriteBatch: state, input and lines. Series and fields of a
-// line are read in LineProtocolParser+Series.swift and +Fields.swift.
+// Parses line protocol of InfluxDB 1.x into a WriteBatch: state, input and lines.
+// LineProtocolParser+Series.swift and +Fields.swift read the parts of a line.
 //
-// One pass, no allocation per line or value. What makes it fast is the layout cache: a line mostly
-// repeats the series key of the line before it, a field is mostly followed by the field that
-// followed it last time, and a string is often the one its field had last.
+// One pass, without allocation per line or value. The layout cache makes it fast. It expects the
+// series key of the previous line, the field that followed last time, and the last string of a
+// field.
 
 public import CozDB
 
 /// Reads line protocol in chunks of any size and adds its points to batches.
 ///
-/// Accepted is what InfluxDB 1.8 accepts; reasons of refusals have its wording. Where it has no
-/// sane rule, this holds:
+/// Accepts what InfluxDB 1.8 accepts and refuses with its wording, with these exceptions:
 /// - A newline ends a line except inside a quoted string, also after a backslash.
-/// - When a line that goes on over a newline in a string turns out bad, only its first physical
-///   line is refused, and reading resumes at the next one. So a missing quote costs one line, not
-///   the rest of the file. A string may have `Options.stringSizeBytesMax` bytes.
+/// - If a line with a newline in a string is bad, only its first physical line is refused, and
+///   parsing resumes at the next one. So a missing quote costs one line, not the rest of the file.
+///   A string may have `Options.stringSizeBytesMax` bytes.
 /// - A line may have `lineSizeBytesMax` bytes.
 ///
-/// Not for use by several threads at once.
+/// Not safe for use by several threads at once.
 public struct LineProtocolParser: ~Copyable {
-    /// What lines leave open, and limits.
+    /// Defaults for what lines leave out, and limits.
     public struct Options: Sendable {
-        /// Unit of the timestamps.
+        /// The unit of timestamps.
         public var precision = TimestampPrecision.nanoseconds
-        /// The time of points without a timestamp; `LineProtocolParser.now` changes it later.
+        /// The time of points without a timestamp; `LineProtocolParser.now` can change it later.
         public var now = Timestamp(nanoseconds: 0)
-        /// Whether that time is cut to the precision, as InfluxDB does.
+        /// Whether `now` is truncated to the precision, as InfluxDB does.
         public var cutsNow = true
-        /// Added as a tag to lines that lack it, where `participant` is set.
+        /// The tag added to lines that lack it, if `participant` is set.
         public var participantTag = "id_participant"
-        /// Participant of lines without that tag; nil: such lines stay as they are.
+        /// The participant of lines without that tag; nil: such lines stay as they are.
         public var participant: String?
-        /// Which database and policy of an export to take.
+        /// The database of the export to take; nil: the only one.
         public var database: String?
-        /// Retention policy of an export to take; nil where it has one only.
+        /// The retention policy of the export to take; nil: the only one.
         public var policy: String?
-        /// Longest string value, in bytes as they stand between the quotes.
+        /// The longest string value, in bytes as written between the quotes.
         public var stringSizeBytesMax = 1 << 20
 
-        /// The defaults: nanoseconds, the tag `id_participant`.
+        /// Creates the defaults: nanoseconds, the tag `id_participant`.
         public init() {}
     }
 
     /// Why `parse` returned.
     public enum Progress: Sendable {
-        /// The batch has as many points as were asked for.
+        /// The batch has as many points as requested.
         case batchFull
-        /// The rest of the input is no whole line.
+        /// The rest of the input is not a complete line.
         case needsInput
         /// All input was read, and `finish` was called.
         case finished
     }
 
-    /// Longest line, in bytes.
+    /// The longest line, in bytes.
     public static let lineSizeBytesMax = 32 << 20
 
-    /// Points of other databases or policies that were passed over.
+    /// Points skipped because they belong to other databases or policies.
     public private(set) var skippedPoints = 0
     /// Fields named `time` that were dropped, as InfluxDB does.
     public private(set) var droppedTimeFields = 0
 
-    /// The time of points without a timestamp that are read from now on.
+    /// The time of points without a timestamp, for all points read from now on.
     public var now: Timestamp
 
     let options: Options
-    /// Nanoseconds in one unit of the timestamps.
+    /// Nanoseconds per unit of the timestamps.
     let timeFactor: UInt64
     var export: ExportReader
     private var input = PaddedBuffer(capacity: 1 << 16)
-    /// Where the next line begins in the input.
+    /// Index in the input where the next line begins.
     private var position = 0
-    /// After the last newline in the input: lines that begin before it are whole, strings apart.
+    /// Index after the last newline in the input. Lines that begin before it are complete, unless a
+    /// string contains that newline.
     private var wholeEnd = 0
     private var isFinished = false
-    /// The first bytes of an overlong line whose end was not seen yet.
+    /// The first bytes of an overlong line whose end has not been read yet.
     private var overlong: [UInt8]?
     private var lineNumber = 1
-    /// Points of the batch so far, refused lines counted.
+    /// Points in the batch so far, including refused lines.
     private var batchPoints = 0
     private var isFileStart = true
 
-    // The layout cache; all of it belongs to one batch.
+    // The layout cache; valid for one batch.
     var seriesKeys = KeyTable()
     var series: [SeriesEntry] = []
     var lastSeries = -1
     var fieldKeys = KeyTable()
     var fields: [FieldEntry] = []
-    /// The last string of each field, `FieldEntry.stringSlotSize` bytes each.
+    /// The last string of each field, in slots of `FieldEntry.stringSlotSize` bytes.
     var lastStrings = PaddedBuffer()
-    /// The field a line began with last, per experiment of the batch; -1 where unknown.
+    /// The first field of the last line, per experiment of the batch; -1 if unknown.
     var firstFields: [Int] = []
 
-    /// What is wrong with the line being read.
     var problem = LineProblem(reason: "", index: 0, decidedAt: 0)
-    /// The time of the point being read.
+    /// The time of the current point.
     var pointTime: Int64 = 0
-    /// Newlines inside strings of the line being read.
+    /// Newlines inside strings of the current line.
     var newlinesInStrings = 0
-    /// Where the first string with a newline begins in the line being read.
+    /// Index of the quote that opens the first string with a newline in the current line.
     var firstOpenQuote = 0
-    /// Fields named `time` in the line being read.
+    /// Fields named `time` in the current line.
     var timeFieldsInLine = 0
     var scratch: [UInt8] = []
     var tags: [TagRange] = []
 
-    /// A parser that has read nothing yet.
+    /// Creates a parser that has read nothing yet.
     public init(options: Options = Options()) {
         self.options = options
         now = options.now
@@ -112,22 +111,22 @@ public struct LineProtocolParser: ~Copyable {
         export = ExportReader(database: options.database, policy: options.policy)
     }
 
-    /// The database and policy whose points were taken, where the input named them.
+    /// The database and policy whose points were taken; nil if the input names none.
     public var context: ExportContext? { export.chosen }
-    /// Every database and policy with points, in the order they came.
+    /// All databases and policies with points, in order of appearance.
     public var contexts: [ExportContext] { export.found }
-    /// Whether the DDL section is all there is to know about databases before the first point.
+    /// See `ExportReader.checksDeclarations`.
     var checksDeclarations: Bool {
         get { export.checksDeclarations }
         set { export.checksDeclarations = newValue }
     }
 
-    /// Bytes received and not read yet.
+    /// Bytes received and not parsed yet.
     public var pendingSizeBytes: Int { input.count - position }
 
     // MARK: Input
 
-    /// Starts with another file: line numbers begin at 1 again, contexts are forgotten.
+    /// Starts another file: line numbers restart at 1, contexts are forgotten.
     public mutating func beginFile() {
         input.removeAll()
         position = 0
@@ -139,7 +138,7 @@ public struct LineProtocolParser: ~Copyable {
         export.beginFile()
     }
 
-    /// Takes in the next bytes.
+    /// Appends the next bytes of the input.
     public mutating func append(_ bytes: Span<UInt8>) {
         dropReadBytes()
         let start = input.count
@@ -147,9 +146,9 @@ public struct LineProtocolParser: ~Copyable {
         findWholeEnd(from: start)
     }
 
-    /// The same for the next bytes of a file, which are read into the parser's own buffer.
+    /// Reads the next bytes of a file into the parser's own buffer.
     ///
-    /// - Returns: how many bytes there were; 0 at the end of the file.
+    /// - Returns: the number of bytes; 0 at the end of the file.
     /// - Throws: as `InputFile.read`.
     mutating func append(
         from file: InputFile, sizeBytesMax: Int
@@ -163,7 +162,7 @@ public struct LineProtocolParser: ~Copyable {
         return input.count - start
     }
 
-    /// Declares the end of the file: what remains is its last line.
+    /// Declares the end of the file: the remaining input is its last line.
     public mutating func finish() {
         isFinished = true
         wholeEnd = input.count
@@ -183,11 +182,11 @@ public struct LineProtocolParser: ~Copyable {
 
     // MARK: Lines
 
-    /// Adds points to a batch until it has `points` of them, refused lines counted, or the input
-    /// is used up. The batch must be the one of the call before, or empty.
+    /// Adds points to a batch until it has `points` of them, including refused lines, or the input
+    /// is used up. The batch must be empty or the one of the previous call.
     ///
-    /// - Throws: `usage` at points of a second database or policy, when none was picked. The
-    ///   points added to the batch so far should not be committed then.
+    /// - Throws: `usage` at a point of a second database or policy if the caller chose none. Do not
+    ///   commit the points added so far.
     public mutating func parse(
         into batch: inout WriteBatch, points: Int
     ) throws(DatabaseError) -> Progress {
@@ -206,7 +205,7 @@ public struct LineProtocolParser: ~Copyable {
         return .needsInput
     }
 
-    /// Forgets the numbers of a batch that was emptied or is another one.
+    /// Forgets the handles of the previous batch.
     private mutating func forgetNumbers() {
         seriesKeys.removeAll()
         series.removeAll(keepingCapacity: true)
@@ -217,7 +216,7 @@ public struct LineProtocolParser: ~Copyable {
         firstFields.removeAll(keepingCapacity: true)
     }
 
-    /// False when it cannot be seen yet whether the file begins with one.
+    /// False if more input is needed to tell whether the file begins with a byte order mark.
     private mutating func skipByteOrderMark() -> Bool {
         guard input.count >= 3 || isFinished else { return false }
         isFileStart = false
@@ -228,7 +227,7 @@ public struct LineProtocolParser: ~Copyable {
         return true
     }
 
-    /// Reads one line; false when its end has not been received yet.
+    /// Reads one line; false if its end has not been received yet.
     private mutating func parseLine(_ batch: inout WriteBatch) throws(DatabaseError) -> Bool {
         let text = input.bytes
         var index = skipLineBlanks(text, position)
@@ -296,12 +295,12 @@ public struct LineProtocolParser: ~Copyable {
 
     // MARK: Bad lines
 
-    /// Ends a line that is bad or not whole yet; false in the latter case.
+    /// Refuses a bad line; false if the line is not complete yet.
     @inline(never) private mutating func endBadLine(
         _ text: PaddedBytes, _ end: Int, _ batch: inout WriteBatch
     ) -> Bool {
         batch.abandonRow()
-        // What stands at or behind `wholeEnd` may look different once more input is there.
+        // At or past `wholeEnd`, more input may change the result.
         if !isFinished && (end >= 0 || problem.decidedAt >= wholeEnd) { return false }
         let start = skipLineBlanks(text, position)
         let end = lineEnd(text, from: start)
@@ -338,7 +337,8 @@ public struct LineProtocolParser: ~Copyable {
                 source: batch.source, line: lineNumber, column: column))
     }
 
-    /// Refuses the first physical line of more input than a line may have.
+    /// Refuses the first physical line if the pending input exceeds the line limit. If it has no
+    /// newline, its rest is dropped as it arrives (`passOverlongLine`).
     private mutating func refuseOverlongLine(_ batch: inout WriteBatch) {
         let text = input.bytes
         guard wholeEnd <= position else {
@@ -354,7 +354,7 @@ public struct LineProtocolParser: ~Copyable {
         position = text.count
     }
 
-    /// Drops the rest of an overlong line and refuses it once its end is there.
+    /// Drops the rest of an overlong line and refuses the line at its end.
     private mutating func passOverlongLine(_ batch: inout WriteBatch) {
         guard let start = overlong else { return }
         let text = input.bytes

@@ -1,24 +1,24 @@
-// Line protocol as one of the formats of an import.
+// Line protocol as an input format.
 
 internal import CozDB
 internal import Glibc
 
 extension InputFormat {
-    /// Line protocol of InfluxDB 1.x, also as `influx_inspect export` writes it. Recognises
-    /// nothing: it is what a file is taken for that is nothing else.
+    /// Line protocol of InfluxDB 1.x, including the output of `influx_inspect export`. Never
+    /// detected: it is the fallback for files that no other format recognizes.
     public static let lineProtocol = InputFormat(
         name: "lp", recognizes: { _, _ in false },
         makeReader: { options in LineProtocolReader(options) })
 }
 
-/// A parser, shared by the files of an import.
+/// A reader whose copies share one parser.
 struct LineProtocolReader: PointReader {
-    /// Bytes asked for in one read: few enough to be in the processor's cache when parsed.
+    /// Bytes per read: few enough to be in the processor's cache when parsed.
     static let chunkSizeBytes = 1 << 18
 
     private let parser: ParserBox
 
-    /// Parsers cannot be copied, readers can.
+    /// A class, because parsers cannot be copied and readers can.
     private final class ParserBox {
         var parser: LineProtocolParser
 
@@ -53,7 +53,7 @@ struct LineProtocolReader: PointReader {
         try LineProtocolReader.read(file, with: &parser.parser, into: &batch, limits)
     }
 
-    /// Its own function, so that the parser is borrowed once and not for each use.
+    /// A separate function, so that the parser is borrowed once rather than per use.
     private static func read(
         _ file: InputFile, with parser: inout LineProtocolParser, into batch: inout WriteBatch,
         _ limits: BatchLimits

@@ -1,24 +1,24 @@
-// What an import says of points that InfluxDB kept apart and the identity does not.
+// Reports points that InfluxDB keeps apart, but that share a row here because of the identity.
 
 public import CozDB
 
-/// Rows in which points met whose tags differ outside the identity.
+/// Rows that merged points whose tags differ outside the identity.
 public struct MergedTagSets: Hashable, Sendable {
-    /// How many rows.
+    /// The number of such rows.
     public var rows = 0
-    /// Values in these rows that were replaced by a different one.
+    /// Values in these rows that were replaced by a different value.
     public var replacedValues = 0
-    /// One of the rows, in words: experiment, identity, time and the tags that differ.
+    /// A description of one row: experiment, identity, time and the tags that differ.
     public var example = ""
-    /// The identity that would keep the points apart; experiments made with it are new ones.
+    /// An identity that keeps such points apart. It applies only to experiments created with it.
     public var identity = Identity.allTags
 
-    /// What was found between two moments; nil where nothing was.
+    /// Returns the merges between two calls of `Database.tagSetMerges`; nil if there are none.
     ///
     /// - Parameters:
-    ///   - merges: `Database.tagSetMerges` now.
-    ///   - before: the same at the beginning.
-    ///   - schemas: of all experiments.
+    ///   - merges: the later value.
+    ///   - before: the earlier value.
+    ///   - schemas: the schemas of all experiments.
     public init?(
         _ merges: TagSetMerges, since before: TagSetMerges, schemas: [ExperimentSchema]
     ) {
@@ -32,7 +32,7 @@ public struct MergedTagSets: Hashable, Sendable {
         example =
             "\(found.experiment), \(found.key.namedText) at \(found.time): "
             + tags.joined(separator: ", ")
-        // A list of names has no way to write a comma.
+        // A list of tag names is separated by commas, so names must not contain any.
         let canList = !merges.isTagMissing && !merges.tags.contains { $0.utf8.contains(0x2C) }
         let schema = schemas.first { $0.name.utf8.elementsEqual(found.experiment.utf8) }
         switch schema?.identity {

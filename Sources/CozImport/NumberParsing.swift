@@ -1,25 +1,26 @@
-// Decimal text to Double and Int64: exact, without allocation on every path that real data takes.
+// Parses decimal text to Double and Int64: exact, and without allocation for numbers as programs
+// print them.
 //
 // Source: D. Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience
 // 51 (8), 2021 (Clinger's fast path, then Eisel-Lemire, then the standard library).
 
-/// A number of line protocol: what it is and where it ends.
+/// A number of line protocol: its kind, its value and where it ends.
 package struct ScannedNumber {
     package enum Kind {
         case float
         case integer
-        /// Not a number; `end` is where that showed.
+        /// Not a number; `end` is where the scan stopped.
         case invalid
-        /// It reads like a float but is none, or is too large for one.
+        /// Looks like a float, but is malformed or too large.
         case invalidFloat
-        /// More than 64 bits.
+        /// An integer of more than 64 bits.
         case overflow
         /// A number with the suffix `u`.
         case unsigned
     }
 
     package var kind: Kind
-    /// Double: bit pattern; integer: two's complement.
+    /// A Double's bit pattern, or an integer in two's complement.
     package var bits: UInt64
     /// Index after the last byte of the number, suffix included.
     package var end: Int
@@ -37,7 +38,7 @@ package enum NumberParsing {
         return high | carry &>> 4 == 0x3333_3333_3333_3333
     }
 
-    /// The value of eight ASCII digits, the first byte of the text lowest.
+    /// Returns the value of eight ASCII digits; the first digit is the lowest byte.
     @inline(__always) package static func eightDigits(_ word: UInt64) -> UInt64 {
         let digits = word &- 0x3030_3030_3030_3030
         let pairs = digits &* 10 &+ digits &>> 8
@@ -47,7 +48,8 @@ package enum NumberParsing {
         return (low &+ high) &>> 32
     }
 
-    /// Reads digits; `value` is exact while not more than nineteen were read into it.
+    /// Appends decimal digits to `value` and returns the index after them. `value` is exact for up
+    /// to 19 digits in total.
     @inline(__always) package static func digits(
         _ text: PaddedBytes, _ start: Int, into value: inout UInt64
     ) -> Int {
@@ -65,8 +67,8 @@ package enum NumberParsing {
         return index
     }
 
-    /// Reads a float, or an integer with the suffix `i`, as InfluxDB's line protocol has them.
-    /// What follows the number is the caller's to judge.
+    /// Reads a float, or an integer with the suffix `i`, as in InfluxDB's line protocol. The caller
+    /// checks what follows the number.
     @inline(__always) package static func scan(_ text: PaddedBytes, at start: Int) -> ScannedNumber
     {
         let isNegative = text[start] == minus
@@ -89,7 +91,7 @@ package enum NumberParsing {
             return longInteger(text, first, index, isNegative: isNegative)
         }
         if digitCount == 0 { return ScannedNumber(kind: .invalid, bits: 0, end: index) }
-        // Exponents, the suffix u and numbers longer than any program prints take the long way.
+        // The slow path: exponents, the suffix u, and more than 19 digits.
         if digitCount > 19 || text[index] | 0x20 == UInt8(ascii: "e")
             || text[index] == UInt8(ascii: "u")
         {
@@ -97,7 +99,7 @@ package enum NumberParsing {
                 text, start, index, mantissa: digitCount > 19 ? nil : mantissa, exponent: exponent)
         }
         if mantissa >> 53 == 0 && exponent >= -22 {
-            // Clinger: both operands and therefore the rounded quotient are exact.
+            // Clinger: both operands are exact, so the division rounds correctly.
             let value = Double(mantissa) / powersOfTen[-exponent]
             let bits = (isNegative ? -value : value).bitPattern
             return ScannedNumber(kind: .float, bits: bits, end: index)
@@ -105,7 +107,7 @@ package enum NumberParsing {
         return rounded(text, start..<index, isNegative, mantissa, exponent)
     }
 
-    /// 10^0 to 10^22, the powers a Double holds exactly.
+    /// 10^0 to 10^22, the powers that a Double holds exactly.
     static let powersOfTen: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
         1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -121,7 +123,7 @@ package enum NumberParsing {
         return ScannedNumber(kind: .integer, bits: UInt64(bitPattern: value), end: end + 1)
     }
 
-    /// The value of ASCII digits, or nil where it needs more than 64 bits.
+    /// Returns the value of ASCII digits, or nil if it does not fit in 64 bits.
     package static func integer(
         _ text: PaddedBytes, _ range: Range<Int>, isNegative: Bool
     ) -> Int64? {
@@ -139,7 +141,7 @@ package enum NumberParsing {
         return value
     }
 
-    /// The rest of a number that has an exponent, a suffix `u` or more than nineteen digits.
+    /// Reads the rest of a number with an exponent, the suffix `u` or more than 19 digits.
     @inline(never) private static func longFloat(
         _ text: PaddedBytes, _ start: Int, _ end: Int, mantissa: UInt64?, exponent: Int
     ) -> ScannedNumber {
@@ -157,7 +159,7 @@ package enum NumberParsing {
             guard end > first else {
                 return ScannedNumber(kind: .invalidFloat, bits: 0, end: end)
             }
-            // Beyond this every number is zero or too large, whatever its digits.
+            // Beyond this, every number is zero or infinite.
             let written = end - first > 6 ? 100_000 : Int(size)
             exponent += sign == minus ? -written : written
         }
@@ -173,7 +175,7 @@ package enum NumberParsing {
         return rounded(text, start..<end, isNegative, mantissa, exponent)
     }
 
-    /// The Double nearest to mantissa * 10^exponent, which is what the range of the text says.
+    /// Returns the Double nearest to mantissa * 10^exponent. `range` is the text of the number.
     @inline(never) private static func rounded(
         _ text: PaddedBytes, _ range: Range<Int>, _ isNegative: Bool, _ mantissa: UInt64,
         _ exponent: Int
@@ -186,7 +188,7 @@ package enum NumberParsing {
         return ScannedNumber(kind: .float, bits: bits, end: range.upperBound)
     }
 
-    /// Eisel-Lemire. The exponents of the table are far from subnormal and infinite results.
+    /// Eisel-Lemire. The exponents of the table exclude subnormal and infinite results.
     private static func nearestBits(_ mantissa: UInt64, _ exponent: Int) -> UInt64 {
         let entry = 2 * (exponent - PowersOfFive.range.lowerBound)
         let shift = UInt64(truncatingIfNeeded: mantissa.leadingZeroBitCount)
@@ -204,7 +206,7 @@ package enum NumberParsing {
         if low <= 1 && exponent >= -4 && exponent <= 23 && fraction & 3 == 1
             && fraction << (upper + 9) == high
         {
-            // Exactly between two doubles: to the even one.
+            // Halfway between two doubles: round to even.
             fraction &= ~1
         }
         fraction = (fraction + fraction & 1) >> 1
@@ -215,7 +217,7 @@ package enum NumberParsing {
         return fraction & ~(1 << 52) | UInt64(power) << 52
     }
 
-    /// The standard library's parser: exact for every text, and independent of the locale.
+    /// Uses the standard library's parser, which is exact and independent of the locale.
     @inline(never) private static func fallback(
         _ text: PaddedBytes, _ range: Range<Int>
     ) -> ScannedNumber {

@@ -1,13 +1,13 @@
-// Bytes that end in a readable tail, so that the parser can load whole words and needs no bounds
-// check per byte. Home of the unsafe code of the parsers.
+// Bytes with a readable tail, so that parsers can load whole words without a bounds check per byte.
+// Contains the unsafe code of the parsers.
 
 internal import Glibc
 
-/// A view of bytes behind which a newline and then zeros stand.
+/// A view of bytes that are followed by a newline and zeros.
 ///
-/// Sound because every scan of the parsers stops at a newline or is bounded by an end it was
-/// given, a word is eight bytes, and `PaddedBuffer.padding` is more than any of them looks ahead.
-/// Debug builds check every index. Valid until the buffer it was taken from changes.
+/// Sound: every scan stops at a newline or at a given end, a word has eight bytes, and no scan
+/// looks further ahead than `PaddedBuffer.padding`. Debug builds check every index. Valid until the
+/// underlying buffer changes.
 @safe package struct PaddedBytes {
     @usableFromInline let base: UnsafePointer<UInt8>
     /// Bytes before the tail.
@@ -23,13 +23,12 @@ internal import Glibc
         return unsafe base[index]
     }
 
-    /// Eight bytes as a number, the first one lowest.
+    /// Returns eight bytes as a little-endian number.
     @inlinable @inline(__always) package func word(_ index: Int) -> UInt64 {
         assert(index >= 0 && index + 8 <= count + PaddedBuffer.padding)
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self).littleEndian
     }
 
-    /// The first place of a byte in a range, or nil.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
         // Sound: the range was checked, and memchr reads no further.
@@ -39,7 +38,6 @@ internal import Glibc
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// The last place of a byte in a range, or nil.
     package func lastIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         var index = range.upperBound
         while index > range.lowerBound {
@@ -49,12 +47,12 @@ internal import Glibc
         return nil
     }
 
-    /// Hands out a range as a span for the duration of a call.
+    /// Calls `body` with a range as a span.
     @inline(__always) package func withSpan<Result>(
         _ range: Range<Int>, _ body: (Span<UInt8>) -> Result
     ) -> Result {
         assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
-        // Sound: the bytes stay where they are during the call.
+        // Sound: the bytes stay in place during the call.
         let buffer = unsafe UnsafeBufferPointer(
             start: base + range.lowerBound, count: range.count)
         return body(unsafe buffer.span)
@@ -66,16 +64,15 @@ internal import Glibc
         return bytes
     }
 
-    /// Appends a range to an array.
     package func append(_ range: Range<Int>, to array: inout [UInt8]) {
         assert(range.lowerBound >= 0 && range.upperBound <= count + PaddedBuffer.padding)
-        // Sound: the range was checked, and the bytes stay where they are during the call.
+        // Sound: the range was checked, and the bytes stay in place during the call.
         let buffer = unsafe UnsafeBufferPointer(
             start: base + range.lowerBound, count: range.count)
         unsafe array.append(contentsOf: buffer)
     }
 
-    /// Whether `size` bytes here and there are the same.
+    /// Whether `size` bytes at `index` equal those at `otherIndex` of `other`.
     @inline(__always) package func equals(
         at index: Int, _ other: PaddedBytes, at otherIndex: Int, size: Int
     ) -> Bool {
@@ -90,13 +87,14 @@ internal import Glibc
         return difference &<< UInt64(truncatingIfNeeded: 64 &- 8 &* rest) == 0
     }
 
-    /// Bit 7 of the bytes of a word that equal a byte; exact up to and including the first one.
+    /// Returns a mask with bit 7 set in each byte of `word` that equals `byte`. Exact only up to
+    /// and including the first match.
     @inline(__always) package static func places(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ UInt64(byte) &* 0x0101_0101_0101_0101
         return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
     }
 
-    /// Whether a text stands at a place.
+    /// Whether `text` is at `index` and ends by `end`.
     package func starts(with text: StaticString, at index: Int, end: Int) -> Bool {
         guard end - index >= text.utf8CodeUnitCount else { return false }
         // Sound: the loop ends where the text does, and the range was checked above.
@@ -107,7 +105,7 @@ internal import Glibc
         return true
     }
 
-    /// A hash for tables of the parser; eight bytes a step.
+    /// Returns a hash of a range for the parsers' tables; eight bytes per step.
     @inline(__always) package func hash(_ range: Range<Int>, seed: Int) -> UInt32 {
         var hash =
             UInt64(truncatingIfNeeded: range.count &+ seed &* 0x1_0001)
@@ -130,7 +128,7 @@ internal import Glibc
         return product.high ^ product.low
     }
 
-    /// The offset of the first byte that no valid UTF-8 text has there, or nil.
+    /// Returns the index of the first invalid UTF-8 sequence, or nil.
     package func firstInvalidUTF8(in range: Range<Int>) -> Int? {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -147,8 +145,8 @@ internal import Glibc
         return nil
     }
 
-    /// Bytes of the multi-byte scalar at a place; 0 where there is no valid one (Unicode 15,
-    /// table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
+    /// Returns the size of the multi-byte scalar at `index`; 0 if it is invalid (Unicode 15, table
+    /// 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
     private func scalarSize(at index: Int, end: Int) -> Int {
         let first = self[index]
         let size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
@@ -170,7 +168,7 @@ internal import Glibc
     }
 }
 
-/// A growing byte string with the tail that `PaddedBytes` relies on.
+/// A growing byte buffer with the tail that `PaddedBytes` relies on.
 @safe package struct PaddedBuffer: ~Copyable {
     /// Readable bytes after the last one: a newline, then zeros.
     package static let padding = 64
@@ -198,30 +196,30 @@ internal import Glibc
         sealTail()
     }
 
-    /// Removes bytes from the front; the others move.
+    /// Removes bytes from the front and moves the rest.
     package mutating func removeFirst(_ size: Int) {
         precondition(size >= 0 && size <= count, "more bytes to remove than there are")
-        // Sound: both ranges lie inside the allocation, memmove allows overlap.
+        // Sound: both ranges lie inside the allocation; memmove allows overlap.
         unsafe memmove(base, base + size, count - size)
         count -= size
         sealTail()
     }
 
-    /// Removes bytes from the end until `size` are left.
+    /// Keeps the first `size` bytes.
     package mutating func truncate(to size: Int) {
         precondition(size >= 0 && size <= count, "more bytes to keep than there are")
         count = size
         sealTail()
     }
 
-    /// Makes room for `size` more bytes, lets the body write some of them and keeps those.
+    /// Reserves `size` more bytes, lets `body` write to them, and keeps what it wrote.
     ///
     /// - Parameter body: returns how many bytes it wrote.
     package mutating func append<Failure: Error>(
         upTo size: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) {
         reserve(size)
-        // Sound: `reserve` made room for this many bytes behind the last one.
+        // Sound: `reserve` made room for `size` bytes after the last one.
         let room = unsafe UnsafeMutableRawBufferPointer(start: base + count, count: size)
         let written = try unsafe body(room)
         precondition(written >= 0 && written <= size, "more bytes written than there was room for")
@@ -231,17 +229,17 @@ internal import Glibc
 
     package mutating func append(_ source: Span<UInt8>) {
         unsafe append(upTo: source.count) { target in
-            // Sound: target has room for exactly this many bytes.
+            // Sound: `target` has room for exactly this many bytes.
             unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
             return source.count
         }
     }
 
-    /// Appends a copy of bytes that are there.
+    /// Appends a copy of a range of the buffer.
     package mutating func append(from range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside the buffer")
         reserve(range.count)
-        // Sound: checked above; the copy goes behind the last byte.
+        // Sound: checked above; the copy goes after the last byte.
         unsafe memcpy(base + count, base + range.lowerBound, range.count)
         count += range.count
         sealTail()
@@ -254,7 +252,6 @@ internal import Glibc
         sealTail()
     }
 
-    /// Overwrites bytes that are there.
     package mutating func replace(at index: Int, with source: Span<UInt8>) {
         precondition(index >= 0 && index + source.count <= count, "outside the buffer")
         // Sound: checked above.

@@ -1,14 +1,15 @@
-// The powers of five that Eisel-Lemire multiplies with, to 128 bits.
+// The powers of five for Eisel-Lemire, with 128 bits.
 //
 // Source: D. Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience
-// 51 (8), 2021. For q >= 0 the highest 128 bits of 5^q, cut off; for q < 0 those of 1 / 5^-q,
-// rounded up. `Tests/CozImportTests/NumberParsingTests.swift` checks every entry against strtod.
+// 51 (8), 2021. For q >= 0: the highest 128 bits of 5^q, truncated. For q < 0: the highest 128 bits
+// of 1 / 5^-q, rounded up. `Tests/CozImportTests/NumberParsingTests.swift` checks every entry
+// against strtod.
 
-/// Highest and lowest 64 bits of 5^q for q in `range`.
+/// The highest 128 bits of 5^q for each q in `range`.
 enum PowersOfFive {
     static let range = -64...64
 
-    /// Two words a power, the high one first.
+    /// Two words per power, the high one first.
     static let words: [UInt64] = [
         0xA87F_EA27_A539_E9A5, 0x3F23_98D7_47B3_6224,
         0xD29F_E4B1_8E88_640E, 0x8EEC_7F0D_19A0_3AAD,

@@ -1,62 +1,60 @@
-// What tables leave open and an import can be told: which column is what.
+// The options for tables: what each column means and how values are written.
 
 public import CozDB
 
-/// How times are written.
+/// The format of times.
 public enum TableTimeFormat: Sendable {
-    /// RFC 3339 and its relatives (`Timestamp.init(_:)`), or a number in the import's precision
-    /// where that gives a sensible time.
+    /// RFC 3339 and similar forms (`Timestamp.init(_:)`), or a number in the import's precision if
+    /// that gives a plausible time.
     case automatic
-    /// RFC 3339 and its relatives only.
+    /// RFC 3339 and similar forms only.
     case rfc3339
-    /// A number of such units since 1970, also with a fraction.
+    /// A number of these units since 1970, optionally with a fraction.
     case epoch(TimestampPrecision)
-    /// As a pattern says.
+    /// A time that matches a pattern.
     case pattern(TimePattern)
 }
 
-/// What the columns of a table, or the keys of rows of JSON, mean where they do not say it
-/// themselves. Columns are named by their headers, byte by byte.
+/// The meaning of the columns of a table, or of the keys of JSON rows, where the input does not
+/// define it. Names must match the header byte by byte.
 public struct TableOptions: Sendable {
-    /// The column with the experiment of each row; nil: `ImportOptions.experiment`, or else a
-    /// column named measurement, _measurement, experiment or id_experiment.
+    /// The column with the experiment of each row; nil: none if `ImportOptions.experiment` is set,
+    /// else a column named _measurement, measurement, experiment or id_experiment.
     public var experimentColumn: String?
-    /// The column with the time; nil: the first there is of time, _time, timestamp, datetime,
-    /// index_time and index, in any case of letters.
+    /// The column with the time; nil: the first of time, _time, timestamp, datetime, index_time and
+    /// index that exists. Case is ignored in tables, not in JSON.
     public var timeColumn: String?
-    /// The column with the participant, whatever it is called: stored as the tag that names
-    /// participants.
+    /// The column with the participant. It is stored as the participant tag, whatever its name.
     public var participantColumn: String?
-    /// Columns that are tags, beside those that the experiment has as tags already and the one
-    /// that names the participant.
+    /// Columns to store as tags, in addition to the participant and the experiment's existing tags.
     public var tagColumns: [String] = []
     /// Columns to leave out.
     public var ignoredColumns: [String] = []
-    /// Types of fields. Those that are not listed have the type of the field in the database, else
-    /// what their values look like: float where all are numbers, boolean where all are true or
-    /// false, else string.
+    /// Types of fields. A field not listed has its type in the database. A new field gets its type
+    /// from its values: float if all are numbers, boolean if all are true or false, else string.
     public var columnTypes: [(name: String, type: FieldType)] = []
-    /// The byte between cells; nil: a comma, or a tab in files whose name ends with `.tsv`.
+    /// The byte between cells; nil: a comma, a tab or a semicolon, whichever is in the header, but
+    /// a tab in `.tsv` files.
     public var delimiter: UInt8?
-    /// Texts that mean no value, beside nothing at all.
+    /// Texts that mean no value, in addition to empty cells.
     public var nulls: [String] = []
-    /// How times are written.
+    /// The format of times.
     public var timeFormat = TableTimeFormat.automatic
-    /// The zone of times without an offset; nil: UTC.
+    /// The time zone of times without an offset; nil: UTC.
     public var timeZone: TimeZoneRules?
-    /// Lines above the header.
+    /// The number of lines above the header.
     public var skippedLines = 0
 
-    /// Everything is found out.
+    /// Creates options that detect everything.
     public init() {}
 
-    /// Whether any of them names a column.
+    /// Whether any option names a column.
     var namesColumns: Bool {
         !ignoredColumns.isEmpty || !tagColumns.isEmpty || !columnTypes.isEmpty
             || experimentColumn != nil || participantColumn != nil || timeColumn != nil
     }
 
-    /// The option of the command that says something first; nil: none does.
+    /// The command-line option of the first setting that is not a default; nil if there is none.
     package var firstSetOption: String? {
         if experimentColumn != nil { return "--experiment-column" }
         if timeColumn != nil { return "--time-column" }

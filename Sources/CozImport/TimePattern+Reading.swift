@@ -1,9 +1,8 @@
-// A text read by a pattern.
+// Parses a text by a time pattern.
 
 internal import CozDB
 
 extension TimePattern {
-    /// What was read so far.
     private struct Found {
         var year: Int64 = 1970
         var month: Int64 = 1
@@ -19,7 +18,7 @@ extension TimePattern {
         var epochSeconds: Int64?
     }
 
-    /// Date and clock as written; nil where the text is not of this pattern, as a whole.
+    /// Returns date and time as written; nil if the pattern does not match the whole text.
     func read(_ text: PaddedBytes, _ range: Range<Int>) -> CivilTime? {
         var scan = CellScan(text, range)
         var found = Found()
@@ -29,7 +28,7 @@ extension TimePattern {
     }
 
     private static func read(_ piece: Piece, _ scan: inout CellScan, _ found: inout Found) -> Bool {
-        /// Digits within limits.
+        /// Reads a number; nil if it is outside `limits`.
         func number(_ digits: Int, _ limits: ClosedRange<Int64>, exactly: Bool = false) -> Int64? {
             guard let value = scan.number(digitsMax: digits, exactly: exactly) else { return nil }
             return limits.contains(value) ? value : nil
@@ -114,7 +113,7 @@ extension TimePattern {
     ]
 }
 
-/// A place in the text of a cell.
+/// A cursor over the text of a cell.
 struct CellScan {
     private let text: PaddedBytes
     private(set) var index: Int
@@ -128,7 +127,7 @@ struct CellScan {
 
     var isAtEnd: Bool { index == end }
 
-    /// What has not been read yet.
+    /// The text after the cursor.
     var remaining: [UInt8] { text.copy(index..<end) }
 
     mutating func skip(_ count: Int) { index = Swift.min(end, index + count) }
@@ -139,7 +138,7 @@ struct CellScan {
         return true
     }
 
-    /// One digit or more, at most so many.
+    /// Reads one to `digitsMax` digits; exactly `digitsMax` if `exactly` is set.
     mutating func number(digitsMax: Int, exactly: Bool = false) -> Int64? {
         var value: Int64 = 0
         let start = index
@@ -151,7 +150,7 @@ struct CellScan {
         return count == 0 || exactly && count != digitsMax ? nil : value
     }
 
-    /// One to nine digits of a second, as nanoseconds.
+    /// Reads one to nine digits of a fraction of a second, as nanoseconds.
     mutating func fraction() -> Int64? {
         let start = index
         guard var value = number(digitsMax: 9) else { return nil }
@@ -159,7 +158,7 @@ struct CellScan {
         return value
     }
 
-    /// `Z`, `+08`, `+0800` or `+08:00`, as seconds east of UTC.
+    /// Reads `Z`, `+08`, `+0800` or `+08:00`, as seconds east of UTC.
     mutating func offset() -> Int? {
         if take(UInt8(ascii: "Z")) || take(UInt8(ascii: "z")) { return 0 }
         let isNegative = take(UInt8(ascii: "-"))
@@ -174,8 +173,8 @@ struct CellScan {
         return isNegative ? -seconds : seconds
     }
 
-    /// The index of the name that stands here, in any case of letters; three letters are enough
-    /// for those that are longer.
+    /// Returns the index of the name at the cursor. Ignores case; the first three letters of a
+    /// longer name are enough.
     mutating func name(of names: [String]) -> Int? {
         var letters: [UInt8] = []
         var next = index

@@ -1,21 +1,22 @@
-// Times written in no standard way, read by a pattern: that of strptime (C, Python, R) or a layout
-// of Go, which annotated CSV uses.
+// Patterns for non-standard times: those of strptime (C, Python, R) and the layouts of Go, which
+// annotated CSV uses.
 
 public import CozDB
 
-/// How a time is written, piece by piece.
+/// The format of a time, as a list of pieces.
 public struct TimePattern: Sendable {
-    /// What stands next in the text.
+    /// One piece of the text.
     enum Piece: Equatable, Sendable {
         case literal(UInt8)
-        /// Blanks, also none.
+        /// Any number of spaces and tabs, including none.
         case blanks
-        /// Digits: at most so many, for years exactly.
+        /// Digits: exactly four and two for years, at most three for `dayOfYear`, at most two
+        /// otherwise.
         case year, shortYear, month, day, dayOfYear, hour, halfDayHour, minute, second
         case monthName, weekdayName, halfDay
-        /// Digits of a second behind the point.
+        /// The digits after the decimal point of the seconds.
         case fraction
-        /// A point or comma with digits behind it; nothing is well, too.
+        /// Optionally, a point or comma and digits.
         case optionalFraction
         /// `Z`, `+08`, `+0800` or `+08:00`.
         case offset
@@ -28,10 +29,11 @@ public struct TimePattern: Sendable {
 
     private init(pieces: [Piece]) { self.pieces = pieces }
 
-    /// A pattern of strptime: %Y %y %m %d %j %H %I %M %S %f %p %b %B %a %A %z %Z %s %T %R %F %D %%.
-    /// Years of two digits are 1969 to 2068 (POSIX).
+    /// Parses a pattern of strptime: %Y %y %m %d %e %j %H %I %M %S %f %p %b %B %h %a %A %z %Z %s %T
+    /// %R %F %D %%. Two-digit years are 1969 to 2068 (POSIX).
     ///
-    /// - Throws: `usage` for a directive that is not listed, and for a pattern without a date.
+    /// - Throws: `usage` for a directive that is not listed, and for a pattern that lacks the year
+    ///   or the day, unless it has %s.
     public init(strptime pattern: String) throws(DatabaseError) {
         var pieces: [Piece] = []
         var isDirective = false
@@ -81,9 +83,10 @@ public struct TimePattern: Sendable {
             uniqueKeysWithValues: list.map { ($0.0.asciiValue ?? 0, $0.1) })
     }()
 
-    /// A layout of Go's `time` package: how it writes 2 January 2006, 15:04:05 -0700.
+    /// Parses a layout of Go's `time` package, which spells out 2 January 2006, 15:04:05 -0700. All
+    /// other characters are literals.
     ///
-    /// Source: https://pkg.go.dev/time#Layout. Anything else stands for itself.
+    /// Source: https://pkg.go.dev/time#Layout.
     public init(goLayout layout: String) {
         var pieces: [Piece] = []
         var rest = layout.utf8[...]
@@ -92,7 +95,7 @@ public struct TimePattern: Sendable {
                 pieces.append(piece)
                 rest = rest.dropFirst(text.utf8.count)
                 let next = rest.first
-                // Go takes a fraction behind seconds where the layout has none, too.
+                // Like Go, accept a fraction after the seconds even if the layout has none.
                 if piece == .second, next != UInt8(ascii: "."), next != UInt8(ascii: ",") {
                     pieces.append(.optionalFraction)
                 }
@@ -113,7 +116,7 @@ public struct TimePattern: Sendable {
         self.init(pieces: pieces)
     }
 
-    /// Longer names before their beginnings.
+    /// The first match wins, so longer names come before their prefixes.
     private static let goNames: [(String, Piece)] = [
         ("2006", .year), ("January", .monthName), ("Jan", .monthName), ("Monday", .weekdayName),
         ("Mon", .weekdayName), ("MST", .zoneName), ("-07:00", .offset), ("-0700", .offset),

@@ -1,13 +1,13 @@
-// What the tokenizer hands out: rows and cells as ranges of bytes, nothing copied.
+// The output of the CSV tokenizer: rows and cells as byte ranges, without copies.
 
 package import CozDB
 
-/// What separates cells, and whether quotes mean anything.
+/// The delimiter and the quoting rule of a CSV file.
 package struct CSVDialect: Hashable, Sendable {
-    /// The byte between two cells; neither a quote nor part of a line break.
+    /// The byte between two cells; not a quote and not part of a line break.
     package var delimiter: UInt8
-    /// Whether a cell that begins with `"` is quoted (RFC 4180). Without it a quote is a byte as
-    /// any other, and every newline ends a row.
+    /// Whether a cell that begins with `"` is quoted (RFC 4180). If not, a quote is an ordinary
+    /// byte, and every newline ends a row.
     package var hasQuotes: Bool
 
     package init(delimiter: UInt8 = UInt8(ascii: ","), hasQuotes: Bool = true) {
@@ -19,80 +19,78 @@ package struct CSVDialect: Hashable, Sendable {
     }
 }
 
-/// One cell: where its content stands in `CSVBlock.bytes`, without quotes around it and with
-/// doubled quotes made single.
+/// One cell: the range of its content in `CSVBlock.bytes`, without the enclosing quotes and with
+/// doubled quotes reduced to one.
 package struct CSVCell {
     @usableFromInline let first: Int32
     @usableFromInline let last: Int32
-    /// Whether it stood in quotes: `""` is an empty string where nothing is no value.
+    /// Whether the cell was quoted: `""` is an empty string, an empty unquoted cell is no value.
     package let isQuoted: Bool
 
-    /// The place of its content.
+    /// The range of its content in `CSVBlock.bytes`.
     @inlinable package var range: Range<Int> { Int(first)..<Int(last) }
-    /// Whether it has no content; `isQuoted` tells the empty string from nothing.
+    /// Whether the content is empty; see `isQuoted`.
     @inlinable package var isEmpty: Bool { first == last }
 }
 
-/// One row.
 package struct CSVRow {
-    /// Its cells in `CSVBlock.cells`, at least one; none where the row has a fault.
+    /// Indices in `CSVBlock.cells`: at least one cell; none if the row has a fault.
     package let cells: Range<Int>
-    /// Its text in `CSVBlock.bytes` as it came, without the line break that ends it.
+    /// The raw text of the row in `CSVBlock.bytes`, without the final line break.
     package let text: Range<Int>
-    /// The line it begins in, from 1.
+    /// The line where the row begins, from 1.
     package let line: Int
-    /// Index in `CSVBlock.faults`; -1: none.
+    /// Index in `CSVBlock.faults`; -1 if none.
     let faultIndex: Int
 }
 
 /// Why a row cannot be split into cells.
 package struct CSVFault: Hashable, Sendable {
-    /// Byte in the line where the row begins, from 1.
+    /// The byte in the row's first line that is to blame, from 1; 0 if there is none.
     package let column: Int
     /// What was found and what was expected.
     package let reason: String
 }
 
-/// The rows of a piece of a file. `bytes` is valid until the tokenizer reads on.
+/// The rows of one chunk of a file. `bytes` is valid until the tokenizer reads the next block.
 package struct CSVBlock {
     package internal(set) var bytes: PaddedBytes
-    /// In the order of the file.
     package internal(set) var rows: [CSVRow] = []
-    /// Cells of all rows, and behind them some that mean nothing.
+    /// The cells of all rows. Cells past the last row are unused.
     package internal(set) var cells: [CSVCell] = []
     var faults: [CSVFault] = []
-    /// Cells whose doubled quotes were made single, in order: their content stands behind the
-    /// rows.
+    /// Cells whose doubled quotes were reduced, in order, with the original start of each. Their
+    /// content is stored after the rows.
     var unescaped: [(cell: Int, place: Int)] = []
-    /// Keeps the bytes where they are while a block is held.
+    /// Keeps the bytes alive while a block is held.
     let owner: CSVStorage
 
-    /// What is wrong with a row; nil: nothing.
     package func fault(of row: CSVRow) -> CSVFault? {
         row.faultIndex < 0 ? nil : faults[row.faultIndex]
     }
 
-    /// Whether a row has nothing: no character, or blanks only.
+    /// Whether a row is empty or contains only blanks.
     package func isBlank(_ row: CSVRow) -> Bool {
         row.cells.count == 1 && !cells[row.cells.lowerBound].isQuoted
             && row.text.allSatisfy { bytes[$0] == space || bytes[$0] == tab }
     }
 
-    /// Whether a carriage return without a newline stands outside of quotes: in a header a sign of
-    /// lines that end so, as on the Mac before 2001, all of which look like one.
+    /// Whether an unquoted cell contains a carriage return that no newline follows. In a header
+    /// this indicates CR line endings (Mac OS 9 and earlier), which make the whole file look like
+    /// one line.
     package func hasLoneReturn(_ row: CSVRow) -> Bool {
         cells[row.cells].contains { cell in
             !cell.isQuoted && cell.range.contains { bytes[$0] == carriageReturn }
         }
     }
 
-    /// What to say of it.
+    /// The error message for such a header.
     package static let loneReturn =
         "found a carriage return without a newline, expected lines that end with LF or CRLF; "
         + "\"tr '\\r' '\\n' < FILE\" makes lines of carriage returns alone"
 
-    /// The column of a cell for error messages: byte in the line where the row begins, from 1.
-    /// Behind a line break inside a quoted cell it goes on counting.
+    /// Returns the column of a cell for error messages: a byte position from 1, counted from the
+    /// start of the row, also across line breaks in quoted cells.
     package func column(of cell: Int, in row: CSVRow) -> Int {
         var (first, end) = (0, unescaped.count)
         while first < end {
@@ -104,9 +102,9 @@ package struct CSVBlock {
         return place - row.text.lowerBound + 1
     }
 
-    /// Keeps a row as a reject.
+    /// Refuses a row.
     ///
-    /// - Parameter column: byte in the line, from 1; 0 where none is to blame.
+    /// - Parameter column: byte position in the line, from 1; 0 if no byte is to blame.
     package func refuse(
         _ row: CSVRow, into batch: inout WriteBatch, column: Int = 0, reason: String
     ) {
@@ -117,7 +115,6 @@ package struct CSVBlock {
     }
 }
 
-/// The bytes of a tokenizer.
 final class CSVStorage {
     var buffer = PaddedBuffer(capacity: 1 << 16)
 }

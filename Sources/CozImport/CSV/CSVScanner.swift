@@ -1,44 +1,42 @@
-// Where rows and cells end: the inner loop of the tokenizer. It looks at eight bytes a step and
-// decides nothing but that.
+// The inner loop of the CSV tokenizer: finds the ends of rows and cells, eight bytes at a time.
 
 internal import CozDB
 
 /// Splits bytes into rows and cells.
 struct CSVScanner {
-    /// How the scan of one row ended.
     private enum RowEnd {
-        /// `end` is behind its last byte, `next` behind the line break that follows.
+        /// `end` is the index after its last byte, `next` the index after its line break.
         case whole(end: Int, next: Int)
-        /// The bytes end before the row does; in a quoted cell, or outside of one.
+        /// The bytes end before the row does, inside or outside a quoted cell.
         case open
-        /// A closing quote, with something other than the end of the cell behind it.
+        /// Something other than the end of the cell follows a closing quote.
         case textBehindQuote(place: Int)
     }
 
-    /// Most cells of a row: more than the columns that an experiment can have by default. Cells
-    /// take more memory than the text of the row does.
+    /// Maximum cells per row; more than the default limit of columns per experiment. Cells take
+    /// more memory than the text of their row.
     static let cellCountMax = 1 << 17
-    /// A block ends behind the row that reaches so many.
+    /// A block ends after the row that reaches this number of cells.
     private static let blockCellCountMax = 1 << 18
 
     let dialect: CSVDialect
     let rowSizeBytesMax: Int
     var rows: [CSVRow] = []
-    /// The first `cellCount` count; the others are room for more.
+    /// Only the first `cellCount` are valid; the rest is spare room.
     var cells: [CSVCell] = []
     private var cellCount = 0
     var faults: [CSVFault] = []
     /// Cells with doubled quotes, in order.
     var escaped: [Int] = []
-    /// Whether the last scan ended before the text did, because there were many cells.
+    /// Whether the last scan stopped early because the block is full.
     private(set) var hasMore = false
-    /// The line that the next row begins in, from 1.
+    /// The line where the next row begins, from 1.
     var line = 1
-    /// Whether the rest of an overlong line is to be passed over.
+    /// Whether the scanner is skipping the rest of an overlong line.
     private var isInsideOverlongLine = false
-    /// Line breaks inside the quoted cells of the row being scanned.
+    /// Line breaks in quoted cells of the current row.
     private var innerLines = 0
-    /// Where the quoted cell scanned last was opened.
+    /// Index of the opening quote of the last quoted cell.
     private var openQuote = 0
 
     init(dialect: CSVDialect, rowSizeBytesMax: Int) {
@@ -46,7 +44,7 @@ struct CSVScanner {
         self.rowSizeBytesMax = rowSizeBytesMax
     }
 
-    /// Forgets the rows, keeps the memory.
+    /// Removes all rows but keeps the memory.
     mutating func removeRows() {
         rows.removeAll(keepingCapacity: true)
         cellCount = 0
@@ -54,13 +52,13 @@ struct CSVScanner {
         escaped.removeAll(keepingCapacity: true)
     }
 
-    /// Adds the whole rows that begin at a place.
+    /// Adds the complete rows from `start` on.
     ///
-    /// What comes out does not depend on how the file is cut into calls: whether a row is too long
-    /// or a quote is never closed is decided by the distance from where the row begins.
+    /// The result does not depend on how the file is divided into calls: the limits for rows and
+    /// unclosed quotes are distances from the start of the row.
     ///
-    /// - Parameter isEnd: whether no more bytes follow those that are there.
-    /// - Returns: where the first row begins that is not whole.
+    /// - Parameter isEnd: whether `text` ends where the file ends.
+    /// - Returns: the start of the first incomplete row.
     mutating func scan(_ text: PaddedBytes, from start: Int, isEnd: Bool) -> Int {
         var start = passOverlongLine(text, from: start)
         hasMore = false
@@ -98,7 +96,7 @@ struct CSVScanner {
 
     // MARK: Whole rows
 
-    /// Adds the cells of one row, eight bytes a step.
+    /// Adds the cells of one row.
     @inline(__always) private mutating func scanRow(
         _ text: PaddedBytes, _ rowStart: Int, isEnd: Bool
     ) -> RowEnd {
@@ -107,15 +105,16 @@ struct CSVScanner {
         var start = rowStart
         var index = rowStart
         while true {
-            // A word has eight ends of cells at most.
+            // A word contains at most eight ends of cells.
             if cellCount + 8 > cells.count {
-                // The answer does not matter then: the row is refused.
+                // Any result will do: the row is refused.
                 if cellCount - firstCell > CSVScanner.cellCountMax { return .open }
                 makeRoom()
             }
             let word = text.word(index)
             if dialect.hasQuotes && PaddedBytes.places(of: quote, in: word) != 0 {
-                // A cell at a time: what a quote means depends on whether a cell begins with it.
+                // With a quote in the word, go cell by cell: a quote counts only at the start of a
+                // cell.
                 switch scanCell(text, start, index, isEnd: isEnd) {
                 case .delimiter(let place):
                     start = place + 1
@@ -140,14 +139,15 @@ struct CSVScanner {
         }
     }
 
-    /// Bit 7 of the bytes of a word that equal a byte.
+    /// Returns a mask with bit 7 set in each byte of `word` that equals `byte`. Exact for all
+    /// bytes.
     @inline(__always) private static func exactPlaces(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ UInt64(byte) &* 0x0101_0101_0101_0101
         let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
         return ~((difference & low) &+ low | difference | low)
     }
 
-    /// The end of a row at a newline, be it the one that stands behind all bytes.
+    /// Ends a row at a newline, which may be the one after all bytes.
     @inline(__always) private mutating func rowEnd(
         _ text: PaddedBytes, _ start: Int, _ place: Int, isEnd: Bool
     ) -> RowEnd {
@@ -161,7 +161,7 @@ struct CSVScanner {
     @inline(__always) private mutating func add(
         _ start: Int, _ end: Int, isQuoted: Bool = false
     ) {
-        // Fits: a row is at most 256 MiB, and what is read ahead no more than that.
+        // Fits in 32 bits: a row has at most 256 MiB, and read-ahead is no larger.
         cells[cellCount] = CSVCell(
             first: Int32(truncatingIfNeeded: start), last: Int32(truncatingIfNeeded: end),
             isQuoted: isQuoted)
@@ -176,15 +176,14 @@ struct CSVScanner {
     // MARK: Quoted cells
 
     private enum CellEnd {
-        /// Where the delimiter stands that follows the cell.
+        /// Index of the delimiter that ends the cell.
         case delimiter(Int)
         case row(RowEnd)
-        /// Not in this word.
         case none
     }
 
-    /// Adds the cell that begins at `start` and has a quote in the word at `index`, where that is
-    /// known to end.
+    /// Adds the cell that begins at `start` if it ends in the word at `index`, which contains a
+    /// quote. A quoted cell is scanned to its end.
     @inline(never) private mutating func scanCell(
         _ text: PaddedBytes, _ start: Int, _ index: Int, isEnd: Bool
     ) -> CellEnd {
@@ -200,7 +199,7 @@ struct CSVScanner {
         return .delimiter(place)
     }
 
-    /// Adds the quoted cell that begins at a quote.
+    /// Adds the quoted cell whose opening quote is at `start`.
     @inline(__always) private mutating func scanQuoted(
         _ text: PaddedBytes, _ start: Int, isEnd: Bool
     ) -> CellEnd {
@@ -233,7 +232,7 @@ struct CSVScanner {
         return endOfQuoted(text, behind: index + 1, isEnd: isEnd)
     }
 
-    /// What follows a closing quote.
+    /// Checks what follows a closing quote.
     @inline(__always) private func endOfQuoted(
         _ text: PaddedBytes, behind end: Int, isEnd: Bool
     ) -> CellEnd {
@@ -246,9 +245,9 @@ struct CSVScanner {
         return .row(.textBehindQuote(place: end))
     }
 
-    // MARK: Rows that cannot be split
+    // MARK: Faulty rows
 
-    /// Passes over what is left of an overlong line.
+    /// Skips the rest of an overlong line.
     private mutating func passOverlongLine(_ text: PaddedBytes, from start: Int) -> Int {
         guard isInsideOverlongLine else { return start }
         guard let end = text.firstIndex(of: newline, in: start..<text.count) else {
@@ -259,10 +258,10 @@ struct CSVScanner {
         return end + 1
     }
 
-    /// Refuses the first line of a row, so that a stray quote costs one line and not the rest of
-    /// the file; what follows is read as rows again.
+    /// Refuses the first line of a row, so that a stray quote does not cost the rest of the file.
+    /// The next line is scanned as a row again.
     ///
-    /// - Returns: where the next row begins; nil where the end of the line was not read yet.
+    /// - Returns: the start of the next row; nil if the end of the line has not been read yet.
     private mutating func refuse(
         _ text: PaddedBytes, _ start: Int, _ rowEnd: RowEnd, isEnd: Bool
     ) -> Int? {
@@ -284,7 +283,7 @@ struct CSVScanner {
         return next
     }
 
-    /// Refuses the first line of a row with too many cells; its beginning is kept.
+    /// Refuses the first line of a row with too many cells and keeps its beginning.
     ///
     /// - Returns: as `refuse`.
     private mutating func refuseWide(_ text: PaddedBytes, _ start: Int, isEnd: Bool) -> Int? {
@@ -306,7 +305,7 @@ struct CSVScanner {
         faults.append(fault)
     }
 
-    /// Why a row with a quote that is not closed, or not closed well, cannot be split.
+    /// Returns the fault of a row with a quote that is never closed or is followed by text.
     private func fault(_ text: PaddedBytes, _ start: Int, _ rowEnd: RowEnd) -> CSVFault {
         let isInFirstLine = text.lastIndex(of: newline, in: start..<openQuote) == nil
         let column = isInFirstLine ? openQuote - start + 1 : 0

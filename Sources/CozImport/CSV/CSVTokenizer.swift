@@ -1,9 +1,9 @@
-// CSV of any size to rows and cells, with memory for a piece of it. Bytes only: what the cells mean
-// is the caller's to say.
+// Splits CSV files of any size into rows and cells, chunk by chunk. The caller interprets the
+// cells.
 
 package import CozDB
 
-/// Reads files of comma-separated values (RFC 4180) piece by piece.
+/// Reads files of comma-separated values (RFC 4180) chunk by chunk.
 ///
 ///     let tokenizer = CSVTokenizer()
 ///     tokenizer.begin()
@@ -14,18 +14,18 @@ package import CozDB
 ///         }
 ///     }
 ///
-/// - A row ends at a newline, or a carriage return and a newline, outside of quotes; the last one
-///   also at the end of the file. A byte order mark at the beginning is dropped.
-/// - A cell that begins with a quote ends with one; inside, a quote is written twice and newlines
-///   are content. A quote elsewhere is a byte as any other, and so are blanks.
-/// - An empty line is a row of one empty cell (`CSVBlock.isBlank`).
-/// - A row that breaks these rules, is too long or has too many cells, has a fault in place of
-///   cells. It ends at the first newline, and reading resumes behind that: a missing quote costs
-///   one line.
+/// - A row ends at an unquoted LF or CRLF; the last row may also end with the file. A byte order
+///   mark at the beginning is dropped.
+/// - A cell that begins with a quote ends with a quote. Inside, a quote is doubled, and newlines
+///   are content. Elsewhere quotes are ordinary bytes, and so are blanks.
+/// - An empty line is a row with one empty cell (`CSVBlock.isBlank`).
+/// - A row that breaks these rules, is too long or has too many cells gets a fault instead of
+///   cells. It ends at the first newline, and reading resumes after it: a missing quote costs one
+///   line.
 ///
-/// No memory is allocated for a row or a cell. Not for use by several threads at once.
+/// No memory is allocated per row or cell. Not safe for use by several threads at once.
 package final class CSVTokenizer {
-    /// Longest row of the default, as of a line of line protocol.
+    /// The default limit of a row, the same as for a line of line protocol.
     package static let rowSizeBytesMax = 32 << 20
 
     private var chunkSizeBytes: Int
@@ -33,8 +33,8 @@ package final class CSVTokenizer {
     private var scanner: CSVScanner
     private let storage = CSVStorage()
     private var block: CSVBlock
-    /// Bytes that were read, and of those the ones handed out as rows; behind them in the buffer
-    /// stand the contents of cells with doubled quotes.
+    /// End of the bytes read, and end of those returned as rows. The contents of cells with doubled
+    /// quotes follow `readEnd` in the buffer.
     private var readEnd = 0
     private var rowsEnd = 0
     private var isFileStart = true
@@ -43,8 +43,9 @@ package final class CSVTokenizer {
     private var failure: DatabaseError?
 
     /// - Parameters:
-    ///   - chunkSizeBytes: read at once; few enough to stay in the processor's cache. At least 1.
-    ///   - rowSizeBytesMax: longest row, line breaks inside quotes counted. 1 byte to 256 MiB.
+    ///   - chunkSizeBytes: bytes per read, 1 byte to 256 MiB; small chunks stay in the processor's
+    ///     cache.
+    ///   - rowSizeBytesMax: the longest row, including line breaks in quotes; 1 byte to 256 MiB.
     package init(
         dialect: CSVDialect = CSVDialect(), chunkSizeBytes: Int = 1 << 17,
         rowSizeBytesMax: Int = CSVTokenizer.rowSizeBytesMax
@@ -58,11 +59,11 @@ package final class CSVTokenizer {
         block = CSVBlock(bytes: storage.buffer.bytes, owner: storage)
     }
 
-    /// A file begins: line numbers begin at 1 again, what was left of the one before is forgotten.
+    /// Begins a file: line numbers restart at 1, the previous file is forgotten.
     ///
     /// - Parameters:
-    ///   - dialect: of the file; nil: as before.
-    ///   - chunkSizeBytes: as of `init`; nil: as before.
+    ///   - dialect: the dialect of the file; nil: unchanged.
+    ///   - chunkSizeBytes: as in `init`; nil: unchanged.
     package func begin(dialect: CSVDialect? = nil, chunkSizeBytes: Int? = nil) {
         self.chunkSizeBytes = chunkSizeBytes ?? self.chunkSizeBytes
         scanner = CSVScanner(
@@ -75,12 +76,11 @@ package final class CSVTokenizer {
         failure = nil
     }
 
-    /// Reads on until there is at least one row; nil at the end of the file.
+    /// Returns the next block, with at least one row; nil at the end of the file.
     ///
-    /// The bytes of the block before are overwritten.
+    /// Overwrites the bytes of the previous block.
     ///
-    /// - Throws: as `InputFile.read`; what was read before that is in earlier blocks, except for
-    ///   the row in which the file broke off.
+    /// - Throws: as `InputFile.read`. Rows read since the previous block are lost then.
     package func nextBlock(of file: InputFile) throws(DatabaseError) -> CSVBlock? {
         takeBackArrays()
         storage.buffer.truncate(to: readEnd)
@@ -88,7 +88,7 @@ package final class CSVTokenizer {
             storage.buffer.removeFirst(rowsEnd)
             readEnd -= rowsEnd
             rowsEnd = 0
-            // As much again as there is: a long row is not looked at too often.
+            // Reads as many bytes as it has: doubling limits how often a long row is scanned.
             if !scanner.hasMore { try fill(Swift.max(chunkSizeBytes, readEnd), from: file) }
             guard !isFileStart || skipByteOrderMark() else { continue }
             rowsEnd = scanner.scan(storage.buffer.bytes, from: rowsEnd, isEnd: isEnd)
@@ -119,7 +119,7 @@ package final class CSVTokenizer {
         }
     }
 
-    /// False when it cannot be seen yet whether the file begins with one.
+    /// False if more input is needed to tell whether the file begins with a byte order mark.
     private func skipByteOrderMark() -> Bool {
         guard readEnd >= 3 || isEnd else { return false }
         isFileStart = false
@@ -127,8 +127,7 @@ package final class CSVTokenizer {
         return true
     }
 
-    /// The arrays of the last block become those of the next one, so that nothing is allocated
-    /// unless somebody still holds them.
+    /// Reuses the arrays of the previous block. They are copied only if the caller still holds it.
     private func takeBackArrays() {
         swap(&scanner.rows, &block.rows)
         swap(&scanner.cells, &block.cells)
@@ -146,7 +145,7 @@ package final class CSVTokenizer {
         return block
     }
 
-    /// Writes the content of a cell with doubled quotes made single behind all other bytes.
+    /// Writes the content of a cell, with doubled quotes reduced to one, after all other bytes.
     private func unescape(_ index: Int) {
         let cell = block.cells[index]
         let start = storage.buffer.count
@@ -159,7 +158,7 @@ package final class CSVTokenizer {
 }
 
 extension PaddedBuffer {
-    /// Appends bytes of its own, of two quotes in a row only the first.
+    /// Appends a range of its own bytes, with doubled quotes reduced to one.
     mutating func appendUnescaped(_ range: Range<Int>) {
         var index = range.lowerBound
         while index < range.upperBound {

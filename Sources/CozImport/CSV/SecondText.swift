@@ -1,16 +1,17 @@
-// A moment in words beside the same in milliseconds: does it say the same?
+// Checks whether a time as text repeats the time in milliseconds next to it.
 
 internal import CozDB
 
-/// The text of a moment, `2020-02-25T18:18:31.262`, compared without making it for each row.
+/// Compares texts such as `2020-02-25T18:18:31.262` with a time. Caches the text of the second,
+/// which is mostly the same from row to row.
 struct SecondText {
-    /// Seconds since 1970 that the words are of; nil: none yet.
+    /// The cached second, since 1970; nil at first.
     private var second: Int64?
-    /// The twenty bytes up to and including the point, eight a word.
+    /// The first twenty bytes of the text, through the decimal point: 8, 8 and 4 bytes.
     private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
 
-    /// Whether a cell says the same as the milliseconds. Old exports wrote the fraction without
-    /// zeros in front: `.12` is twelve milliseconds.
+    /// Whether a cell is the text of `milliseconds`. Old exports omit leading zeros of the
+    /// fraction: `.12` means twelve milliseconds.
     @inline(__always) mutating func agrees(
         _ bytes: PaddedBytes, _ cell: Range<Int>, _ milliseconds: Int64
     ) -> Bool {
@@ -43,7 +44,7 @@ struct SecondText {
 }
 
 extension Int64 {
-    /// The quotient, rounded down; `divisor` above 0.
+    /// The quotient, rounded down; `divisor` must be positive.
     fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

@@ -1,14 +1,14 @@
-// What makes two rows of one millisecond the same row.
+// Hashes rows, to find rows of one millisecond that are the same.
 
 internal import CozDB
 
 extension TimedRows {
-    /// A number that rows have in common where they say the same, and practically never otherwise:
-    /// sixty-four bits, and only rows of one millisecond are compared.
+    /// Returns a hash that is equal for rows with the same content. Only rows of one millisecond
+    /// are compared, so 64 bits make a collision practically impossible.
     ///
-    /// Columns count by their names, in any order; empty cells, the time, and words that agree
-    /// with it do not count. So a row is the same in an old and a new export, and with or without
-    /// what the server adds.
+    /// Columns are hashed by name and in any order. Empty cells, the time, and a text that repeats
+    /// the time are ignored. So a row has the same hash in old and new exports, with or without the
+    /// columns that the server adds.
     ///
     /// - Parameter milliseconds: the time of the row.
     package mutating func identity(
@@ -28,15 +28,15 @@ extension TimedRows {
     }
 }
 
-/// A named value as a number, for sums over the cells of a row in any order. FNV-1a of 64 bits
-/// (Fowler, Noll, Vo), mixed at the end so that sums stay apart.
+/// A hash of a named value. Sums of such hashes identify a row whatever the order of its cells.
+/// 64-bit FNV-1a (Fowler, Noll, Vo) with a final mix, so that sums rarely collide.
 package struct IdentityHash {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// - Parameter name: of the value; the value's bytes follow by `combine`.
+    /// - Parameter name: the name of the value. Pass the bytes of the value to `combine`.
     package init(_ name: String) {
         for byte in name.utf8 { combine(byte) }
-        // No text has this byte: a name and a value cannot run into each other.
+        // This byte is not in valid UTF-8, so it separates the name from the value.
         combine(0xFF)
     }
 

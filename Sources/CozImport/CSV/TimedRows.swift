@@ -1,15 +1,14 @@
-// Rows of sensor streams to points: a time in milliseconds, and cells whose meaning is that of
-// their column. The inner loop of an import of such files; which rows may share a moment is not
-// decided here.
+// Converts rows of sensor streams to points: a time in milliseconds, and columns of fixed kinds.
+// This is the inner loop of such imports. The caller orders rows within a millisecond.
 
 package import CozDB
 
-/// A column of timed rows: what its cells are, and the numbers that its field has in the batch.
+/// A column of timed rows: its kind and name, and its handles in the batch.
 package struct TimedColumn {
     package enum Kind: Sendable {
-        /// Milliseconds since 1970 UTC. The first column of this kind gives the time of the row.
+        /// Milliseconds since 1970 UTC. The first such column is the time of the row.
         case milliseconds
-        /// The same moment in words. Not stored where it says what the milliseconds say.
+        /// The time of the row as text. Stored only if it differs from the milliseconds.
         case moment
         case float
         case integer
@@ -21,7 +20,7 @@ package struct TimedColumn {
     fileprivate var float = WriteBatch.ColumnHandle.none
     fileprivate var integer = WriteBatch.ColumnHandle.none
     fileprivate var text = WriteBatch.ColumnHandle.none
-    /// The last text and the bits of its handle; of use while bytes and batch are the same.
+    /// The range of the last text and the bits of its handle; valid for one block and batch.
     fileprivate var lastText: Range<Int>?
     fileprivate var lastBits: UInt64 = 0
 
@@ -31,30 +30,30 @@ package struct TimedColumn {
     }
 }
 
-/// Makes points of the rows of a tokenizer's blocks.
+/// Converts the rows of a tokenizer's blocks to points.
 package struct TimedRows {
     /// Why `add` returned.
     package enum Pause: Equatable {
         /// All rows were read.
         case end
-        /// The batch has as many points as it may have.
+        /// The batch is full.
         case full
-        /// The row is not later than the last one, or not before `limit`: the caller decides where
-        /// in the millisecond it goes, and hands it in with `addRow`.
+        /// The row is not later than `latest`, or not before `limit`. The caller chooses its place
+        /// in the millisecond and passes it to `addRow`.
         case moment(milliseconds: Int64)
     }
 
-    /// Rows with other numbers of cells are refused.
+    /// The columns of each row. Rows with another number of cells are refused.
     package private(set) var columns: [TimedColumn]
-    /// Milliseconds of the latest row so far; nil: none.
+    /// Milliseconds of the latest row so far; nil if none.
     package var latest: Int64?
-    /// Milliseconds from which on rows are the caller's to place.
+    /// The caller places all rows from this time on, in milliseconds.
     package var limit = Int64.min
-    /// Index in the block of the row that got a place last, stored or not; nil: none of this block.
+    /// Index in the block of the row that was placed last, stored or not; nil if none.
     package private(set) var lastPlaced: Int?
 
     let timeColumn: Int
-    /// A text that all rows have beside their cells; nil: none.
+    /// A field with the same text in all rows; nil if none.
     let constant: (name: String, value: String)?
     var second = SecondText()
     private var tagSet = WriteBatch.TagSetHandle.none
@@ -62,8 +61,8 @@ package struct TimedRows {
     private var constantBits: UInt64 = 0
 
     /// - Parameters:
-    ///   - columns: at least one of them with milliseconds.
-    ///   - constant: a field with a text that all rows have.
+    ///   - columns: the columns in order; at least one has milliseconds.
+    ///   - constant: a field with the same text in all rows.
     package init(_ columns: [TimedColumn], constant: (name: String, value: String)? = nil) {
         guard let time = columns.firstIndex(where: { $0.kind == .milliseconds }) else {
             preconditionFailure("no column with the time")
@@ -73,12 +72,13 @@ package struct TimedRows {
         timeColumn = time
     }
 
-    /// Times whose whole seconds can be stored, and what is added to them as well.
+    /// Accepted times in milliseconds. One second less at each end keeps a time plus its ordinal in
+    /// the range of `Timestamp`.
     package static let range =
         1000 * (Timestamp.min.nanoseconds / 1_000_000_000 + 1)...1000
         * (Timestamp.max.nanoseconds / 1_000_000_000 - 1)
 
-    /// Gets numbers from a batch that was emptied, or is another one.
+    /// Gets handles from a new or emptied batch.
     package mutating func bind(
         to batch: inout WriteBatch, experiment: WriteBatch.ExperimentHandle,
         tagSet: WriteBatch.TagSetHandle
@@ -98,17 +98,17 @@ package struct TimedRows {
         constantBits = batch.string(constant.value.utf8.span).bits
     }
 
-    /// A block begins: its bytes are others than those of the one before.
+    /// Begins a block. Text ranges of the previous block are no longer valid.
     package mutating func beginBlock() {
         lastPlaced = nil
         for index in columns.indices { columns[index].lastText = nil }
     }
 
-    /// Adds rows until one of them needs a decision.
+    /// Adds rows until the caller must decide on one.
     ///
     /// - Parameters:
-    ///   - next: index of the row to begin with; afterwards that of the first row not read.
-    ///   - points: of the batch, stored or refused, at which it is full.
+    ///   - next: index of the first row to add; on return, index of the first row not added.
+    ///   - points: points in the batch, stored or refused, at which it is full.
     package mutating func add(
         _ block: CSVBlock, from next: inout Int, into batch: inout WriteBatch, points: Int
     ) -> Pause {
@@ -133,7 +133,7 @@ package struct TimedRows {
         return .end
     }
 
-    /// The time of a row; nil where it has the wrong number of cells, or no time.
+    /// Returns the time of a row; nil if it has the wrong number of cells or no valid time.
     @inline(__always) package func time(of row: CSVRow, in block: CSVBlock) -> Int64? {
         guard row.cells.count == columns.count,
             let milliseconds = TimedRows.milliseconds(
@@ -143,9 +143,11 @@ package struct TimedRows {
         return milliseconds
     }
 
-    /// Adds a row at a place in its millisecond. Its time was handed out by `add`.
+    /// Adds a row at a place in its millisecond.
     ///
-    /// - Parameter ordinal: nanoseconds to add, below a million.
+    /// - Parameters:
+    ///   - milliseconds: the time of the row, as `add` returned it.
+    ///   - ordinal: nanoseconds to add, below a million.
     package mutating func addRow(
         _ index: Int, of block: CSVBlock, _ milliseconds: Int64, ordinal: Int,
         into batch: inout WriteBatch
@@ -176,7 +178,7 @@ package struct TimedRows {
             tagSet: tagSet, time: milliseconds * 1_000_000 + Int64(ordinal), line: row.line)
     }
 
-    /// Adds the value of a cell that is not empty; false for bytes that are no text.
+    /// Adds the value of a non-empty cell; false if it is not valid UTF-8.
     @inline(__always) private mutating func addCell(
         _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, _ milliseconds: Int64,
         into batch: inout WriteBatch
@@ -199,7 +201,7 @@ package struct TimedRows {
         }
     }
 
-    /// A text, found without hashing where it is the same as in the row before.
+    /// Adds a text. Skips hashing if it equals the last text of the column.
     @inline(__always) private mutating func addText(
         _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, into batch: inout WriteBatch
     ) -> Bool {
@@ -217,8 +219,8 @@ package struct TimedRows {
         return true
     }
 
-    /// An integer, a number with blanks or a plus sign, or something that is no number: that goes
-    /// on as text, and is refused as a value of its field.
+    /// Adds an integer, a number with blanks or a plus sign, or a text that is not a number. Such a
+    /// text is appended as a string, and the database refuses it because of its type.
     @inline(never) private mutating func addOddNumber(
         _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, into batch: inout WriteBatch
     ) -> Bool {
@@ -239,7 +241,7 @@ package struct TimedRows {
 
     // MARK: Refusals
 
-    /// Why a row is none: it cannot be split, it has too many or too few cells, or no time.
+    /// Refuses a row that has a fault, the wrong number of cells, or no valid time.
     @inline(never) private func refuse(
         _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch
     ) {
@@ -267,11 +269,11 @@ package struct TimedRows {
 
     // MARK: Cells
 
-    /// Digits, perhaps with a sign or blanks around; nil for anything else.
+    /// Parses digits, optionally with a sign and surrounding blanks; nil for anything else.
     @inline(__always) package static func milliseconds(
         _ bytes: PaddedBytes, _ cell: Range<Int>
     ) -> Int64? {
-        // Thirteen digits are the rule from 2001 to 2286.
+        // Times from 2001 to 2286 have thirteen digits.
         let start = cell.lowerBound
         if cell.count == 13, NumberParsing.isEightDigits(bytes.word(start)) {
             var value: UInt64 = 0
@@ -281,7 +283,7 @@ package struct TimedRows {
         return integer(bytes, trimmed(bytes, cell))
     }
 
-    /// A whole number that fits; nil for anything else.
+    /// Parses an integer of 64 bits; nil for anything else.
     private static func integer(_ bytes: PaddedBytes, _ cell: Range<Int>) -> Int64? {
         guard let first = cell.first else { return nil }
         let isNegative = bytes[first] == UInt8(ascii: "-")

@@ -1,29 +1,29 @@
-// A JSON document, or several, read from a file through a buffer that holds what is asked to stay.
+// Reads JSON documents from a file through a buffer that can retain a range of bytes.
 
 package import CozDB
 
-/// Feeds a scanner from a file, with as much memory as the longest token or kept piece needs.
+/// Feeds a scanner from a file. Memory is bounded by the longest token or retained range.
 package struct JSONInput: ~Copyable {
-    /// Bytes asked for in one read: few enough to be in the processor's cache when parsed.
+    /// Bytes per read: few enough to be in the processor's cache when parsed.
     static let chunkSizeBytes = 1 << 18
 
-    /// The scanner; indices of its tokens hold until `next` is called again, and as long as
-    /// `keep` says.
+    /// The scanner. Indices of a token are valid until the next call of `next`, or longer with
+    /// `keep`.
     package var scanner: JSONScanner
-    /// Most bytes that a token, or what is kept, may have.
+    /// Maximum bytes of a token or of the retained range.
     package let keptSizeBytesMax: Int
 
     private var buffer = PaddedBuffer(capacity: 1 << 16)
-    /// A place in the file that is known, and its index in the buffer.
+    /// The last position computed, and its index in the buffer.
     private var known = JSONPlace()
     private var knownIndex = 0
-    /// From where on the bytes stay in the buffer; nil: from the token that is read.
+    /// Start of the retained range; nil: only the current token is retained.
     private var kept: Int?
     private var isFileStart = true
 
     /// - Parameters:
-    ///   - acceptsTrailingCommas: one comma before a closing bracket is passed over.
-    ///   - keptSizeBytesMax: most bytes that a token, or what is kept, may have.
+    ///   - acceptsTrailingCommas: whether one comma before a closing bracket or brace is allowed.
+    ///   - keptSizeBytesMax: maximum bytes of a token or of the retained range.
     package init(acceptsTrailingCommas: Bool = false, keptSizeBytesMax: Int = 64 << 20) {
         self.keptSizeBytesMax = keptSizeBytesMax
         scanner = JSONScanner(
@@ -33,7 +33,7 @@ package struct JSONInput: ~Copyable {
 
     /// Reads bytes in memory instead of a file.
     ///
-    /// - Parameters: as of the other initializer.
+    /// - Parameters: as in the other initializer.
     package init(
         bytes: Span<UInt8>, acceptsTrailingCommas: Bool = false,
         acceptsSeveralDocuments: Bool = true
@@ -47,7 +47,7 @@ package struct JSONInput: ~Copyable {
         skipByteOrderMark()
     }
 
-    /// A file begins; what was left of the one before is forgotten.
+    /// Begins a file and forgets the previous one.
     package mutating func begin() {
         buffer.removeAll()
         (known, knownIndex) = (JSONPlace(), 0)
@@ -58,10 +58,10 @@ package struct JSONInput: ~Copyable {
         scanner.restart(at: 0)
     }
 
-    /// Reads one token; never `incomplete`.
+    /// Reads one token; never returns `incomplete`.
     ///
-    /// - Parameter file: nil where the bytes are in memory.
-    /// - Throws: as `InputFile.read`; `limitExceeded` where a token, or what is kept, is longer
+    /// - Parameter file: the file; nil if the bytes are in memory.
+    /// - Throws: as `InputFile.read`; `limitExceeded` if a token or the retained range is longer
     ///   than `keptSizeBytesMax`.
     @inline(__always)
     package mutating func next(from file: InputFile?) throws(DatabaseError) -> JSONToken {
@@ -72,22 +72,22 @@ package struct JSONInput: ~Copyable {
         }
     }
 
-    /// What is read stays in the buffer from an index on, until `release`. Indices change when
-    /// more is read: by as much as `keptStart` does.
+    /// Retains the bytes from `index` on until `release`. Reading more can shift indices, by the
+    /// same amount as `keptStart`.
     package mutating func keep(from index: Int) {
         kept = index
     }
 
-    /// Where what is kept begins now.
+    /// The current start of the retained range.
     package var keptStart: Int { kept ?? scanner.index }
 
-    /// Nothing needs to stay.
+    /// Ends retention.
     package mutating func release() {
         kept = nil
     }
 
-    /// The place of an index of the buffer in the file. Each byte is looked at once while the
-    /// indices asked for rise.
+    /// Returns the file position of a buffer index. Indices must not decrease from call to call;
+    /// each byte is scanned once.
     package mutating func place(of index: Int) -> JSONPlace {
         guard index >= knownIndex else { return known }
         known.advance(over: knownIndex..<Swift.min(index, buffer.count), of: buffer.bytes)
@@ -95,13 +95,13 @@ package struct JSONInput: ~Copyable {
         return known
     }
 
-    /// `line 3, column 7: found "}", expected a value`: what is wrong after `invalid`.
+    /// Describes the error after `invalid`: `line 3, column 7: found "}", expected a value`.
     package mutating func problemMessage() -> String {
         let problem = scanner.problem
         return "\(place(of: problem.index).description): \(problem.message(in: scanner.text))"
     }
 
-    /// The same for a scanner that was taken out, after it said `incomplete`.
+    /// Refills the buffer for a scanner that was moved out and returned `incomplete`.
     package mutating func refill(
         _ taken: inout JSONScanner, from file: InputFile?
     ) throws(DatabaseError) {
@@ -110,7 +110,7 @@ package struct JSONInput: ~Copyable {
         try refill(from: file)
     }
 
-    /// Adds the next bytes of the file behind those that are still needed.
+    /// Reads the next bytes of the file into the buffer and drops bytes that are not retained.
     ///
     /// - Throws: as `next`.
     package mutating func refill(from file: InputFile?) throws(DatabaseError) {
@@ -132,7 +132,7 @@ package struct JSONInput: ~Copyable {
                 file: file.name)
         }
         let before = buffer.count
-        // What is long gets longer in steps of its own length, so that it is not scanned often.
+        // Doubling limits how often a long token is scanned.
         let wanted = Swift.max(JSONInput.chunkSizeBytes, before)
         unsafe try buffer.append(upTo: wanted) { (target) throws(DatabaseError) -> Int in
             unsafe try file.read(into: target)
@@ -142,12 +142,13 @@ package struct JSONInput: ~Copyable {
         if isFileStart { skipByteOrderMark() }
     }
 
-    // MARK: Going on after a problem
+    // MARK: Recovery
 
-    /// Passes over what is no JSON, after `invalid`: from where keeping began, else from what is
-    /// wrong, to the next line that begins with a bracket or brace. A document begins there.
+    /// Skips invalid input after `invalid`. Starts at the retained range, or at the error if
+    /// nothing is retained. Ends at the next line that begins with a bracket or brace, where a new
+    /// document begins.
     ///
-    /// - Returns: the first bytes of what was passed over, at most `sizeBytesMax`.
+    /// - Returns: the first skipped bytes, at most `sizeBytesMax`.
     /// - Throws: as `InputFile.read`.
     package mutating func recover(
         from file: InputFile?, sizeBytesMax: Int
@@ -172,7 +173,7 @@ package struct JSONInput: ~Copyable {
         return passed
     }
 
-    /// Whether a bracket or brace at an index is the first byte of its line, blanks apart.
+    /// Whether there is a bracket or brace at an index with only blanks before it on its line.
     private func isBeginning(_ index: Int) -> Bool {
         let bytes = buffer.bytes
         guard bytes[index] == openingBrace || bytes[index] == openingBracket else { return false }
@@ -181,7 +182,7 @@ package struct JSONInput: ~Copyable {
         return before > 0 && bytes[before - 1] == newline
     }
 
-    /// Where a line begins, behind blanks, with a bracket or brace.
+    /// Returns the index of the next bracket or brace that begins a line, after optional blanks.
     private func nextBeginning(from start: Int) -> Int? {
         let bytes = buffer.bytes
         var index = start
@@ -193,7 +194,8 @@ package struct JSONInput: ~Copyable {
         return nil
     }
 
-    /// The last newline, which may be the one before a beginning; else the end.
+    /// Returns the index of the last newline, which may precede such a line; the end of the buffer
+    /// if there is none.
     private func lastNewline(from start: Int) -> Int {
         let bytes = buffer.bytes
         return bytes.lastIndex(of: newline, in: start..<bytes.count) ?? bytes.count

@@ -1,31 +1,31 @@
-// A JSON document as a tree in memory, with the place of each node: for small documents, such as
-// definitions of surveys. What is large is read token by token (JSONScanner).
+// A small JSON document, such as a survey definition, as a tree in memory with the position of each
+// node. Large documents are read token by token (JSONScanner).
 
 package import CozDB
 
-/// A value of a JSON document and where it stands.
+/// A value of a JSON document and its position.
 package struct JSONNode: Equatable, Sendable {
     package enum Contents: Equatable, Sendable {
         case null
         case boolean(Bool)
-        /// A number without fraction and exponent that fits.
+        /// A number without fraction and exponent that fits in Int64.
         case integer(Int64)
         case float(Double)
         case string(String)
         case array([JSONNode])
-        /// In the order in which they were written; names may stand twice.
+        /// In document order; names may be duplicated.
         case object([JSONMember])
     }
 
     package var value: Contents
     package var place: JSONPlace
 
-    /// Reads one document; strict, as `JSONScanner`.
+    /// Parses one document, as strictly as `JSONScanner`.
     ///
     /// - Parameters:
-    ///   - acceptsTrailingCommas: one comma before a closing bracket is passed over.
-    ///   - file: named in errors.
-    /// - Throws: `usage` with line and column of what is wrong, its byte offset as `offset`.
+    ///   - acceptsTrailingCommas: whether one comma before a closing bracket or brace is allowed.
+    ///   - file: the file name for errors.
+    /// - Throws: `usage` with line and column of the error, and its byte offset as `offset`.
     package static func parse(
         _ bytes: Span<UInt8>, acceptsTrailingCommas: Bool = false, file: String? = nil
     ) throws(DatabaseError) -> JSONNode {
@@ -33,7 +33,7 @@ package struct JSONNode: Equatable, Sendable {
         return try parser.document()
     }
 
-    /// The same for text.
+    /// Parses one document from a string.
     package static func parse(
         _ text: String, acceptsTrailingCommas: Bool = false, file: String? = nil
     ) throws(DatabaseError) -> JSONNode {
@@ -41,9 +41,9 @@ package struct JSONNode: Equatable, Sendable {
             text.utf8.span, acceptsTrailingCommas: acceptsTrailingCommas, file: file)
     }
 
-    // MARK: What it holds
+    // MARK: Access
 
-    /// The value under a name; the last of several, as most readers of JSON have it.
+    /// The value of a name; the last one of duplicates, as in most JSON parsers.
     package subscript(name: String) -> JSONNode? {
         members?.last { $0.key.utf8.elementsEqual(name.utf8) }?.value
     }
@@ -64,7 +64,7 @@ package struct JSONNode: Equatable, Sendable {
         if case .integer(let number) = value { number } else { nil }
     }
 
-    /// A number of either kind.
+    /// The value of an integer or float.
     package var number: Double? {
         switch value {
         case .integer(let number): Double(number)
@@ -79,7 +79,7 @@ package struct JSONNode: Equatable, Sendable {
 
     package var isNull: Bool { value == .null }
 
-    /// What it is, for messages: `a string`, `an object`.
+    /// The kind for error messages, such as `a string` or `an object`.
     package var kind: String {
         switch value {
         case .null: "null"
@@ -92,21 +92,19 @@ package struct JSONNode: Equatable, Sendable {
     }
 }
 
-/// A name in an object with its value.
+/// A name and its value in an object.
 package struct JSONMember: Equatable, Sendable {
     package var key: String
-    /// Where the name stands.
     package var place: JSONPlace
     package var value: JSONNode
 }
 
 /// Builds a tree from tokens.
 private struct JSONTreeParser: ~Copyable {
-    /// What the scanner reads.
     private var buffer: PaddedBuffer
     private var scanner: JSONScanner
     private let file: String?
-    /// The place of the token read last.
+    /// The position of the last token.
     private var place = JSONPlace()
     private var placeIndex = 0
 
@@ -168,7 +166,7 @@ private struct JSONTreeParser: ~Copyable {
         }
     }
 
-    /// Each byte is looked at once, however many nodes there are.
+    /// Returns the position of the last token. Each byte is scanned once in all.
     private mutating func placeOfToken() -> JSONPlace {
         place.advance(over: placeIndex..<Swift.max(placeIndex, scanner.start), of: scanner.text)
         placeIndex = Swift.max(placeIndex, scanner.start)

@@ -1,17 +1,17 @@
-// Where something stands in a JSON document, and what is wrong there.
+// Errors and positions in JSON documents.
 
 internal import CozDB
 
-/// Why bytes are no JSON.
+/// Why bytes are not valid JSON.
 package struct JSONProblem: Sendable {
-    /// Index of the byte that is wrong; the count of the bytes where they end too early.
+    /// Index of the invalid byte, or the number of bytes if they end too early.
     package var index: Int
     /// What was expected there, in words.
     package var expected: StaticString
 
-    /// `found "}", expected a value`.
+    /// Returns a message such as `found "}", expected a value`.
     ///
-    /// - Parameter text: what was read.
+    /// - Parameter text: the bytes that were scanned.
     package func message(in text: PaddedBytes) -> String {
         "found \(found(text)), expected \(expected)"
     }
@@ -23,7 +23,7 @@ package struct JSONProblem: Sendable {
         let end = Swift.min(index + 20, text.count)
         var bytes = text.copy(index..<end)
         if let cut = bytes.firstIndex(where: { $0 < 0x20 }) { bytes.removeSubrange(cut...) }
-        // What is cut off in the middle of a character is left out.
+        // Drop a character that is cut off at the end.
         while let last = bytes.last, last >= 0x80, String(validating: bytes, as: UTF8.self) == nil {
             bytes.removeLast()
         }
@@ -40,19 +40,19 @@ package struct JSONProblem: Sendable {
     }
 }
 
-/// A place in a document, for people.
+/// A position in a document, for error messages.
 package struct JSONPlace: Equatable, Sendable {
-    /// Bytes before it.
+    /// Byte offset, from 0.
     package var offset = 0
     /// From 1.
     package var line = 1
     /// Byte in the line, from 1.
     package var column = 1
 
-    /// The place of the first byte.
+    /// Creates the position of the first byte.
     package init() {}
 
-    /// Goes on over bytes that begin here.
+    /// Moves forward over a range of bytes that begins at this position.
     package mutating func advance(over range: Range<Int>, of text: PaddedBytes) {
         offset += range.count
         var index = range.lowerBound
@@ -64,13 +64,13 @@ package struct JSONPlace: Equatable, Sendable {
         column += range.upperBound - index
     }
 
-    /// The place of an index, where this is the place of another one before it.
+    /// Returns the position of `index`, if this is the position of `start`.
     package func advanced(from start: Int, to index: Int, of text: PaddedBytes) -> JSONPlace {
         var place = self
         place.advance(over: start..<Swift.min(index, text.count), of: text)
         return place
     }
 
-    /// `line 3, column 7`.
+    /// Such as `line 3, column 7`.
     package var description: String { "line \(line), column \(column)" }
 }

@@ -1,7 +1,7 @@
-// Numbers of JSON: whole ones exactly, all others as the nearest Double.
+// Scans JSON numbers: integers exactly, all others as the nearest Double.
 
 extension JSONScanner {
-    /// Reads a number. Its form is checked here; line protocol's parser is laxer.
+    /// Reads a number and checks its syntax. The parser of line protocol is less strict.
     mutating func number(_ start: Int) -> JSONToken {
         let isNegative = text[start] == NumberParsing.minus
         let first = isNegative ? start + 1 : start
@@ -40,7 +40,7 @@ extension JSONScanner {
             return finish(.integer, end)
         }
         if !hasExponent && digitCount <= 19 && mantissa >> 53 == 0 && exponent >= -22 {
-            // Clinger: both operands and therefore the rounded quotient are exact.
+            // Clinger: both operands are exact, so the division rounds correctly.
             let value = Double(mantissa) / NumberParsing.powersOfTen[-exponent]
             bits = (isNegative ? -value : value).bitPattern
             return finish(.float, end)
@@ -48,13 +48,13 @@ extension JSONScanner {
         return longNumber(start..<end, isWhole: !hasPoint && !hasExponent)
     }
 
-    /// Numbers with an exponent or with more digits than usual.
+    /// Reads a number with an exponent or with more digits than usual.
     @inline(never) private mutating func longNumber(
         _ range: Range<Int>, isWhole: Bool
     ) -> JSONToken {
         let isNegative = text[range.lowerBound] == NumberParsing.minus
         let first = isNegative ? range.lowerBound + 1 : range.lowerBound
-        // -0 is a float: an integer has no such zero.
+        // -0 is a float, because integers have no negative zero.
         if isWhole && text[first] != UInt8(ascii: "0"),
             let value = NumberParsing.integer(
                 text, first..<range.upperBound, isNegative: isNegative)
@@ -64,14 +64,14 @@ extension JSONScanner {
         }
         let number = NumberParsing.scan(text, at: range.lowerBound)
         guard number.kind == .float && number.end == range.upperBound else {
-            // What follows may be a suffix of line protocol, for which this is no place.
+            // The scan took a suffix of line protocol, which JSON does not have.
             return copiedNumber(range)
         }
         bits = number.bits
         return finish(.float, range.upperBound)
     }
 
-    /// The same for the digits alone.
+    /// Parses only the bytes of the number.
     private mutating func copiedNumber(_ range: Range<Int>) -> JSONToken {
         let digits = String(decoding: text.copy(range), as: UTF8.self)
         guard let value = Double(digits), value.isFinite else {

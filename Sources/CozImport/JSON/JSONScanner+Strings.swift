@@ -1,10 +1,10 @@
-// Strings of JSON: found eight bytes at a time, validated where they stand, unescaped only on
-// request and only where they have escapes.
+// Scans JSON strings eight bytes at a time and validates them in place. Strings are unescaped only
+// on request.
 
 extension JSONScanner {
-    /// Reads the string that begins with the quote at an index and notes its contents.
+    /// Scans the string whose opening quote is at `open` and sets `contents`.
     ///
-    /// - Returns: the index of the closing quote; -1 where `problem` says what is wrong.
+    /// - Returns: the index of the closing quote; -1 on failure, with the error in `problem`.
     mutating func scanString(_ open: Int) -> Int {
         let text = text
         var high: UInt64 = 0
@@ -38,7 +38,8 @@ extension JSONScanner {
         return index
     }
 
-    /// Bit 7 of the bytes of a word that are below 0x20; exact up to and including the first one.
+    /// Returns a mask with bit 7 set in each byte of `word` below 0x20. Exact only up to and
+    /// including the first match.
     @inline(__always) private static func controls(in word: UInt64) -> UInt64 {
         (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
     }
@@ -54,8 +55,8 @@ extension JSONScanner {
             : "a closing quote, or an escape such as \\n for a control character"
     }
 
-    /// Bytes of the escape at an index, both halves of a surrogate pair together; 0 where it is
-    /// none, with the problem noted.
+    /// Returns the size of the escape at an index, with both halves of a surrogate pair; 0 if it is
+    /// invalid, with the error in `problem`.
     private mutating func escapeSize(_ text: PaddedBytes, _ index: Int) -> Int {
         switch text[index + 1] {
         case quote, backslash, UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -81,7 +82,7 @@ extension JSONScanner {
         }
     }
 
-    /// The value of four hexadecimal digits, or -1.
+    /// Returns the value of four hexadecimal digits, or -1.
     private static func codeUnit(_ text: PaddedBytes, _ start: Int) -> Int {
         var value = 0
         for index in start..<(start + 4) {
@@ -97,16 +98,16 @@ extension JSONScanner {
 
     // MARK: Contents
 
-    /// Appends the text of the last string or key, without its escapes.
+    /// Appends the unescaped text of the last string or key.
     package func appendContents(to bytes: inout [UInt8]) {
         JSONScanner.append(text, contents, hasEscapes: hasEscapes, to: &bytes)
     }
 
-    /// The text of the last string or key.
+    /// The unescaped text of the last string or key.
     package var string: String {
         guard hasEscapes else {
             return text.withSpan(contents) { span in
-                // Sound: the bytes stay where they are during the call.
+                // Sound: the bytes stay in place during the call.
                 unsafe span.withUnsafeBufferPointer {
                     unsafe String(decoding: $0, as: UTF8.self)
                 }
@@ -117,7 +118,7 @@ extension JSONScanner {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether the last string or key is this text.
+    /// Whether the last string or key equals `word`.
     package func contentsEqual(_ word: StaticString) -> Bool {
         if !hasEscapes {
             return contents.count == word.utf8CodeUnitCount
@@ -126,7 +127,7 @@ extension JSONScanner {
         return string.utf8.elementsEqual(word.description.utf8)
     }
 
-    /// Appends what stands between the quotes of a string that the scanner accepted.
+    /// Appends the unescaped contents of a string that the scanner accepted.
     package static func append(
         _ text: PaddedBytes, _ range: Range<Int>, hasEscapes: Bool, to bytes: inout [UInt8]
     ) {
@@ -146,7 +147,7 @@ extension JSONScanner {
         }
     }
 
-    /// Appends what an escape stands for; its size.
+    /// Appends the character of an escape; returns the size of the escape.
     private static func appendEscape(
         _ text: PaddedBytes, _ index: Int, to bytes: inout [UInt8]
     ) -> Int {
@@ -173,7 +174,7 @@ extension JSONScanner {
     }
 
     private static func append(scalar: UInt32, to bytes: inout [UInt8]) {
-        // Always one: halves of pairs were refused by the scanner.
+        // Always valid: the scanner refuses unpaired surrogates.
         guard let scalar = Unicode.Scalar(scalar) else { return }
         bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.EncodedScalar())
     }

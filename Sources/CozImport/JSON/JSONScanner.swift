@@ -1,82 +1,81 @@
-// JSON (RFC 8259) as tokens, one call a token, without allocation. Numbers are in
-// JSONScanner+Numbers.swift, strings in JSONScanner+Strings.swift; JSONInput feeds it from a file.
+// A pull parser for JSON (RFC 8259), without allocation. JSONScanner+Numbers.swift reads numbers,
+// JSONScanner+Strings.swift strings; JSONInput feeds the scanner from a file.
 //
-// Strict: no trailing commas (unless asked for), comments, NaN, leading zeros, control characters
-// in strings or halves of surrogate pairs. Keys that stand twice are handed out twice: what that
-// means is for the reader of the tokens to say.
+// Strict: refuses trailing commas (unless allowed), comments, NaN, leading zeros, control
+// characters in strings and unpaired surrogates. Duplicate keys are all returned.
 
-/// What one step of the scanner found.
+/// The result of one step of the scanner.
 package enum JSONToken: UInt8, Sendable {
     case objectStart, objectEnd, arrayStart, arrayEnd
-    /// A name with its colon; the text is `contents`.
+    /// A name and its colon; the text is `contents`.
     case key
     /// The text is `contents`.
     case string
-    /// A number without fraction and exponent that Int64 holds; the value is `integer`.
+    /// A number without fraction and exponent that fits in Int64; the value is `integer`.
     case integer
-    /// Any other number, rounded to the nearest Double, which is `float`.
+    /// Any other number, rounded to the nearest Double; the value is `float`.
     case float
-    /// A number that no finite Double is near to, such as 1e400.
+    /// A number too large for a Double, such as 1e400.
     case hugeNumber
     case yes, no, null
-    /// Nothing but blanks is left; also where there was nothing else.
+    /// Only blanks are left.
     case end
-    /// The bytes end inside a token, and they are not the last ones. Nothing was read.
+    /// The bytes end inside a token, and more input follows. Nothing was consumed.
     case incomplete
-    /// The bytes are no JSON; `problem` says where and why. So will every later call.
+    /// The bytes are not valid JSON; see `problem`. All later calls return this too.
     case invalid
 }
 
-/// A pull parser over bytes in memory; a value without references, cheap to take out of a structure
-/// while many tokens are read. After `incomplete` give it `text` with more bytes, with
-/// `index` where the same byte lies now.
+/// A pull parser over bytes in memory. It holds no references, so it can be moved out of a
+/// structure cheaply while many tokens are read. After `incomplete`, set `text` to more bytes and
+/// `index` to the new index of the same byte.
 package struct JSONScanner {
-    /// Objects and arrays inside each other; documents that nest deeper are refused.
+    /// Maximum nesting depth of objects and arrays.
     package static let depthMax = 64
 
-    /// What is read.
     package var text: PaddedBytes
-    /// The next byte to be read.
+    /// Index of the next byte.
     package var index: Int
     /// Whether the input ends where `text` ends.
     package var isLast: Bool
 
-    /// Where the last token begins: the quote of a string.
+    /// Index where the last token begins; for a string, its quote.
     package internal(set) var start = 0
-    /// What stands between the quotes of the last string or key; the digits of the last number.
+    /// The range between the quotes of the last string or key, or the bytes of the last number.
     package internal(set) var contents = 0..<0
     /// Whether `contents` has escapes.
     package internal(set) var hasEscapes = false
     package internal(set) var problem = JSONProblem(index: 0, expected: "")
     /// Whether the problem is a comma before a closing bracket or brace.
     package private(set) var isTrailingComma = false
-    /// Objects and arrays that are open.
+    /// The number of open objects and arrays.
     package private(set) var depth = 0
 
-    /// Bits of the last number: of an Int64 after `integer`, of a Double after `float`.
+    /// The bits of the last number: an Int64 after `integer`, a Double after `float`.
     package internal(set) var bits: UInt64 = 0
-    /// A bit for each open object or array, the innermost lowest; 1: an object.
+    /// One bit per open object (1) or array (0), the innermost lowest.
     private var objects: UInt64 = 0
     private var expected = Expected.document
     private let acceptsTrailingCommas: Bool
     private let acceptsSeveralDocuments: Bool
 
     private enum Expected {
-        /// A value that is in nothing, or the end.
+        /// A value at the top level, or the end.
         case document
         case value, valueOrEnd, key, keyOrEnd
-        /// A comma or the end of what is open.
+        /// A comma, or the end of the open object or array.
         case comma
         case nothing
         case failed
     }
 
     /// - Parameters:
-    ///   - text: valid as long as the buffer that it was taken from does not change.
-    ///   - index: where the document begins.
+    ///   - text: valid until its buffer changes.
+    ///   - index: the start of the document.
     ///   - isLast: whether the input ends where `text` ends.
-    ///   - acceptsTrailingCommas: one comma before a closing bracket is passed over.
-    ///   - acceptsSeveralDocuments: one after the other, with blanks, newlines or nothing between.
+    ///   - acceptsTrailingCommas: whether one comma before a closing bracket or brace is allowed.
+    ///   - acceptsSeveralDocuments: whether documents may follow each other, with or without
+    ///     whitespace between them.
     package init(
         _ text: PaddedBytes, at index: Int = 0, isLast: Bool = true,
         acceptsTrailingCommas: Bool = false, acceptsSeveralDocuments: Bool = false
@@ -88,18 +87,17 @@ package struct JSONScanner {
         self.acceptsSeveralDocuments = acceptsSeveralDocuments
     }
 
-    /// The last number, where it was an `integer`.
+    /// The value after an `integer` token.
     package var integer: Int64 { Int64(bitPattern: bits) }
-    /// The last number, where it was a `float`.
+    /// The value after a `float` token.
     package var float: Double { Double(bitPattern: bits) }
 
-    /// Forgets what is open and begins a document at `index`, also after `invalid`.
+    /// Forgets all open objects and arrays and begins a document at `index`, even after `invalid`.
     package mutating func restart(at index: Int) {
         self.index = index
         (depth, objects, expected, isTrailingComma) = (0, 0, .document, false)
     }
 
-    /// Reads one token.
     package mutating func next() -> JSONToken {
         var index = skipBlanks(index)
         if expected == .comma {
@@ -197,7 +195,7 @@ package struct JSONScanner {
         return .key
     }
 
-    /// A value that ends before an index was read.
+    /// Records that a value ended before index `end`.
     @inline(__always) mutating func finish(_ token: JSONToken, _ end: Int) -> JSONToken {
         index = end
         expected = depth > 0 ? .comma : acceptsSeveralDocuments ? .document : .nothing
@@ -211,7 +209,8 @@ package struct JSONScanner {
         return .end
     }
 
-    /// The first byte that is no blank; a newline and then zeros stand behind the last byte.
+    /// Returns the index of the first non-blank byte. The newline and zeros after the last byte end
+    /// the loop.
     @inline(__always) private func skipBlanks(_ start: Int) -> Int {
         var index = start
         while true {
@@ -225,11 +224,11 @@ package struct JSONScanner {
         byte == space || byte == newline || byte == carriageReturn || byte == tab
     }
 
-    // MARK: Failing
+    // MARK: Errors
 
-    /// Notes what is wrong, unless more bytes could make it right.
+    /// Records an error, unless more input could make the bytes valid.
     @inline(never) mutating func fail(_ index: Int, _ reason: StaticString) -> JSONToken {
-        // No decision looks further ahead than the escapes of a surrogate pair.
+        // No check looks further ahead than a surrogate pair, which has twelve bytes.
         if !isLast && index + 12 > text.count { return .incomplete }
         problem = JSONProblem(index: Swift.min(index, text.count), expected: reason)
         expected = .failed

@@ -1,10 +1,10 @@
-// What the keys of JSON objects, and the columns of JSON tables, mean.
+// The meaning of the keys of JSON objects, and of the columns of JSON tables.
 
 internal import CozDB
 
-/// Where in an object a key stands: that alone can say what it means.
+/// The part of an object that contains a key.
 enum ObjectPlace: UInt8 {
-    /// In the object itself, beside everything else.
+    /// The object itself.
     case flat
     case fields
     /// Fields whose numbers are integers.
@@ -12,28 +12,27 @@ enum ObjectPlace: UInt8 {
     case tags
 }
 
-/// A key, or a column.
+/// A key of objects, or a column of a table.
 struct ObjectColumn {
     enum Role {
         case ignored, experiment, time, tag, field
     }
 
-    /// Of the tag or field.
+    /// The name of the tag or field.
     var name: [UInt8]
     var place: ObjectPlace
     var role: Role
-    /// Of several keys that can be the time, or the experiment, the one with the lowest rank is;
-    /// the others are fields.
+    /// Of several keys that may be the time or the experiment, the lowest rank is used; the others
+    /// are fields.
     var rank = 0
-    /// The type that was asked for.
+    /// The type that the options request.
     var type: FieldType?
 }
 
-/// The keys met so far.
 struct ObjectColumns {
     private let options: ImportOptions
     private let lookup: SchemaLookup
-    /// The tag that names participants.
+    /// The tag that identifies participants.
     let participantTag: [UInt8]
     private let ignored: Set<[UInt8]>
     private let tags: Set<[UInt8]>
@@ -52,11 +51,12 @@ struct ObjectColumns {
         for (name, type) in options.table.columnTypes { types[Array(name.utf8)] = type }
     }
 
-    /// The column of a key whose text the scanner read last.
+    /// Returns the column of the key that the scanner read last.
     ///
     /// - Parameters:
-    ///   - guess: the column that it may well be: the one that followed last time.
-    ///   - experiment: whose tags are known; nil: those of any.
+    ///   - guess: the likely column: the one after the previous column.
+    ///   - experiment: the experiment whose tags apply; nil: the experiment of the options, or else
+    ///     the tags of all experiments.
     mutating func column(
         _ scanner: JSONScanner, in place: ObjectPlace, guess: Int, experiment: [UInt8]?
     ) -> Int {
@@ -107,7 +107,8 @@ struct ObjectColumns {
         return column
     }
 
-    /// How good a name is for something; nil: not at all. An option leaves no choice.
+    /// Returns the rank of a name for a role; nil if it does not fit. A name given by an option is
+    /// the only choice.
     private func rank(of name: String, _ asked: String?, _ usual: [String]) -> Int? {
         if let asked { return asked.utf8.elementsEqual(name.utf8) ? 0 : nil }
         return usual.firstIndex { $0.utf8.elementsEqual(name.utf8) }

@@ -1,25 +1,24 @@
-// JSON as formats of an import, and how its files are known.
+// JSON input formats, and how their files are recognized.
 
 internal import CozDB
 
 extension InputFormat {
-    /// Rows as JSON objects, one a line or in arrays: flat, as `cozdb query` prints them
-    /// (`ImportOptions.table` says what keys are), or with `tags`, `fields` and `fields_int`, as
-    /// `cozdb export` does. Recognises both, where they begin with a row that has a time.
+    /// Rows as JSON objects, one per line or in arrays. Objects are flat, as `cozdb query` prints
+    /// them (`ImportOptions.table` gives the meaning of keys), or have `tags`, `fields` and
+    /// `fields_int`, as in `cozdb export`. Recognized by a first row that has a time.
     public static let ndjson = InputFormat(
         name: "ndjson", recognizes: { head, _ in ObjectFormats.isRows(head) },
         makeReader: { options in ObjectReader(options) })
 
-    /// Answers of InfluxDB 1.x: of its HTTP API, and of its shell with `-format json`.
-    /// Recognises documents that begin with `{"results":`.
+    /// Query results of InfluxDB 1.x, from its HTTP API or from its shell with `-format json`.
+    /// Recognized by documents that begin with `{"results":` or `{"error":`.
     public static let influxJSON = InputFormat(
         name: "influx-json", recognizes: { head, _ in ObjectFormats.isAnswer(head) },
         makeReader: { options throws(DatabaseError) in try ResultReader(options) })
 }
 
-/// How files of JSON are known.
 package enum ObjectFormats {
-    /// The answer of a query: `{"results":`, with blanks anywhere.
+    /// Whether a file is a query result, with blanks anywhere.
     static func isAnswer(_ head: [UInt8]) -> Bool {
         let text = withoutBlanks(head.prefix(400))
         return text.starts(with: "{\"results\":".utf8)
@@ -34,8 +33,8 @@ package enum ObjectFormats {
         return TableHeader.timeNames.contains { has("\"\($0)\"") }
     }
 
-    /// Whether the first object is a row as `cozdb export` writes it, to the byte: an app's payload
-    /// has blanks, another order or a time with an offset.
+    /// Whether the first object has exactly the form that `cozdb export` writes. Payloads of apps
+    /// have blanks, another order or a time with an offset.
     package static func isExport(_ head: [UInt8]) -> Bool {
         guard let line = firstObject(head), line.hasPrefix("{\"measurement\":\"") else {
             return false
@@ -44,7 +43,7 @@ package enum ObjectFormats {
             && contains(line, "Z\",\"fields\":{")
     }
 
-    /// The first line with an object, from its brace on; nil where something else comes first.
+    /// Returns the rest of the line from the first object on; nil if something else comes first.
     private static func firstObject(_ head: [UInt8]) -> String? {
         let start = head.starts(with: "\u{FEFF}".utf8) ? 3 : 0
         let text = head[start...].drop {

@@ -1,12 +1,11 @@
-// JSON objects, a row each, as a format of an import: an object a line, or arrays of them.
+// An input format of JSON objects, one object per row: one per line, or in arrays.
 
 internal import CozDB
 
-/// Reads rows that are objects.
 struct ObjectReader: PointReader {
     private let box: Box
 
-    /// What cannot be copied, as readers can.
+    /// A class, because decoders cannot be copied and readers can.
     private final class Box {
         var decoder: ObjectDecoder
 
@@ -24,7 +23,6 @@ struct ObjectReader: PointReader {
     }
 }
 
-/// The objects of a file.
 private struct ObjectDecoder: ~Copyable {
     private var input = JSONInput()
     private var rows: ObjectRows
@@ -61,7 +59,7 @@ private struct ObjectDecoder: ~Copyable {
         return false
     }
 
-    /// Reads the rest of an object whose brace was read last.
+    /// Reads the rest of an object whose opening brace was the last token.
     ///
     /// - Returns: whether it is a point, stored or refused.
     private mutating func readObject(
@@ -86,7 +84,7 @@ private struct ObjectDecoder: ~Copyable {
         }
     }
 
-    /// Reads members until the object ends; false where they are no JSON.
+    /// Reads members until the object ends; false if the JSON is invalid.
     private mutating func readMembers(
         _ place: ObjectPlace, _ file: InputFile
     ) throws(DatabaseError) -> Bool {
@@ -120,15 +118,15 @@ private struct ObjectDecoder: ~Copyable {
         row.add(token, input.scanner, column: column, rows.columns.all[column].name)
     }
 
-    /// What an object under the key read last holds; nil: nothing that is known.
+    /// The meaning of an object whose key was the last token; nil if unknown.
     private var innerPlace: ObjectPlace? {
         if input.scanner.contentsEqual("fields") { return .fields }
         if input.scanner.contentsEqual("fields_int") { return .integerFields }
         return input.scanner.contentsEqual("tags") ? .tags : nil
     }
 
-    /// Passes over the rest of an object or array whose first token was read last; false where it
-    /// is no JSON.
+    /// Skips the rest of an object or array whose first token was the last one; false if the JSON
+    /// is invalid.
     private mutating func skip(_ file: InputFile) throws(DatabaseError) -> Bool {
         var depth = 1
         while depth > 0 {

@@ -1,28 +1,27 @@
-// One row of JSON values, collected and then written as a point: the key that says the experiment
-// may come last.
+// One row of JSON values. It is collected first and then written as a point, because the key of the
+// experiment may come last.
 
 internal import CozDB
 
-/// A value as it was read.
+/// A JSON value and its column.
 struct ObjectCell {
     enum Kind {
         case integer, float, boolean, string
     }
 
-    /// Index of its column.
+    /// Index of the column.
     var column: Int
     var kind: Kind
-    /// Of numbers and booleans, as `WriteBatch.append` takes them.
+    /// The bits of a number or boolean, as `WriteBatch.append` takes them.
     var bits: UInt64
-    /// The text of strings and numbers, in `ObjectRow.texts`.
+    /// The text of the value, as a range of `ObjectRow.texts`.
     var text: Range<Int>
 }
 
-/// The values of one row.
 struct ObjectRow: ~Copyable {
     private(set) var cells: [ObjectCell] = []
     private var buffer = PaddedBuffer()
-    /// What makes the whole row unfit to be stored; nil: nothing.
+    /// Why the whole row must be refused; nil if it is valid.
     private(set) var problem: String?
 
     var texts: PaddedBytes { buffer.bytes }

@@ -1,45 +1,42 @@
-// Rows of JSON values to points of a batch.
+// Converts rows of JSON values to points of a batch.
 
 internal import CozDB
 
-/// Writes rows into batches.
 struct ObjectRows {
-    /// What became of a row.
     enum Outcome {
         case point
         case empty
         case refused(String)
     }
 
-    /// What all rows of a series have in common.
+    /// The common properties of all rows of a series.
     struct Series {
-        /// Nil where rows say it themselves.
+        /// Nil if each row names its experiment.
         var experiment: [UInt8]?
         var tags: [(name: String, value: String)] = []
     }
 
-    /// What is known of an experiment in one batch.
+    /// The state of an experiment in one batch.
     private struct Plan {
         var name: [UInt8]
         var handle: WriteBatch.ExperimentHandle
-        /// What is known of the columns that it has values of. Not by the numbers of columns: many
-        /// experiments and many columns must not cost their product.
+        /// The fields that have values, by column. A dictionary, because an array per experiment
+        /// would need memory for experiments times columns.
         var fields: [Int: Field] = [:]
-        /// Of the series of this number.
+        /// Tag sets of the series with number `series`, by the row's tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         var series = 0
-        /// Fields that were declared in the batch.
         var declared: Set<[UInt8]> = []
     }
 
-    /// A column as a field of one experiment.
+    /// The field of a column in one experiment.
     private struct Field {
         var type: FieldType?
-        /// In the batch, for that type; nil until it is used.
+        /// The batch's handle for that type; nil before its first use.
         var handle: WriteBatch.ColumnHandle?
     }
 
-    /// The field that a column was last, and in which plan.
+    /// The last field of a column, and its plan.
     private struct LastField {
         var plan = -1
         var field = Field()
@@ -59,11 +56,11 @@ struct ObjectRows {
     private var seriesNumber = 0
     private var plans: [Plan] = []
     private var planOfName: [[UInt8]: Int] = [:]
-    /// By columns.
+    /// Indexed by column.
     private var lastFields: [LastField] = []
     private var current = -1
     private var tagKey: [UInt8] = []
-    /// Types of fields that this import made.
+    /// The types of fields that are new in this import.
     private var found: [[UInt8]: FieldType] = [:]
 
     init(_ options: ImportOptions) {
@@ -76,7 +73,7 @@ struct ObjectRows {
         columns = ObjectColumns(options, lookup)
     }
 
-    /// The batch was emptied, or is another one.
+    /// Forgets the handles of the previous batch.
     mutating func forgetNumbers() {
         plans.removeAll(keepingCapacity: true)
         planOfName.removeAll(keepingCapacity: true)
@@ -88,7 +85,7 @@ struct ObjectRows {
 
     /// Adds one row.
     ///
-    /// - Throws: `usage` for a time that was surely not meant so.
+    /// - Throws: `usage` for a time that is implausible in the import's precision.
     mutating func add(
         _ row: borrowing ObjectRow, line: Int, to batch: inout WriteBatch
     ) throws(DatabaseError) -> Outcome {
@@ -126,7 +123,7 @@ struct ObjectRows {
         return .point
     }
 
-    /// The cell of the best column for a role; the last one of that column.
+    /// Returns the cell of the best column for a role; the last one if the key is duplicated.
     private func best(_ role: ObjectColumn.Role, _ row: borrowing ObjectRow) -> Int? {
         var best: Int?
         for (index, cell) in row.cells.enumerated() where columns.all[cell.column].role == role {
@@ -137,7 +134,7 @@ struct ObjectRows {
         return best
     }
 
-    /// Makes the plan of the row's experiment the current one.
+    /// Makes the plan of the row's experiment current; returns an error if there is no valid name.
     private mutating func select(
         _ cell: Int?, _ row: borrowing ObjectRow, _ batch: inout WriteBatch
     ) -> String? {
@@ -201,7 +198,7 @@ struct ObjectRows {
         return nil
     }
 
-    /// Finds out the type of the field in this batch's experiment, once.
+    /// Returns the field of a column in the current experiment; infers its type once.
     private mutating func resolve(_ cell: ObjectCell, _ column: ObjectColumn) -> Field {
         if cell.column < lastFields.count, lastFields[cell.column].plan == current {
             return lastFields[cell.column].field
@@ -237,8 +234,8 @@ struct ObjectRows {
         lastFields[column] = LastField(plan: current, field: field)
     }
 
-    /// The value for a field of a type. JSON does not tell 74 from 74.0: a whole number is an
-    /// integer where the field is one, or the key says so.
+    /// Returns the type and bits to store. JSON does not distinguish 74 from 74.0, so a whole
+    /// number is an integer only if the field is one or the key asks for it.
     private func value(
         _ cell: ObjectCell, _ texts: PaddedBytes, as type: FieldType?
     ) -> (FieldType, UInt64) {
@@ -246,7 +243,7 @@ struct ObjectRows {
         case .string: return (.string, 0)
         case .boolean: return (.boolean, cell.bits)
         case .float:
-            // A whole number beyond 64 bits, rounded: the text alone keeps what it was.
+            // An integer of more than 64 bits was rounded. Only its text is exact.
             let digits = cell.text.dropFirst(
                 texts[cell.text.lowerBound] == NumberParsing.minus ? 1 : 0)
             let isTooGreat = type == .integer && CellValue.isDigits(texts, digits)
@@ -255,13 +252,14 @@ struct ObjectRows {
             let number = Int64(bitPattern: cell.bits)
             let isWanted =
                 type == .integer || columns.all[cell.column].place == .integerFields
-            // What a float cannot hold stays what it is; the database sees whether it fits.
+            // An integer that a float cannot hold exactly stays one; the database checks whether it
+            // fits.
             if isWanted || number.magnitude > 1 << 53 { return (.integer, cell.bits) }
             return (.float, Double(number).bitPattern)
         }
     }
 
-    /// A field that is not there yet would get the type of a value that does not fit it.
+    /// Declares the type of a new field. Otherwise a value of another type would set it.
     private mutating func declare(
         _ column: ObjectColumn, _ type: FieldType, _ batch: inout WriteBatch
     ) {
@@ -297,7 +295,7 @@ struct ObjectRows {
             tags.insert((name, participant), at: 0)
         }
         for cell in row.cells where columns.all[cell.column].role == .tag {
-            // An empty tag is none, and takes nothing away.
+            // An empty tag counts as no tag and replaces nothing.
             if cell.text.isEmpty { continue }
             tags.append(
                 (

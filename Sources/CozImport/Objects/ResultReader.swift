@@ -1,13 +1,12 @@
-// InfluxDB 1.x's JSON answers as a format of an import: {"results":[{"series":[{"name", "tags",
-// "columns", "values"}]}]}, any number of documents, pretty or not.
+// An input format of InfluxDB 1.x query results: {"results":[{"series":[{"name", "tags", "columns",
+// "values"}]}]}, any number of documents, pretty-printed or not.
 
 internal import CozDB
 
-/// Reads answers of queries.
 struct ResultReader: PointReader {
     private let box: Box
 
-    /// What cannot be copied, as readers can.
+    /// A class, because decoders cannot be copied and readers can.
     private final class Box {
         var decoder: ResultDecoder
 
@@ -31,12 +30,11 @@ struct ResultReader: PointReader {
     }
 }
 
-/// The series of a file.
 private struct ResultDecoder: ~Copyable {
-    /// What is open around the token read last.
+    /// An open object or array around the current token.
     private enum Frame {
         case document, results, result, seriesList, series, values
-        /// Of no interest.
+        /// Any other object or array; ignored.
         case other
     }
 
@@ -82,7 +80,7 @@ private struct ResultDecoder: ~Copyable {
         return false
     }
 
-    // MARK: What is around rows
+    // MARK: Structure
 
     private mutating func open(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
         let isObject = token == .objectStart
@@ -104,7 +102,7 @@ private struct ResultDecoder: ~Copyable {
         }
     }
 
-    /// - Throws: `usage` where the value of "results", which was read last, is no array.
+    /// - Throws: `usage` if the value of "results", the last token, is not an array.
     private mutating func checkResults(_ file: InputFile) throws(DatabaseError) {
         guard frames.last == .document, key == "results" else { return }
         throw DatabaseError(
@@ -144,7 +142,7 @@ private struct ResultDecoder: ~Copyable {
         }
     }
 
-    /// - Throws: `usage` for an answer that is not that of SELECT.
+    /// - Throws: `usage` if the series is not the result of SELECT.
     private mutating func beginRows(_ file: InputFile) throws(DatabaseError) {
         let line = input.place(of: input.scanner.start).line
         let title = String(decoding: name, as: UTF8.self)
@@ -176,7 +174,7 @@ private struct ResultDecoder: ~Copyable {
 
     // MARK: Rows
 
-    /// Reads the rest of a row whose bracket was read last.
+    /// Reads the rest of a row whose opening bracket was the last token.
     ///
     /// - Returns: whether it is a point, stored or refused.
     private mutating func readRow(
@@ -224,7 +222,7 @@ private struct ResultDecoder: ~Copyable {
         }
     }
 
-    /// Refuses the row that is kept.
+    /// Refuses the retained row.
     private mutating func refuse(
         _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
     ) {
@@ -235,8 +233,8 @@ private struct ResultDecoder: ~Copyable {
                 source: batch.source, line: place.line, column: place.column))
     }
 
-    /// Behind what is no JSON nobody knows what a bracket means: the rest is refused, and nothing
-    /// of it is read. Its first bytes are kept.
+    /// Refuses the rest of the file and keeps its first bytes. After invalid JSON, the structure of
+    /// the rest is unknown.
     private mutating func refuseRest(
         _ file: InputFile, _ batch: inout WriteBatch
     ) throws(DatabaseError) {

@@ -1,25 +1,23 @@
-// The time of a row from the text of a cell: RFC 3339 and its relatives, numbers, patterns.
+// Parses the text of a cell as the time of a row: RFC 3339 and similar forms, numbers, patterns.
 
 internal import CozDB
 
-/// How the cells of a time column are read.
 struct CellTime {
-    /// What a cell turned out to be.
     enum Reading {
         case time(Int64)
-        /// Not a time: what was expected.
+        /// Not a time; the text says what was expected.
         case unreadable(String)
-        /// A number that makes no sensible time in this precision: what to do.
+        /// A number that is implausible in this precision; the text says what to do.
         case implausible(String)
     }
 
     var format: TableTimeFormat
-    /// Of numbers, where the format leaves it open.
+    /// The unit of numbers, unless the format defines it.
     let precision: TimestampPrecision
-    /// Of times without an offset; nil: UTC.
+    /// The time zone of times without an offset; nil: UTC.
     var zone: TimeZoneRules?
 
-    /// Reads a cell that is not empty.
+    /// Parses a non-empty cell.
     func read(_ text: PaddedBytes, _ range: Range<Int>) -> Reading {
         switch format {
         case .automatic:
@@ -64,7 +62,8 @@ struct CellTime {
         return .time(time.nanoseconds)
     }
 
-    /// Whether clocks never showed a local time: at the time made of it they show another.
+    /// Whether a local time does not exist because clocks were put forward. If so, clocks show
+    /// another local time at the time computed from it.
     private func isSkipped(_ civil: CivilTime, _ time: Timestamp, _ zone: TimeZoneRules) -> Bool {
         let whole = time.nanoseconds / 1_000_000_000
         let second = time.nanoseconds % 1_000_000_000 < 0 ? whole - 1 : whole
@@ -72,8 +71,8 @@ struct CellTime {
         return shown != civil.day * 86_400 + civil.seconds
     }
 
-    /// Seconds, milli- and microseconds of our days, taken for nanoseconds, are the first days of
-    /// 1970: nobody means that.
+    /// Rejects numbers that are implausible as nanoseconds. Current times in seconds, milliseconds
+    /// or microseconds, taken as nanoseconds, fall into January 1970.
     private func plausible(_ time: Int64, _ text: PaddedBytes, _ range: Range<Int>) -> Reading {
         guard precision == .nanoseconds, time.magnitude >= 100_000_000,
             time.magnitude < 100_000_000_000_000_000
@@ -90,8 +89,8 @@ struct CellTime {
 
     // MARK: Texts
 
-    /// Date and clock: `2025-10-15`, with `T`, `t` or a blank and a clock behind it, seconds and
-    /// their fraction optional, and an offset or UTC behind that; nil for everything else.
+    /// Parses a date such as `2025-10-15`, optionally followed by `T`, `t` or a blank and a time of
+    /// day. Seconds, their fraction, and a final offset or UTC are optional. nil for anything else.
     static func civil(_ text: PaddedBytes, _ range: Range<Int>) -> CivilTime? {
         guard range.count >= 10, text[range.lowerBound + 4] == UInt8(ascii: "-") else { return nil }
         var scan = CellScan(text, range)
@@ -127,7 +126,8 @@ struct CellTime {
         return civil.offsetSeconds != nil && scan.isAtEnd ? civil : nil
     }
 
-    /// A number of units since 1970, in nanoseconds, exactly; nil for everything else.
+    /// Parses a number of units since 1970 as nanoseconds; nil for anything else, and if it is not
+    /// exact.
     static func epoch(
         _ text: PaddedBytes, _ range: Range<Int>, _ unit: TimestampPrecision
     ) -> Int64? {

@@ -1,17 +1,17 @@
-// The text of a cell as a value of the type its column has.
+// Parses the text of a cell as a value of its column's type.
 
 internal import CozDB
 
-/// What the text of a cell is worth.
+/// The value of a cell.
 enum CellValue: Equatable {
     /// No value.
     case null
-    /// Bits as `WriteBatch.append` takes them; of strings the text itself is the value.
+    /// Bits as `WriteBatch.append` takes them; for strings the text itself is the value.
     case value(FieldType, bits: UInt64)
-    /// The text is no value of this type.
+    /// The text is not a value of the requested type.
     case mismatch
 
-    /// Reads a text that is not empty, and is no null.
+    /// Parses a text that is neither empty nor a null.
     static func read(
         _ text: PaddedBytes, _ range: Range<Int>, as type: FieldType,
         _ notation: TableColumn.Notation
@@ -25,8 +25,8 @@ enum CellValue: Equatable {
         }
     }
 
-    /// A whole number of 64 bits is an integer in columns of integers, a greater one no value;
-    /// everything else that is a number is a float, and the database sees whether it fits.
+    /// Parses a number. In integer columns, a whole number is an integer, or a mismatch if it
+    /// exceeds 64 bits. All other numbers are floats; the database checks whether they fit.
     @inline(__always) static func number(
         _ text: PaddedBytes, _ range: Range<Int>, isInteger: Bool
     ) -> CellValue {
@@ -36,7 +36,7 @@ enum CellValue: Equatable {
             let isNegative = text[start] == NumberParsing.minus
             let first = isNegative ? start + 1 : start
             if first < range.upperBound, CellValue.isDigits(text, first..<range.upperBound) {
-                // As a float it would be another number: the text alone keeps what it was.
+                // A float would round it. Only its text is exact.
                 guard
                     let value = NumberParsing.integer(
                         text, first..<range.upperBound, isNegative: isNegative)
@@ -55,7 +55,7 @@ enum CellValue: Equatable {
         range.allSatisfy { text[$0] &- 0x30 < 10 }
     }
 
-    /// `NaN` in a column of numbers is how pandas and R write that there is none.
+    /// Whether a text is `NaN`, in any case. pandas and R write it for missing numbers.
     static func isNaN(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
         range.count == 3 && text[range.lowerBound] | 0x20 == UInt8(ascii: "n")
             && text[range.lowerBound + 1] | 0x20 == UInt8(ascii: "a")
@@ -70,7 +70,7 @@ enum CellValue: Equatable {
         return true
     }
 
-    /// Numbers that are written in another way.
+    /// Parses a number in a notation other than plain.
     private static func number(
         _ text: PaddedBytes, _ range: Range<Int>, _ notation: TableColumn.Notation,
         isInteger: Bool
@@ -90,7 +90,7 @@ enum CellValue: Equatable {
         }
     }
 
-    /// `1h30m`, `-2.5us`: nanoseconds; nil for everything else.
+    /// Parses a duration such as `1h30m` or `-2.5us` as nanoseconds; nil for anything else.
     static func duration(_ text: PaddedBytes, _ range: Range<Int>) -> Int64? {
         let units: [(name: String, nanoseconds: Int64)] = [
             ("ns", 1), ("us", 1000), ("µs", 1000), ("μs", 1000), ("ms", 1_000_000),
@@ -118,7 +118,7 @@ enum CellValue: Equatable {
         return isNegative ? -total : total
     }
 
-    /// true and false in any case of letters, or as the notation says.
+    /// Parses true and false in any case, or as the notation defines them.
     static func boolean(
         _ text: PaddedBytes, _ range: Range<Int>, _ notation: TableColumn.Notation
     ) -> CellValue {

@@ -1,15 +1,15 @@
-// What the cells of each column look like, all of them: decides the types nobody declared.
+// Infers column types from all cells of a file, for fields without a declared type.
 
 internal import CozDB
 
-/// What was seen in the cells of one column.
+/// The kinds of values seen in one column.
 struct ColumnEvidence {
     private var hasNumber = false
     private var hasBoolean = false
     private var hasText = false
     private var hasNaN = false
 
-    /// Looks at a cell that is not empty.
+    /// Adds a non-empty cell.
     mutating func add(_ text: PaddedBytes, _ range: Range<Int>) {
         if hasText { return }
         switch text[range.lowerBound] {
@@ -31,14 +31,15 @@ struct ColumnEvidence {
         }
     }
 
-    /// The type that takes in all values as they are; nil where there are none.
+    /// The type that represents all values as they are; nil if there are none.
     var type: FieldType? {
         if hasText || hasNumber && hasBoolean { return .string }
         if hasBoolean { return hasNaN ? .string : .boolean }
         return hasNumber || hasNaN ? .float : nil
     }
 
-    /// A number that is only a number: not "007", and not more digits than a float keeps.
+    /// Whether a text is a number that a float represents as written: no leading zeros such as
+    /// "007", and no integers beyond 2^53.
     private static func isPlainNumber(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
         guard case .value(.float, _) = CellValue.number(text, range, isInteger: false) else {
             return false
@@ -55,18 +56,15 @@ struct ColumnEvidence {
     }
 }
 
-/// The columns of all tables of a file, in the order of the tables.
+/// The values seen in the columns of all tables of a file, in file order.
 struct ColumnSurvey {
     private var evidence: [[ColumnEvidence]] = []
-    /// Whether the end of the file was seen.
     var isComplete = false
 
-    /// A table begins.
     mutating func beginTable(columns: Int) {
         evidence.append(Array(repeating: ColumnEvidence(), count: columns))
     }
 
-    /// Looks at a row of the table begun last.
     mutating func add(_ row: CSVRow, of block: CSVBlock, _ layout: TableLayout, nulls: [[UInt8]]) {
         guard let table = evidence.indices.last else { return }
         for index in 0..<Swift.min(row.cells.count, layout.columns.count) {
@@ -81,7 +79,7 @@ struct ColumnSurvey {
         }
     }
 
-    /// The types of the columns of a table; nil where nothing was seen.
+    /// Returns the inferred types of a table's columns; nil for columns without values.
     func types(table: Int) -> [FieldType?] {
         table < evidence.count ? evidence[table].map(\.type) : []
     }

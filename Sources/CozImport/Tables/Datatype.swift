@@ -1,14 +1,12 @@
-// Datatypes of annotated CSV, and zones; their source is named in TableAnnotations.swift.
+// Datatypes and time zones of annotated CSV. TableAnnotations.swift names the source.
 
 internal import CozDB
 
-/// What the words of a `#datatype` line say of a column.
 enum Datatype {
-    /// Gives a column what a datatype says: role, type, how it is written, a default value behind
-    /// a `|`.
+    /// Applies a datatype to a column: role, type, notation, and a default value after a `|`.
     ///
     /// - Returns: whether the datatype is known.
-    /// - Throws: for a format of booleans that cannot be read.
+    /// - Throws: a reason, for a boolean format that cannot be parsed.
     static func apply(
         datatype: [UInt8], to column: inout TableColumn
     ) throws(TableProblem) -> Bool {
@@ -52,7 +50,7 @@ enum Datatype {
         return true
     }
 
-    /// nil: a number, or RFC 3339.
+    /// Returns the format of a `dateTime` column; nil: a number or RFC 3339.
     private static func timeFormat(_ format: String) -> TableTimeFormat? {
         switch format {
         case "": nil
@@ -62,12 +60,12 @@ enum Datatype {
         }
     }
 
-    /// The decimal sign, then what is to be left out: `,.` reads 1.234,5.
+    /// Parses the decimal separator and the characters to ignore: `,.` reads 1.234,5.
     private static func numberNotation(_ format: ArraySlice<UInt8>) -> TableColumn.Notation {
         .number(decimal: format.first ?? UInt8(ascii: "."), ignored: Array(format.dropFirst()))
     }
 
-    /// `true,yes,1:false,no,0`.
+    /// Parses a boolean format such as `true,yes,1:false,no,0`.
     private static func booleanNotation(
         _ format: ArraySlice<UInt8>
     ) throws(TableProblem) -> TableColumn.Notation {
@@ -82,7 +80,7 @@ enum Datatype {
         return .boolean(true: yes, false: no)
     }
 
-    /// A name of the tz database, `+0200`, or nothing for UTC.
+    /// Parses a name of the tz database or an offset such as `+0200`; nil: UTC.
     static func zone(_ name: String) throws(TableProblem) -> TimeZoneRules? {
         if name.isEmpty { return nil }
         do {

@@ -1,15 +1,14 @@
-// What the database knows already of experiments that a table has values of.
+// Looks up what the database knows of experiments in the input.
 
 internal import CozDB
 
-/// The schemas at the beginning of an import.
 struct SchemaLookup {
     private var schemas: [[UInt8]: ExperimentSchema] = [:]
-    /// Names that are a tag in some experiment, and a field in none.
+    /// Names that are a tag in some experiment and a field in none.
     private let tagsOfAny: Set<[UInt8]>
-    /// Declared of experiments that the import creates.
+    /// Declarations for experiments that the import creates.
     private let preset: FieldDeclarations?
-    /// What is stored under other names is known by these.
+    /// For the stored names of renamed columns.
     private let options: ImportOptions
 
     init(_ options: ImportOptions) {
@@ -31,15 +30,14 @@ struct SchemaLookup {
             .map { FieldDeclarations($0) }
     }
 
-    /// The type of a field: that of the values it has, or what was declared; nil: unknown.
+    /// Returns the type of a field, as stored or declared; nil if unknown.
     func type(of field: [UInt8], in experiment: [UInt8]) -> FieldType? {
         let name = options.storedName(of: String(decoding: field, as: UTF8.self))
         guard let schema = schemas[experiment] else { return preset?.declaration(of: name)?.type }
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }
 
-    /// Whether every row of an experiment has to have a value in this column: whether it is a tag
-    /// of the identity.
+    /// Whether a column is a tag of the experiment's identity, so that every row needs a value.
     func needs(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
         let identity =
@@ -47,9 +45,9 @@ struct SchemaLookup {
         return identity.names(Array(name.utf8))
     }
 
-    /// Whether a column is known as a tag: of the identity or beside it, and not as a field.
+    /// Whether a column is known as a tag, in or outside the identity, and not as a field.
     ///
-    /// - Parameter experiment: nil: of any.
+    /// - Parameter experiment: the experiment; nil: any experiment.
     func isTag(_ column: [UInt8], in experiment: [UInt8]?) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
         guard let experiment else { return tagsOfAny.contains(Array(name.utf8)) }
@@ -59,7 +57,7 @@ struct SchemaLookup {
 }
 
 extension Identity {
-    /// The tags that belong to the identity by name.
+    /// The tags that the identity lists by name.
     fileprivate var tagNames: [String] {
         switch self {
         case .participant(let name): [name]
@@ -68,7 +66,7 @@ extension Identity {
         }
     }
 
-    /// Whether a tag belongs to the identity by name.
+    /// Whether the identity lists a tag by name.
     func names(_ tag: [UInt8]) -> Bool {
         switch self {
         case .participant(let name): name.utf8.elementsEqual(tag)

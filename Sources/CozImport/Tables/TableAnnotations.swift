@@ -1,18 +1,17 @@
-// Annotated CSV: the lines above a header that say what its columns are.
+// The annotations of annotated CSV: lines above a header that define its columns.
 //
-// Source: InfluxDB 2 documentation, "Annotated CSV" and "Extended annotated CSV"; where that is
-// silent, what `influx write` does (influxdata/influxdb, pkg/csv2lp).
+// Source: InfluxDB 2 documentation, "Annotated CSV" and "Extended annotated CSV"; for cases that it
+// leaves open, the behavior of `influx write` (influxdata/influxdb, pkg/csv2lp).
 
 internal import CozDB
 
-/// The annotations of one table, collected until its header comes.
+/// The annotations of one table, collected until its header.
 struct TableAnnotations {
-    /// An annotation that is known.
     enum Word: String, CaseIterable {
         case group, datatype, defaults = "default", constant, timezone
 
-        /// The annotation that a first cell names, and what stands behind its name: it may be the
-        /// first column's. nil: none.
+        /// Parses the first cell of an annotation row. Returns the annotation and the text after
+        /// its name, which may belong to the first column; nil if there is no known annotation.
         static func read(_ cell: [UInt8]) -> (word: Word, rest: [UInt8])? {
             guard cell.first == UInt8(ascii: "#") else { return nil }
             let name = cell.dropFirst().prefix { $0 != space }
@@ -27,13 +26,12 @@ struct TableAnnotations {
     private var defaults: [[UInt8]] = []
     private var constants: [TableColumn] = []
     private var zone: TimeZoneRules?
-    /// Whether there are any.
     private(set) var isEmpty = true
 
-    /// Takes in an annotation row.
+    /// Adds an annotation row.
     ///
-    /// - Parameter cells: of the row; of the first one what stands behind the annotation's name.
-    /// - Throws: a reason, for datatypes and zones that are not known.
+    /// - Parameter cells: the cells of the row; the first one without the annotation's name.
+    /// - Throws: a reason, for unknown datatypes and time zones.
     mutating func add(_ word: Word, _ cells: [[UInt8]]) throws(TableProblem) {
         isEmpty = false
         switch word {
@@ -58,7 +56,8 @@ struct TableAnnotations {
         }
     }
 
-    /// `#constant,datatype,label,value`; `#constant,measurement,value` and the same for times.
+    /// Adds a row `#constant,datatype,label,value`; for measurements and times also
+    /// `#constant,measurement,value`.
     private mutating func addConstant(_ cells: [[UInt8]]) throws(TableProblem) {
         let cells = Array(cells.drop { $0.isEmpty })
         var column = TableColumn(name: cells.count > 1 ? cells[1] : [])
@@ -73,9 +72,9 @@ struct TableAnnotations {
         constants.append(column)
     }
 
-    /// The layout of the table whose header follows.
+    /// Returns the layout of the table whose header follows.
     ///
-    /// - Parameter names: the cells of the header; of the first one nothing is cut off.
+    /// - Parameter names: the complete cells of the header.
     func layout(
         _ names: [[UInt8]], line: Int, header: TableHeader
     ) throws(DatabaseError) -> TableLayout {
@@ -102,15 +101,15 @@ struct TableAnnotations {
         column.role = .ignored
         let datatype = index < datatypes.count ? datatypes[index] : []
         let isGroup = index < groups.count && groups[index].elementsEqual("true".utf8)
-        // Checked when the annotation came.
+        // `add` has checked the datatypes.
         _ = try? Datatype.apply(datatype: datatype, to: &column)
         if isGroup && (column.role == .field || column.role == .ignored) { column.role = .tag }
         return column
     }
 
-    /// Labels that begin with `_` mean what Flux means by them, whatever their type; not where a
-    /// datatype says which column is the measurement, as answers of Flux never do: there they are
-    /// names of tags and fields as any other.
+    /// Applies the meaning of Flux labels, which begin with `_`, regardless of their type. If a
+    /// datatype declares the measurement column, as Flux results never do, such labels are ordinary
+    /// names of tags and fields.
     private func resolveRoles(_ layout: inout TableLayout) {
         let isExtended = layout.index(of: .experiment) != nil
         func index(_ label: String) -> Int? {
@@ -139,7 +138,7 @@ struct TableAnnotations {
             } else if isUnpivoted, column.name.elementsEqual("_value".utf8) {
                 layout.columns[place].role = .fieldValue
             } else if column.role == .time {
-                // A second time is a text as any other.
+                // Another time column is stored as text.
                 layout.columns[place].role = isUnpivoted ? .ignored : .field
                 layout.columns[place].type = .string
             } else if isUnpivoted && column.role == .field {

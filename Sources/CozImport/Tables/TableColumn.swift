@@ -1,73 +1,71 @@
-// What one column of a table is, once its header was understood.
+// The columns of a table, as its header defines them.
 
 internal import CozDB
 
-/// One column.
 struct TableColumn {
-    /// What the cells mean.
+    /// The meaning of the cells.
     enum Role: Equatable {
         case ignored
         /// The name of the experiment.
         case experiment
         case time
-        /// The value of the tag that is called as the column.
+        /// A value of the tag with the column's name.
         case tag
-        /// All tags, as `influx` prints them: `host=a,region=b`.
+        /// All tags in one cell, as `influx` prints them: `host=a,region=b`.
         case tagList
-        /// A value of the field that is called as the column.
+        /// A value of the field with the column's name.
         case field
         /// The name of the field whose value is in the column `fieldValue`.
         case fieldName
         case fieldValue
     }
 
-    /// How the text of a value is written, where that is more than its type.
+    /// How a value of the type is written.
     enum Notation: Equatable {
         case plain
-        /// Whole numbers up to 2^64, of which those up to 2^63 can be stored.
+        /// Unsigned integers; values up to 2^63 - 1 can be stored.
         case unsigned
-        /// `1h30m`: an integer of nanoseconds.
+        /// A duration such as `1h30m`, stored as integer nanoseconds.
         case duration
-        /// The decimal sign, and bytes to be left out of numbers.
+        /// The decimal separator, and bytes to ignore in numbers.
         case number(decimal: UInt8, ignored: [UInt8])
-        /// Words for true and false; an empty list means all other words.
+        /// Words for true and false; an empty list stands for all other words.
         case boolean(true: [[UInt8]], false: [[UInt8]])
         /// A boolean by its first letter: t, y, 1 or f, n, 0.
         case initial
     }
 
-    /// Name of the tag or field, as UTF-8.
+    /// The name of the tag or field, in UTF-8.
     var name: [UInt8]
     var role = Role.field
-    /// Of a field; nil: as in the database, else as its values look.
+    /// The type of a field; nil: the type in the database, else inferred from the values.
     var type: FieldType?
     var notation = Notation.plain
-    /// What an empty cell means; empty: no value.
+    /// The value of an empty cell; empty: no value.
     var defaultValue: [UInt8] = []
-    /// How a time column is written; nil: as the import's options say.
+    /// The format of a time column; nil: as in the import's options.
     var timeFormat: TableTimeFormat?
 
     init(name: [UInt8]) {
         self.name = name
     }
 
-    /// For messages.
+    /// The name for messages.
     var title: String { String(decoding: name, as: UTF8.self) }
 }
 
-/// The columns of a table.
 struct TableLayout {
     var columns: [TableColumn] = []
-    /// Values that all rows have: columns without cells, with the value as their default.
+    /// Values of all rows: columns without cells, whose value is their default.
     var constants: [TableColumn] = []
-    /// Line of the header.
+    /// The line of the header.
     var line = 0
-    /// Where times without an offset were written; nil: as the import's options say.
+    /// The time zone of times without an offset; nil: as in the import's options.
     var zone: TimeZoneRules?
-    /// Whether the types come from the table itself.
+    /// Whether the columns come from annotations.
     var isAnnotated = false
 
-    /// Whether the type of a field is to be found out by looking at all its values.
+    /// Whether the type of some field must be looked up or inferred.
     var hasOpenTypes: Bool {
         columns.contains { $0.type == nil && ($0.role == .field || $0.role == .fieldValue) }
     }
@@ -75,17 +73,17 @@ struct TableLayout {
     func index(of role: TableColumn.Role) -> Int? { columns.firstIndex { $0.role == role } }
 }
 
-/// The conventions a file of tables follows.
+/// The conventions of a file of tables.
 enum TableKind {
-    /// A header with names; also with annotations above it.
+    /// A header with names, optionally with annotations above it.
     case plain
-    /// InfluxDB 2.
+    /// Annotated CSV of InfluxDB 2.
     case annotated
-    /// `influx -format csv`: many headers, each beginning with `name`.
+    /// Output of `influx -format csv`: several headers, each beginning with `name`.
     case influxShell
 }
 
-/// Why a row of annotations or a header cannot be understood.
+/// Why a header or an annotation row is invalid.
 struct TableProblem: Error {
     let reason: String
 

@@ -1,33 +1,32 @@
-// Tables as formats of an import, and how their files are known.
+// Table formats, and how their files are recognized.
 
 internal import CozDB
 
 extension InputFormat {
-    /// A table of comma-separated values with a header: `ImportOptions.table` says what its
-    /// columns are, where their names, the database and annotations do not. Recognises files by
-    /// the ending `.csv` or `.tsv`, and headers with a time that cannot be line protocol.
+    /// Comma-separated values with a header. Column names, the database, annotations and
+    /// `ImportOptions.table` define the columns. Recognized by the extension `.csv` or `.tsv`, or
+    /// by a header with a time column that cannot be line protocol.
     public static let csv = InputFormat(
         name: "csv", recognizes: TableFormats.isTable,
         makeReader: { options throws(DatabaseError) in try TableReader(.plain, options) })
 
-    /// CSV with annotations: answers of InfluxDB 2, and what `influx write` takes. Recognises
-    /// files by an annotation in the first line.
+    /// Annotated CSV: query results of InfluxDB 2 and input of `influx write`. Recognized by an
+    /// annotation in the first line.
     public static let annotatedCSV = InputFormat(
         name: "annotated-csv", recognizes: { head, _ in TableFormats.isAnnotated(head) },
         makeReader: { options throws(DatabaseError) in try TableReader(.annotated, options) })
 
-    /// What the shell of InfluxDB 1.x prints with `-format csv`. Recognises files by a header that
-    /// begins with `name,time` or `name,tags,time`.
+    /// Output of the InfluxDB 1.x shell with `-format csv`. Recognized by a header that begins with
+    /// `name,time` or `name,tags,time`.
     public static let influxCSV = InputFormat(
         name: "influx-csv", recognizes: { head, _ in TableFormats.isShell(head) },
         makeReader: { options throws(DatabaseError) in try TableReader(.influxShell, options) })
 }
 
-/// How files of tables are known.
 enum TableFormats {
     @Sendable static func isTable(_ head: [UInt8], _ fileName: String) -> Bool {
         if hasSuffix(fileName, ".csv") || hasSuffix(fileName, ".tsv") { return true }
-        // No line protocol is without an equals sign.
+        // Line protocol always contains an equals sign.
         let line = firstLine(head)
         guard let first = line.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "["),
             !line.contains(UInt8(ascii: "="))
@@ -59,13 +58,13 @@ enum TableFormats {
         }
     }
 
-    /// In any case of letters, also with `.gz` behind it.
+    /// Compares a file extension; ignores case and a final `.gz`.
     static func hasSuffix(_ name: String, _ suffix: String) -> Bool {
         let lower = name.lowercased()
         return lower.hasSuffix(suffix) || lower.hasSuffix(suffix + ".gz")
     }
 
-    /// Without byte order mark, empty lines before it, and a carriage return.
+    /// Returns the first non-empty line, without byte order mark and carriage return.
     private static func firstLine(_ head: [UInt8]) -> ArraySlice<UInt8> {
         let start = head.starts(with: "\u{FEFF}".utf8) ? 3 : 0
         let text = head[start...].drop { $0 == newline || $0 == carriageReturn }

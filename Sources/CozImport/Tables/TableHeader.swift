@@ -1,9 +1,8 @@
-// A header row understood: which column is what, from options, from what the database knows, and
-// from names that everybody uses.
+// Interprets a header row: finds the role of each column from options, from the database, and from
+// common names.
 
 internal import CozDB
 
-/// Makes a layout of the names in a header.
 struct TableHeader {
     let kind: TableKind
     let options: ImportOptions
@@ -16,12 +15,12 @@ struct TableHeader {
     static let experimentNames = [
         "_measurement", "measurement", "experiment", "id_experiment",
     ]
-    /// Columns of Flux answers that say nothing of a point.
+    /// Columns of Flux results that are not part of a point.
     static let fluxColumns = ["", "result", "table", "_start", "_stop"]
 
     private var table: TableOptions { options.table }
 
-    /// The tag that names participants.
+    /// The tag that identifies participants.
     var participantTag: [UInt8] {
         if let tag = options.participantTag { return Array(tag.utf8) }
         if case .participant(let tag) = options.settings.identity { return Array(tag.utf8) }
@@ -32,10 +31,10 @@ struct TableHeader {
         return Array("id_participant".utf8)
     }
 
-    /// The layout of a table whose header says nothing but names.
+    /// Returns the layout of a table whose header contains only names.
     ///
-    /// - Throws: `usage` where a column that was asked for is not there, or no column can be the
-    ///   time or the experiment, with what to do.
+    /// - Throws: `usage`, with what to do, if a requested column does not exist or no column is the
+    ///   time or the experiment.
     func layout(
         _ names: [[UInt8]], line: Int, constants: [TableColumn] = []
     ) throws(DatabaseError) -> TableLayout {
@@ -63,7 +62,7 @@ struct TableHeader {
 
     // MARK: Roles
 
-    /// `name|datatype|default`, as `influx write` takes it in headers.
+    /// Applies `name|datatype|default`, which `influx write` accepts in headers.
     private static func applyShorthand(_ column: inout TableColumn) {
         guard let bar = column.name.firstIndex(of: UInt8(ascii: "|")), bar > 0 else { return }
         var marked = column
@@ -75,7 +74,7 @@ struct TableHeader {
         column = marked
     }
 
-    /// The columns that options name.
+    /// Sets the roles of columns that options name.
     private func markNamed(_ layout: inout TableLayout) throws(DatabaseError) {
         guard table.namesColumns else { return }
         let places = ColumnPlaces(layout)
@@ -104,7 +103,7 @@ struct TableHeader {
             layout.columns[index].name = participantTag
         }
         if let name = table.timeColumn {
-            // By the names as they are now: the participant's column has another one.
+            // Look up the current names: the participant column has been renamed.
             let index = try indexes(of: name, "--time-column", layout, ColumnPlaces(layout))[0]
             layout.columns[index].role = .time
         }
@@ -134,7 +133,7 @@ struct TableHeader {
         }
     }
 
-    /// In any case of ASCII letters.
+    /// Ignores the case of ASCII letters.
     private func isEqual(_ name: [UInt8], _ other: String) -> Bool {
         name.count == other.utf8.count
             && zip(name, other.utf8).allSatisfy { left, right in
@@ -169,7 +168,8 @@ struct TableHeader {
         }
     }
 
-    /// Answers of Flux without annotations: a field and a value a row, the rest is tags.
+    /// Sets the roles of Flux results without annotations: one field and value per row, all other
+    /// columns are tags.
     private func markFlux(_ layout: inout TableLayout) {
         for (index, column) in layout.columns.enumerated() {
             if column.name.elementsEqual("_field".utf8) { layout.columns[index].role = .fieldName }
@@ -180,7 +180,7 @@ struct TableHeader {
         }
     }
 
-    /// `influx` prints the experiment first, and the tags of GROUP BY second, all in one cell.
+    /// `influx` prints the experiment first. Second come the tags of GROUP BY, in one cell.
     private func markShell(_ layout: inout TableLayout) {
         layout.columns[0].role = .experiment
         if layout.columns.count > 1, layout.columns[1].name.elementsEqual("tags".utf8) {
@@ -188,7 +188,7 @@ struct TableHeader {
         }
     }
 
-    /// Types that options name; they go before what the table says itself.
+    /// Applies the types that options name. They override types declared in the table.
     func applyTypes(_ layout: inout TableLayout) {
         if table.columnTypes.isEmpty { return }
         let places = ColumnPlaces(layout)
@@ -203,9 +203,9 @@ struct TableHeader {
         }
     }
 
-    // MARK: What must not be
+    // MARK: Checks
 
-    /// - Throws: `usage` for a table of which no points can be made.
+    /// - Throws: `usage` for a table that cannot be converted to points.
     func check(_ layout: TableLayout) throws(DatabaseError) {
         func fail(_ what: String) throws(DatabaseError) -> Never {
             throw DatabaseError(.usage, "line \(layout.line): \(what)", file: file)
@@ -255,8 +255,8 @@ struct TableHeader {
         }
     }
 
-    /// What to do where every row would be refused because it lacks a tag of the identity; nil
-    /// where that is not so, or cannot be known.
+    /// Returns an error if every row would be refused because no column is a tag of the identity;
+    /// nil if there is such a column or the identity is unknown.
     private func missingIdentity(_ columns: [TableColumn]) -> String? {
         if columns.contains(where: { $0.role == .tagList }) { return nil }
         let schema = options.experiment.flatMap { name in
@@ -285,7 +285,7 @@ struct TableHeader {
         }
     }
 
-    /// The names of columns for a message, the first few of many.
+    /// Lists the names of the first columns for a message.
     static func list(_ layout: TableLayout) -> String {
         let titles = layout.columns.map(\.title).filter { !$0.isEmpty }
         let shown = titles.prefix(12).map { $0.count > 40 ? "\($0.prefix(40))..." : $0 }
@@ -294,7 +294,7 @@ struct TableHeader {
     }
 }
 
-/// Where in a header each name stands; names are compared byte by byte.
+/// The indices of each name in a header; names are compared byte by byte.
 private struct ColumnPlaces {
     private var places: [[UInt8]: [Int]] = [:]
 

@@ -1,12 +1,11 @@
-// Tables as a format of an import: blocks of rows to batches.
+// Tables as an input format: reads blocks of rows into batches.
 
 internal import CozDB
 
-/// Reads files of tables.
 struct TableReader: PointReader {
     private let reading: Reading
 
-    /// State that readers, which are copied, share.
+    /// State shared by the copies of a reader.
     private final class Reading {
         var state: TableReading
 
@@ -28,7 +27,6 @@ struct TableReader: PointReader {
     }
 }
 
-/// A file of tables being read.
 private struct TableReading {
     private let kind: TableKind
     private let options: ImportOptions
@@ -37,7 +35,7 @@ private struct TableReading {
     private var session: TableSession
     private var rows: TableRows
     private var survey: ColumnSurvey?
-    /// What is read in place of input that can be read once only; nil: the file itself.
+    /// A copy of input that cannot be read twice; nil: the file itself is read.
     private var copy: InputFile?
     private var tableCount = 0
     private var block: CSVBlock?
@@ -60,7 +58,7 @@ private struct TableReading {
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {
         session = TableSession(kind, options, lookup, file: file.name)
-        // Annotated tables say their types; the others are looked through before they are read.
+        // Types are inferred in a first pass. Annotated tables declare them and need none.
         copy = file.isRepeatable || kind == .annotated ? nil : try file.spooled()
         let source = copy ?? file
         survey = nil
@@ -152,7 +150,7 @@ private struct TableReading {
         try rows.begin(layout, types: types, file: file.name)
     }
 
-    /// Whether some field has a type that neither the table nor the database knows.
+    /// Whether neither the table nor the database knows the type of some field.
     private func needsSurvey(_ layout: TableLayout) -> Bool {
         guard layout.hasOpenTypes else { return false }
         guard let name = options.experiment, layout.index(of: .fieldValue) == nil else {
@@ -164,13 +162,13 @@ private struct TableReading {
         }
     }
 
-    /// The same for a file that can be opened once more; nil where that cannot be.
+    /// Infers types from all cells of a file; nil if it cannot be opened again.
     private func surveyFile(_ file: InputFile) throws(DatabaseError) -> ColumnSurvey? {
         guard let again = try file.reopened() else { return nil }
         return try look(through: again)
     }
 
-    /// Looks at all cells of all tables of a file.
+    /// Infers types from all cells of all tables of a file.
     private func look(through file: InputFile) throws(DatabaseError) -> ColumnSurvey {
         let tokenizer = CSVTokenizer()
         tokenizer.begin(dialect: try dialect(of: file))
@@ -193,7 +191,7 @@ private struct TableReading {
         return survey
     }
 
-    /// Looks at the rows behind a header that are there already.
+    /// Infers types from the rows after the header that are in the current block.
     private func sample(_ layout: TableLayout, _ block: CSVBlock) -> [FieldType?] {
         var survey = ColumnSurvey()
         survey.beginTable(columns: layout.columns.count)
@@ -207,8 +205,8 @@ private struct TableReading {
 
     // MARK: Delimiters
 
-    /// The delimiter that was asked for, a tab for `.tsv`, or of a comma, a tab and a semicolon the
-    /// one that the header has.
+    /// Returns the requested delimiter, or a tab for `.tsv`. Else the first of comma, tab and
+    /// semicolon that the header contains.
     private func dialect(of file: InputFile) throws(DatabaseError) -> CSVDialect {
         if let delimiter = options.table.delimiter { return CSVDialect(delimiter: delimiter) }
         if kind != .plain { return CSVDialect() }

@@ -1,31 +1,27 @@
-// Rows of a table to points of a batch. Nothing is allocated for a row whose experiment and tags
-// were met before in the batch.
+// Converts rows of a table to points of a batch. Allocates nothing for a row whose experiment and
+// tags are already in the batch.
 
 internal import CozDB
 
-/// Writes the rows of tables into batches.
 struct TableRows {
-    /// What became of a row.
     enum Outcome {
         case point
         /// No field has a value.
         case empty
-        /// What was found and expected, and the cell it is about: its index in the row.
+        /// What was found and expected, and the index of the cell in the row.
         case refused(String, cell: Int?)
     }
 
-    /// What is known of an experiment in one batch.
+    /// The state of an experiment in one batch.
     private struct Plan {
         var name: [UInt8]
         var handle: WriteBatch.ExperimentHandle
-        /// Of each column of the layout: the type its cells are read as; nil until the first
-        /// value, where nothing says it.
+        /// The type of each column of the layout; nil if it is unknown before the first value.
         var types: [FieldType?]
-        /// Of each column: its handle for that type; nil until it is used.
+        /// The handle of each column for that type; nil before its first use.
         var handles: [WriteBatch.ColumnHandle?]
-        /// Numbers of tag sets by the texts of all tag cells.
+        /// Tag sets by the texts of all tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
-        /// Fields that were declared in the batch.
         var declared: Set<[UInt8]> = []
     }
 
@@ -46,10 +42,10 @@ struct TableRows {
     private var constantExperiment: [UInt8] = []
     private var constantTags: [TableColumn] = []
     private var constantFields: [TableColumn] = []
-    /// Types found out in this import, so that a later file does not decide otherwise.
+    /// Types inferred in this import, so that later files use the same types.
     private var found: [[UInt8]: FieldType] = [:]
 
-    // What belongs to one batch.
+    // The state that belongs to one batch.
     private var plans: [Plan] = []
     private var planOfName: [[UInt8]: Int] = [:]
     private var current = -1
@@ -64,10 +60,10 @@ struct TableRows {
         nulls = options.table.nulls.map { Array($0.utf8) }
     }
 
-    /// A table begins.
+    /// Begins a table.
     ///
-    /// - Parameter types: what the survey of the file found.
-    /// - Throws: `usage` for a constant that is no time.
+    /// - Parameter types: the types inferred from the file's cells; empty if they are not needed.
+    /// - Throws: `usage` for a constant time that cannot be parsed.
     mutating func begin(
         _ layout: TableLayout, types: [FieldType?], file: String
     ) throws(DatabaseError) {
@@ -96,7 +92,7 @@ struct TableRows {
         forgetNumbers()
     }
 
-    /// What an option says of the writing of times goes before what the table says.
+    /// Returns the time format. The option overrides the format declared in the table.
     private func timeFormat(_ own: TableTimeFormat?) -> TableTimeFormat {
         if case .automatic = options.table.timeFormat { return own ?? .automatic }
         return options.table.timeFormat
@@ -114,7 +110,7 @@ struct TableRows {
         throw DatabaseError(.usage, "the constant time \"\(text)\" is no time", file: file)
     }
 
-    /// The batch was emptied, or is another one.
+    /// Forgets the handles of the previous batch.
     mutating func forgetNumbers() {
         plans.removeAll(keepingCapacity: true)
         planOfName.removeAll(keepingCapacity: true)
@@ -125,7 +121,7 @@ struct TableRows {
 
     /// Adds one row.
     ///
-    /// - Throws: `usage` for a time that was surely not meant so.
+    /// - Throws: `usage` for a time that is implausible in the import's precision.
     mutating func add(
         _ row: CSVRow, of block: CSVBlock, to batch: inout WriteBatch
     ) throws(DatabaseError) -> Outcome {
@@ -163,12 +159,12 @@ struct TableRows {
         return .point
     }
 
-    /// What keeps a row from being read at all.
+    /// Returns a refusal if the row has the wrong number of cells or invalid UTF-8.
     private func checkCells(_ row: CSVRow, of block: CSVBlock) -> Outcome? {
         let expected = layout.columns.count
         if row.cells.count != expected {
             let surplus = block.cells[row.cells].dropFirst(expected)
-            // Commas at the end of rows say nothing.
+            // Empty cells at the end of a row are ignored.
             if row.cells.count < expected || !surplus.allSatisfy(\.isEmpty) {
                 return .refused(
                     "\(row.cells.count) cells, expected \(expected) as in the header in line "
@@ -187,7 +183,7 @@ struct TableRows {
         nulls.contains { CellValue.equals(text, range, $0) }
     }
 
-    /// The beginning of a text, in quotes, for a message.
+    /// Returns the beginning of a text, in quotes, for a message.
     static func excerpt(_ text: PaddedBytes, _ range: Range<Int>) -> String {
         var kept = range.prefix(60)
         while let last = kept.last, kept.count < range.count, text[last + 1] & 0xC0 == 0x80 {
@@ -199,7 +195,7 @@ struct TableRows {
 
     // MARK: Experiments
 
-    /// Makes the plan of the row's experiment the current one.
+    /// Makes the plan of the row's experiment current; returns a refusal if it has no valid name.
     private mutating func selectExperiment(
         _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
     ) -> Outcome? {
@@ -245,7 +241,8 @@ struct TableRows {
                 handles: Array(repeating: nil, count: columns.count)))
     }
 
-    /// The type of a field, from the strongest source to the weakest.
+    /// Returns the type of a field. Order of precedence: the table or options, the database, types
+    /// inferred earlier in the import, types inferred from this file.
     private mutating func type(
         of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int
     ) -> FieldType? {
@@ -288,7 +285,7 @@ struct TableRows {
         return nil
     }
 
-    /// As the database's own limit, and that of line protocol.
+    /// The same limit as in the database and in line protocol.
     static let stringSizeBytesMax = 1 << 20
 
     /// Appends the value of a cell to the open row.
@@ -325,7 +322,7 @@ struct TableRows {
         text.withSpan(range) { batch.string($0).bits }
     }
 
-    /// The first value of a column of which nobody knows the type.
+    /// Appends the first value of a column of unknown type, which sets the type.
     private mutating func appendFirst(
         _ text: PaddedBytes, _ range: Range<Int>, _ index: Int, _ batch: inout WriteBatch
     ) {
@@ -337,8 +334,8 @@ struct TableRows {
         append(text, range, index, nil, &batch)
     }
 
-    /// Appends a value that is not of the type of its field: the database decides what becomes of
-    /// a number of another type, and refuses a text, which is kept with the type it should have.
+    /// Appends a value whose type is not that of its field. The database converts or refuses a
+    /// number of another type. It refuses a text and records the expected type.
     private mutating func appendOther(
         _ value: CellValue, _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8],
         _ type: FieldType, _ batch: inout WriteBatch
@@ -359,7 +356,7 @@ struct TableRows {
         }
     }
 
-    /// A field that is not there yet would get the type of a value that does not fit it.
+    /// Declares the type of a new field. Otherwise a value of another type would set it.
     private mutating func declare(
         _ name: [UInt8], _ type: FieldType, _ batch: inout WriteBatch
     ) {
@@ -371,7 +368,7 @@ struct TableRows {
             experiment: plans[current].handle)
     }
 
-    /// Appends what all rows have that have no value of their own.
+    /// Appends the column's default value, if any.
     private mutating func appendDefault(
         of column: TableColumn, _ index: Int?, _ batch: inout WriteBatch
     ) {
@@ -382,7 +379,7 @@ struct TableRows {
             buffer.bytes, 0..<buffer.count, column.name, column, index ?? Int.max, &batch)
     }
 
-    /// Appends a value of a field that is named by a cell.
+    /// Appends the value of a row that names its field in a cell.
     private mutating func appendPair(
         _ cells: Int, _ block: CSVBlock, _ nameIndex: Int, _ valueIndex: Int,
         _ batch: inout WriteBatch
@@ -432,7 +429,7 @@ struct TableRows {
         let cell: Int
     }
 
-    /// The handle of the row's tag set.
+    /// Returns the handle of the row's tag set.
     private mutating func tagSet(
         _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
     ) -> Result<WriteBatch.TagSetHandle, TagProblem> {
@@ -463,7 +460,8 @@ struct TableRows {
         return .success(handle)
     }
 
-    /// The cell that is empty though rows of the experiment need it; nil where none is.
+    /// Returns an error for the first empty tag cell that the experiment's identity requires, or
+    /// nil.
     private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
         let missing = tags.first { index in
             let column = layout.columns[index]
@@ -473,7 +471,7 @@ struct TableRows {
         guard let missing else { return nil }
         let name = layout.columns[missing].name
         let isParticipant = name == participantTag
-        // Only here the participant's column goes by the name it has in the file.
+        // Use the file's name for the participant column; its name in the layout is the tag.
         let title = isParticipant ? options.table.participantColumn : nil
         let expected = isParticipant ? "the participant" : "a tag of the experiment's identity"
         return TagProblem(
@@ -505,7 +503,7 @@ struct TableRows {
         return list
     }
 
-    /// `host=a,region=b`. What has no `=` belongs to the value before it.
+    /// Parses `host=a,region=b`. A part without `=` belongs to the value before it.
     private static func pairs(_ text: String) -> [(name: String, value: String)] {
         var pairs: [(name: String, value: String)] = []
         for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -1,10 +1,8 @@
-// The rows of a file one after the other: which are headers, which annotations, which data.
+// Classifies the rows of a file as headers, annotations or data.
 
 internal import CozDB
 
-/// What was read so far of one file.
 struct TableSession {
-    /// What a row is.
     enum Step {
         case nothing
         case table(TableLayout)
@@ -17,7 +15,7 @@ struct TableSession {
     private let file: String
     private var annotations = TableAnnotations()
     private var layout: TableLayout?
-    /// How the time column is called in the header, to know another header by it.
+    /// The name of the time column in the header, to recognize a repeated header.
     private var timeName: [UInt8] = []
     private var isBehindBlank = false
     private var isErrorTable = false
@@ -32,9 +30,9 @@ struct TableSession {
     /// Whether a header was read.
     var hasTable: Bool { layout != nil }
 
-    /// The file has ended.
+    /// Ends the file.
     ///
-    /// - Throws: `usage` where there were annotations and no header.
+    /// - Throws: `usage` for annotations without a header.
     func finish() throws(DatabaseError) {
         guard layout == nil, !annotations.isEmpty else { return }
         throw DatabaseError(
@@ -42,12 +40,12 @@ struct TableSession {
             file: file)
     }
 
-    /// Looks at a row that has no fault.
+    /// Classifies a row without a fault.
     ///
-    /// - Throws: `usage` for a header or annotation without which the table means nothing.
+    /// - Throws: `usage` for an invalid header or annotation.
     mutating func take(_ row: CSVRow, of block: CSVBlock) throws(DatabaseError) -> Step {
         if row.line <= skippedLines { return .nothing }
-        // The common case first: a row of data.
+        // Fast path for rows of data.
         if layout != nil, !isBehindBlank, !mayBeHeader(row, block) {
             if isErrorTable { throw failedQuery(row, block) }
             return .data
@@ -76,7 +74,7 @@ struct TableSession {
         return .data
     }
 
-    /// Whether a row could be something other than data, by its first byte.
+    /// Whether a row may be something other than data, judged by its first byte.
     @inline(__always) private func mayBeHeader(_ row: CSVRow, _ block: CSVBlock) -> Bool {
         if row.text.isEmpty { return true }
         switch block.bytes[row.text.lowerBound] {
@@ -87,7 +85,7 @@ struct TableSession {
         }
     }
 
-    /// Whether a row behind the first header is another one.
+    /// Whether a row after the first header is another header.
     private func isHeader(_ row: CSVRow, _ block: CSVBlock) -> Bool {
         func equals(_ place: Int, _ name: String) -> Bool {
             place < row.cells.count
@@ -108,7 +106,7 @@ struct TableSession {
         _ word: TableAnnotations.Word, _ cells: [[UInt8]], line: Int
     ) throws(DatabaseError) {
         if layout != nil {
-            // Annotations behind data are those of another table.
+            // Annotations after data belong to the next table.
             layout = nil
             annotations = TableAnnotations()
         }
