@@ -104,7 +104,6 @@ public struct SampleData: Sendable {
     }
 }
 
-/// A field value as the app sends it.
 enum SampleValue: Sendable {
     case integer(Int)
     case float(Double)

@@ -85,7 +85,6 @@ struct BeiweAnswers {
         return nil
     }
 
-    /// Adds the points of the file to the batch.
     func finish(
         into batch: inout WriteBatch, tags: [(name: String, value: String)],
         ordinals: inout AnswerOrdinals, declared: inout DeclaredQuestions

@@ -14,13 +14,10 @@ struct BeiweColumnTypes {
     private let stored: [String: ExperimentSchema]
     private var decided: [Key: TimedColumn.Kind] = [:]
 
-    /// - Parameter schemas: of the existing experiments.
     init(_ schemas: [ExperimentSchema]) {
         stored = Dictionary(schemas.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// Returns the kinds of the columns of a file.
-    ///
     /// - Parameter file: read a second time if a column has no known type.
     mutating func kinds(
         of header: BeiweHeader, in stream: String, _ file: InputFile

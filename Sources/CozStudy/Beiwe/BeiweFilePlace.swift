@@ -17,8 +17,6 @@ struct BeiweFilePlace {
     /// The accepted file times. The upper bound leaves room for all surveys of one second.
     private static let range: ClosedRange<Int64> = 0...9_000_000_000_000
 
-    /// Parses a path.
-    ///
     /// - Parameters:
     ///   - path: of the file. It begins with `folder`.
     ///   - folder: the folder being imported. Nil if the file was named directly.

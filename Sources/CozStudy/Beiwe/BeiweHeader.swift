@@ -14,11 +14,9 @@ struct BeiweHeader: Hashable {
     /// is called by its position, such as `column_3`.
     var names: [String]
 
-    /// - Parameter cells: the raw header cells.
     init(_ cells: [String]) {
         names = []
         var taken: Set<[UInt8]> = []
-        // The next number to try for each name.
         var numbers: [[UInt8]: Int] = [:]
         for (index, cell) in cells.enumerated() {
             let trimmed = BeiweHeader.trimmed(cell)
@@ -55,10 +53,8 @@ struct BeiweHeader: Hashable {
                 .map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Whether each row has a time.
     var hasTime: Bool { names.contains(BeiweHeader.time) }
 
-    /// Whether this is the header of survey answers.
     var isAnswers: Bool {
         names.first == BeiweHeader.question && names.last == "answer" && !hasTime
     }

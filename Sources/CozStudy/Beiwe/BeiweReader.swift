@@ -10,7 +10,6 @@ struct BeiweReader: PointReader {
     /// The maximum size of a line, equal to that of a string.
     private static let lineSizeBytesMax = 1 << 20
 
-    /// The kind of rows in a file.
     private enum Content {
         /// The header is not yet read.
         case unread
@@ -93,7 +92,6 @@ struct BeiweReader: PointReader {
         return block != nil
     }
 
-    /// Reads the header and decides how to read the file.
     private mutating func beginRows(
         _ file: InputFile, _ block: CSVBlock
     ) throws(DatabaseError) {

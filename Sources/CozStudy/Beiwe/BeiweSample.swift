@@ -161,7 +161,6 @@ public struct BeiweSample: Sendable {
         return "\(day)T\(clock.joined(separator: ":")).\(padded(fraction, 3))"
     }
 
-    /// Returns the name of a file.
     private static func name(_ milliseconds: Int) -> String {
         let (day, clock) = parts(milliseconds)
         return "\(day) \(clock.joined(separator: "_"))+00_00.csv"

@@ -45,7 +45,6 @@ public struct EDASummary: Hashable, Sendable, Encodable {
 }
 
 extension EDASummary {
-    /// Returns the aggregate function for a metric.
     static func function(_ metric: SummaryMetric) -> String {
         switch metric {
         case .cognitiveZone, .predictiveCZ: "mode"

@@ -53,7 +53,6 @@ public struct StepsSummary: Hashable, Sendable, Encodable {
 
 /// Converts steps to meters.
 struct StepLength {
-    /// Meters per step.
     let metres: Double
 
     /// Source: the bracelet's documentation. 0.414 is the usual ratio of step length to height.

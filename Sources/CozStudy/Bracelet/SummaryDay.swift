@@ -54,7 +54,6 @@ struct VitalSign {
         (self.average, self.last, self.maximum) = (average, last, maximum)
     }
 
-    /// Computes the statistics of slot values in time order.
     init(_ values: [Double]) {
         guard let last = values.last, let maximum = values.max() else { return }
         average = values.reduce(0, +) / Double(values.count)

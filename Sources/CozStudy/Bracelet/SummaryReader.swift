@@ -35,7 +35,6 @@ struct SummaryRows {
     var participant: String
     /// The starts of slots or the times of rows, in nanoseconds since 1970.
     var times: [Int64] = []
-    /// The columns of the statement, each as long as `times`.
     var columns: [[Double?]] = []
 }
 
@@ -87,14 +86,12 @@ struct SummaryReader {
             groups: "time(\(seconds)s), ", fill: " fill(none)")
     }
 
-    /// Returns the values of each row in a time range.
     func values(
         _ columns: [SummaryColumn], from lower: Int64, to upper: Int64
     ) throws(DatabaseError) -> [SummaryRows] {
         try ask(columns, [], from: lower, to: upper, groups: "", fill: "")
     }
 
-    /// Returns aggregates of the non-empty slots in a time range.
     func slots(
         _ columns: [SummaryColumn], seconds: Int, from lower: Int64, to upper: Int64
     ) throws(DatabaseError) -> [SummaryRows] {

@@ -78,11 +78,8 @@ public struct SummaryRequest: Sendable {
         self.now = now
     }
 
-    /// Returns the slot length for a summary, in seconds.
     func slotSeconds(of kind: SummaryKind) -> Int { slotSeconds ?? kind.defaultSlotSeconds }
 
-    /// Validates the request.
-    ///
     /// - Throws: `usage` with the value found and the value expected.
     func check() throws(DatabaseError) {
         func expect(

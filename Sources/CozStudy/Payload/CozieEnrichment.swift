@@ -42,7 +42,6 @@ public struct CozieEnrichment: Hashable, Sendable {
         CozieCatalogue.v3.fields.filter { $0.arrivals.contains(form) }.map(\.name)
     }
 
-    /// The suffix of arrival time fields.
     var suffix: String {
         switch form {
         case .text: "_lambda"
@@ -50,7 +49,6 @@ public struct CozieEnrichment: Hashable, Sendable {
         }
     }
 
-    /// Returns an arrival time as a field value.
     func value(_ arrival: Timestamp) -> FieldValue {
         switch form {
         case .text: .string(CozieEnrichment.text(arrival))

@@ -53,7 +53,6 @@ struct PayloadCaches: ~Copyable {
     var fields: [Field] = []
     var companions: [WriteBatch.ExperimentHandle: CompanionColumns] = [:]
 
-    /// The columns that enrichment fills in one experiment.
     struct CompanionColumns {
         var arrival: WriteBatch.ColumnHandle
         var trigger: WriteBatch.ColumnHandle

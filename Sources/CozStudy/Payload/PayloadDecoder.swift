@@ -6,7 +6,6 @@ internal import CozImport
 
 /// Reads payloads item by item into batches. One decoder serves all files of an import.
 struct PayloadDecoder: ~Copyable {
-    /// Settings shared by all payloads.
     struct Settings {
         var options = CoziePayloadOptions()
         /// The tag that an item must have. Nil if the identity of the experiment decides.
@@ -14,7 +13,6 @@ struct PayloadDecoder: ~Copyable {
         /// Added as `participantTag` to items without that tag.
         var participant: String?
         var participantTag = "id_participant"
-        /// The arrival time of the payloads.
         var arrival = Timestamp(nanoseconds: 0)
         /// Whether to refuse invalid JSON and continue after it, instead of throwing.
         var recovers = false
@@ -106,7 +104,6 @@ struct PayloadDecoder: ~Copyable {
         input.release()
     }
 
-    /// Reads a JSON string that holds a payload.
     private mutating func readString(
         _ input: inout JSONInput, _ batch: inout WriteBatch, stringDepth: Int
     ) throws(DatabaseError) {

@@ -14,7 +14,6 @@ enum PayloadPart: Int, CaseIterable {
     /// An unknown member.
     case other
 
-    /// The name in payloads.
     var name: StaticString {
         switch self {
         case .time: "time"
@@ -28,12 +27,10 @@ enum PayloadPart: Int, CaseIterable {
         }
     }
 
-    /// Whether the value is an object.
     var isObject: Bool { self != .time && self != .measurement && self != .other }
 
-    /// Returns the part for the name that the scanner read last.
     init(_ scanner: JSONScanner) {
-        // A name with escapes is longer than its contents, so the length says nothing.
+        // Escapes make the raw text longer than the name, so its length says nothing.
         switch scanner.hasEscapes ? -1 : scanner.contents.count {
         case -1:
             self =
@@ -54,14 +51,12 @@ enum PayloadPart: Int, CaseIterable {
 
 /// The tokens of one item. Reuses its memory for the next item.
 struct PayloadItem {
-    /// A byte range of the item.
     struct Text {
         /// Relative to the start of the item.
         var range = 0..<0
         var hasEscapes = false
     }
 
-    /// A name and its value.
     struct Member {
         /// The part that contains it, or `other`.
         var part: PayloadPart
@@ -72,7 +67,6 @@ struct PayloadItem {
         /// The bits of a number.
         var bits: UInt64
 
-        /// Whether the value is an array or object.
         var isNested: Bool { token == .objectStart || token == .arrayStart }
     }
 
@@ -83,9 +77,7 @@ struct PayloadItem {
     /// The range of the tags object, braces included, relative to the start of the item. Nil if
     /// there is none.
     private(set) var tags: Range<Int>?
-    /// Whether any object with fields is present.
     private(set) var hasFields = false
-    /// The size of the item in bytes.
     private(set) var size = 0
     /// Structural faults of the item.
     private(set) var faults: [String] = []
@@ -106,7 +98,7 @@ struct PayloadItem {
         _ input: inout JSONInput, from file: InputFile?
     ) throws(DatabaseError) -> Bool {
         reset()
-        // A local copy is faster. It is written back whenever the input has to read more.
+        // Scan with a local copy. `refill` and the end of the function write it back.
         var scanner = input.scanner
         defer { input.scanner = scanner }
         var base = input.keptStart

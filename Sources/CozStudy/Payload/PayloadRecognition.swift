@@ -2,7 +2,6 @@
 
 internal import CozImport
 
-/// Detects whether bytes are the beginning of a payload.
 enum PayloadRecognition {
     private static let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
     private static let containers = ["tags", "fields", "fields_int", "fields_float", "fields_str"]
@@ -79,7 +78,6 @@ private struct OutermostKeys {
     struct Key {
         /// The raw bytes between the quotes.
         var name: ArraySlice<UInt8>
-        /// The first byte of the value.
         var value: UInt8
         /// The number of the object, from 1.
         var object: Int
@@ -95,7 +93,6 @@ private struct OutermostKeys {
         rest = bytes
     }
 
-    /// Returns the next key, or nil at the end of the bytes.
     mutating func next() -> Key? {
         while let byte = rest.popFirst() {
             switch byte {

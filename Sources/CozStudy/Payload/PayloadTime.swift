@@ -4,7 +4,6 @@ internal import CozDB
 
 /// Parses times. Caches the last date, because times arrive grouped by day.
 struct PayloadTime {
-    /// A time and its UTC offset.
     struct Reading: Equatable {
         var nanoseconds: Int64
         /// Minutes east of UTC. Nil if the text has no offset; it is then UTC.
@@ -31,7 +30,6 @@ struct PayloadTime {
         return Reading(nanoseconds: time, offsetMinutes: clock.offsetMinutes)
     }
 
-    /// Returns the start of a day in UTC.
     private mutating func day(_ date: Span<UInt8>) -> Int64? {
         if lastDate.count == date.count, date.indices.allSatisfy({ lastDate[$0] == date[$0] }) {
             return lastDay
@@ -46,7 +44,6 @@ struct PayloadTime {
         return lastDay
     }
 
-    /// Explains why a text is not a valid time.
     static func reason(_ text: String) -> String {
         let expected = "expected one such as 2022-09-01T07:02:51.578+0800"
         let found = "time is \"\(excerpt(text))\""

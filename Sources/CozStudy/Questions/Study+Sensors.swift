@@ -139,7 +139,6 @@ extension Study {
             + "arrived: Cozie's backend adds them; import payloads with --enrich"
     }
 
-    /// The fields that store arrival times.
     var arrivals: [Arrival] {
         guard options.modalities.isEmpty else {
             return options.modalities.compactMap { arrival(of: $0) }
@@ -166,7 +165,6 @@ extension Study {
         }
     }
 
-    /// Returns the name if it is a string field, else nil.
     private func text(_ name: String) -> String? {
         schema.field(name)?.type == .string ? name : nil
     }

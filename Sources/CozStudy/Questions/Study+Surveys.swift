@@ -114,7 +114,6 @@ extension Study {
                 + "with a wrong time")
     }
 
-    /// Returns one row for each day of each participant in the time range.
     func forEachDay<Row>(_ row: (String, LocalDate) -> Row) throws(DatabaseError) -> [Row] {
         try checkDays()
         var rows: [Row] = []
@@ -125,7 +124,6 @@ extension Study {
         return rows
     }
 
-    /// Runs a statement that returns numbers by participant and local day.
     func daily(
         _ statement: String, _ columns: [String]
     ) throws(DatabaseError) -> DailyCounts {
@@ -172,7 +170,6 @@ struct DailyCounts {
         }
     }
 
-    /// Returns the days with numbers, in time order.
     func days(of participant: String) -> [Day] { days[Array(participant.utf8)] ?? [] }
 
     /// The numbers of one day, or nil if the result has none.

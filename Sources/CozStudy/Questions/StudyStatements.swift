@@ -3,7 +3,6 @@
 
 internal import CozDB
 
-/// Builds the statements of one study.
 struct StudyStatements {
     let experiment: String
     let tag: String
@@ -140,7 +139,6 @@ struct StudyStatements {
         dimensions.isEmpty ? "" : " GROUP BY " + dimensions.joined(separator: ", ")
     }
 
-    /// Restricts participants and times.
     private func condition(_ bounds: Bounds = .all) -> String {
         clause(participantParts + timeParts(bounds))
     }
@@ -201,9 +199,7 @@ struct Arrival {
     /// The fields with the arrival time, in order of preference. The first that is not null is
     /// used.
     var moments: [String]
-    /// The field with the trigger.
     var trigger: String?
 
-    /// The result column of its delays.
     var column: String { field ?? "delay" }
 }

@@ -4,7 +4,6 @@
 internal import CozDB
 internal import CozImport
 
-/// The interpretation of a cell.
 enum CozieCell {
     /// The bits of a Double.
     case number(UInt64)

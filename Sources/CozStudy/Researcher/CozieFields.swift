@@ -22,7 +22,6 @@ struct CozieFields {
         handles = []
     }
 
-    /// Clears the handles for a new batch.
     mutating func forgetHandles(experiment: WriteBatch.ExperimentHandle) {
         self.experiment = experiment
         handles.removeAll(keepingCapacity: true)
@@ -54,7 +53,7 @@ struct CozieFields {
     }
 
     /// Parses an integer. pandas prints `74`, or `74.0` if the column also has nulls. Plain digits
-    /// are exact at any length.
+    /// are parsed exactly, not as a float.
     private static func integer(_ bytes: PaddedBytes, _ range: Range<Int>) -> Int64? {
         // No integer is longer, in either form.
         guard range.count <= 32 else { return nil }
@@ -109,14 +108,11 @@ struct CozieTags {
         tags.sort { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// Clears the handle for a new batch.
     mutating func forgetHandles(experiment: WriteBatch.ExperimentHandle) {
         self.experiment = experiment
         last = nil
     }
 
-    /// Returns the batch handle of a row's tag set.
-    ///
     /// - Throws: `usage` for a tag value that is too long.
     mutating func handle(
         _ row: CSVRow, _ block: CSVBlock, in batch: inout WriteBatch

@@ -3,7 +3,6 @@
 internal import CozDB
 internal import CozImport
 
-/// The role of a column.
 enum CozieRole: Equatable {
     /// A row number, or an unnamed column added by pandas.
     case ignored
@@ -12,14 +11,11 @@ enum CozieRole: Equatable {
     case field
 }
 
-/// The columns of one file.
 struct CozieHeader {
     private(set) var names: [[UInt8]] = []
     private(set) var roles: [CozieRole] = []
-    /// The index of the time column.
     private(set) var timeColumn = 0
 
-    /// Whether a file begins like this format.
     static func begins(_ head: [UInt8]) -> Bool {
         var head = head[...]
         if head.starts(with: "\u{FEFF}".utf8) { head = head.dropFirst(3) }

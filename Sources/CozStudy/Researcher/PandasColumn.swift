@@ -26,9 +26,8 @@ struct PandasColumn {
         (hasNull || hasFraction) && !isBeyondUInt64 && !(isBeyondInt64 && hasNegative)
     }
 
-    /// Adds a batch of rows.
     mutating func add(_ vector: ResultVector) {
-        // Columns of other types have nothing more to reveal.
+        // Only float columns can still add information.
         if hasValue && hasNull && vector.type != .float { return }
         for row in 0..<vector.count {
             if vector.isNull(row) {

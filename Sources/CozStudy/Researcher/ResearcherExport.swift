@@ -27,7 +27,7 @@ public struct ResearcherExport: Sendable {
     ///
     /// - Parameters:
     ///   - request: what to export.
-    ///   - isCancelled: the cancellation check, called during the export. True ends it.
+    ///   - isCancelled: the cancellation check. If it returns true, `write` throws `cancelled`.
     public init(_ request: ResearcherRequest, isCancelled: (@Sendable () -> Bool)? = nil) {
         self.request = request
         self.isCancelled = isCancelled

@@ -52,7 +52,6 @@ extension ResearcherRequest {
         return ResearcherRequest.tags + fields.filter { $0 != "time" }
     }
 
-    /// Returns the statement for some columns of the selection.
     func statement(_ names: [String], _ schema: ExperimentSchema) -> String {
         let tag = participantTag(schema)
         let items = names.map { name in

@@ -98,7 +98,6 @@ extension Database {
 }
 
 extension SurveyAnswers {
-    /// The field with the start time of a survey.
     fileprivate static let beginning = "ws_timestamp_start"
 
     init(_ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool) {
@@ -121,7 +120,6 @@ extension SurveyAnswers {
             }
     }
 
-    /// Returns a quoted identifier.
     fileprivate static func identifier(_ name: String) -> String {
         var text = "\""
         for scalar in name.unicodeScalars {

@@ -3,7 +3,6 @@
 
 internal import CozDB
 
-/// Findings about ids and the order of questions.
 struct SurveyFlow {
     let survey: WatchSurvey
     /// The maximum number of findings with a suggested name, because the search takes time

@@ -3,7 +3,6 @@
 internal import CozDB
 internal import CozImport
 
-/// Parses one file.
 struct SurveyReader {
     private(set) var survey: WatchSurvey?
     private(set) var findings: [SurveyFinding] = []
@@ -132,7 +131,7 @@ struct SurveyReader {
 
     // MARK: Findings
 
-    /// Returns the string under a key. Reports a finding and returns nil if there is none.
+    /// Returns the string under a key, or reports a finding and returns nil.
     private mutating func string(
         _ key: String, of node: JSONNode, _ what: String, severity: SurveyFinding.Severity
     ) -> String? {
