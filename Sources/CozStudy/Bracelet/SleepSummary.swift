@@ -84,7 +84,7 @@ public struct SleepSummary: Hashable, Sendable, Encodable {
     public var totalSleepToAwakeTransitions: Int
     /// The number of changes from awake to any sleep.
     public var totalAwakeToSleepTransitions: Int
-    /// Whether later sleep can no longer extend the session at `SummaryRequest.now`.
+    /// Whether the session is complete at `SummaryRequest.now`: later sleep cannot extend it.
     public var readyForSync: Bool
     /// All slots of the session in time order.
     public var slots: [Slot] = []
