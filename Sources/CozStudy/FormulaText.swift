@@ -1,11 +1,11 @@
-// Texts that a spreadsheet would compute in place of showing them.
+// CSV cells that a spreadsheet would evaluate as formulas.
 
-/// Cells of CSV for spreadsheets.
+/// Escapes CSV cells for spreadsheets.
 ///
 /// Source: OWASP, "CSV Injection".
 package enum FormulaText {
-    /// Whether a text that begins with this byte may be taken for a formula: `=`, `+`, `-`, `@`, a
-    /// tab, and the two line breaks.
+    /// Whether a spreadsheet may treat a text with this first byte as a formula. True for `=`, `+`,
+    /// `-`, `@`, tab, carriage return and line feed.
     package static func begins(with byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), 0x09, 0x0A,
@@ -15,14 +15,14 @@ package enum FormulaText {
         }
     }
 
-    /// The text with an apostrophe in front where it might be a formula: spreadsheets show it as
-    /// text then.
+    /// Returns the text, prefixed with an apostrophe if it might be a formula. Spreadsheets then
+    /// show it as text.
     package static func marked(_ text: String) -> String {
         guard let first = text.utf8.first, begins(with: first) else { return text }
         return "'" + text
     }
 
-    /// The bytes of the same; nil where they stay as they are.
+    /// Returns the escaped bytes, or nil if the text needs no escape.
     package static func marked(_ text: Span<UInt8>) -> [UInt8]? {
         guard !text.isEmpty, begins(with: text[0]) else { return nil }
         var bytes = [UInt8(ascii: "'")]

@@ -1,33 +1,36 @@
-// Made-up Cozie data as line protocol, for trying CozDB out and for tests. Not a model of people:
-// it only has the shape of the real thing (sparse, late, out of order, twice, hard to escape).
+// Synthetic Cozie data as line protocol, for demos and tests. It has the shape of real data
+// (sparse, late, out of order, duplicated, hard to escape) but does not model people.
 
-/// A made-up study. The same values give the same bytes, on every machine.
+/// A synthetic study. Equal values produce equal bytes on every machine.
 public struct SampleData: Sendable {
-    /// In what form the points are written.
+    /// The output format.
     public enum Shape: String, CaseIterable, Sendable {
-        /// One line a row, in the order in which the backend's Lambda writes them: by arrival.
+        /// One line per row, in order of arrival, as the backend's Lambda writes them.
         case points
-        /// As `influx_inspect export`: a header, one field a line, sorted by series and field;
-        /// first what is in TSM files, then the write-ahead log.
+        /// The format of `influx_inspect export`: a header, then one field per line, sorted by
+        /// series and field. Data from TSM files comes first, then data from the write-ahead log.
         case export
     }
 
-    /// At least 1.
+    /// The number of participants, at least 1.
     public var participants = 10
-    /// Length of the study in days, at least 1.
+    /// The length of the study in days, at least 1.
     public var days = 7
-    /// Another seed gives other data; the same gives the same bytes.
+    /// The seed of the random numbers. Equal seeds produce equal bytes.
     public var seed: UInt64 = 1
-    /// How the points are written.
+    /// The output format.
     public var shape = Shape.points
-    /// Name of the experiment (measurement).
+    /// The name of the experiment (the InfluxDB measurement).
     public var experiment = "demo"
 
-    /// Ten participants, seven days.
+    /// Creates a study of ten participants and seven days.
     public init() {}
 
-    /// Writes the lines, about 64 KiB a call. Holds all points in memory: some hundred bytes each,
-    /// about 200 per participant and day.
+    /// Calls `body` with the lines, about 64 KiB per call.
+    ///
+    /// Cost: all points are in memory, about 200 per participant and day, some hundred bytes each.
+    ///
+    /// - Throws: what `body` throws.
     public func write<Failure: Error>(
         _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -50,7 +53,7 @@ public struct SampleData: Sendable {
         try output.flush(atLeast: 1, body)
     }
 
-    /// The latest hundredth of the points is still in the write-ahead log of the exported server.
+    /// Writes the export. The last hundredth of the points goes to its write-ahead log section.
     private func writeExport<Failure: Error>(
         _ points: [SamplePoint], _ output: inout SampleOutput,
         _ body: ([UInt8]) throws(Failure) -> Void
@@ -85,7 +88,7 @@ public struct SampleData: Sendable {
         _ points: some Sequence<SamplePoint>, _ output: inout SampleOutput,
         _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
-        // A server keeps one value per series, field and time: the one that arrived last.
+        // A server keeps one value per series, field and time: the last one to arrive.
         var columns: [Key: [Int64: SampleValue]] = [:]
         for point in points {
             for (name, value) in point.fields {
@@ -101,7 +104,6 @@ public struct SampleData: Sendable {
     }
 }
 
-/// A value as the app sends it.
 enum SampleValue: Sendable {
     case integer(Int)
     case float(Double)
@@ -109,20 +111,20 @@ enum SampleValue: Sendable {
     case boolean(Bool)
 }
 
-/// One point on its way to the database.
+/// A point on its way to the database.
 struct SamplePoint: Sendable {
     /// Escaped and joined: `,id_onesignal=...,id_participant=...`.
     var tags: String
     var fields: [(name: String, value: SampleValue)]
-    /// Nanoseconds since 1970, whole milliseconds.
+    /// Nanoseconds since 1970, a multiple of one millisecond.
     var time: Int64
-    /// When the backend wrote it, in microseconds since 1970.
+    /// When the backend wrote the point, in microseconds since 1970.
     var arrival: Int64
-    /// Tells points apart that arrive together.
+    /// Breaks ties between points with equal `arrival`.
     var order: Int
 }
 
-/// Line protocol being written.
+/// A buffer of line protocol.
 struct SampleOutput {
     private var bytes: [UInt8] = []
     private let experiment: String
@@ -135,7 +137,8 @@ struct SampleOutput {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// As influxdb-python writes a point: fields sorted by name, `True`, floats with a fraction.
+    /// Appends a point as influxdb-python writes it: fields sorted by name, `True` and `False`,
+    /// floats with a fraction.
     mutating func appendRow(_ point: SamplePoint) {
         append(experiment + point.tags + " ")
         for (index, field) in point.fields.sorted(by: { $0.name < $1.name }).enumerated() {
@@ -151,7 +154,7 @@ struct SampleOutput {
         append(" \(point.time)\n")
     }
 
-    /// As `influx_inspect export` writes one value.
+    /// Appends one value as `influx_inspect export` writes it.
     mutating func appendField(
         _ tags: String, _ field: String, _ value: SampleValue, _ time: Int64
     ) {
@@ -182,7 +185,7 @@ struct SampleOutput {
         return result + "\""
     }
 
-    /// A measurement, tag name or tag value with what would end it escaped.
+    /// Escapes a measurement, tag name or tag value.
     static func escapedName(_ text: String) -> String {
         var result = ""
         for character in text.unicodeScalars {

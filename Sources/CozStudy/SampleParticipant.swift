@@ -1,6 +1,6 @@
-// One made-up participant of SampleData: what phone and watch measure, and when it arrives.
+// One synthetic participant of SampleData: what the phone and watch measure, and when it arrives.
 
-/// Numbers from a seed: SplitMix64, the same everywhere.
+/// A SplitMix64 generator. Equal seeds give equal numbers on every platform.
 struct SampleRandom {
     private var state: UInt64
 
@@ -16,7 +16,7 @@ struct SampleRandom {
         return mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to, not including, `count`.
+    /// Returns a number in `0..<count`.
     mutating func below(_ count: Int) -> Int {
         Int(next() % UInt64(count))
     }
@@ -38,10 +38,10 @@ struct SampleRandom {
 struct SampleParticipant {
     private static let millisecondsPerDay = 86_400_000
     private static let millisecondsPerMinute = 60_000
-    /// 2024-03-01T00:00+08:00 in milliseconds.
+    /// 2024-03-01T00:00+08:00, in milliseconds since 1970.
     private static let start = 1_709_222_400_000
 
-    /// The fields that the backend gives companions with time and reason of their arrival.
+    /// The fields for which the backend adds `_lambda` and `_trigger` companions.
     private static let withCompanions: Set<String> = [
         "ts_heart_rate", "ws_heart_rate", "ts_step_count", "ts_latitude", "ts_longitude",
         "ws_latitude", "ws_longitude", "ws_survey_count",
@@ -58,7 +58,7 @@ struct SampleParticipant {
         ("q_activity", ["Sitting", "Standing", "Walking"]),
     ]
 
-    /// Stages of sleep in the order of a cycle, with the most minutes of one.
+    /// Sleep stages in the order of one cycle, with the maximum minutes of each.
     private static let stages = [
         ("ts_sleep_core", 40), ("ts_sleep_deep", 30), ("ts_sleep_core", 20), ("ts_sleep_REM", 25),
         ("ts_sleep_awake", 6),
@@ -73,9 +73,9 @@ struct SampleParticipant {
     private let days: Int
     private var random: SampleRandom
     private var tags: String
-    /// When the phone reaches the backend, in milliseconds, ascending.
+    /// The times when the phone reaches the backend, in milliseconds, ascending.
     private var uploads: [Int] = []
-    /// Surveys answered so far; the watch counts also those that never arrive.
+    /// Surveys answered so far. Includes lost ones, because the watch counts those too.
     private var surveyCount = 0
     private var result: [SamplePoint] = []
 
@@ -92,7 +92,7 @@ struct SampleParticipant {
         for day in 0..<days {
             let midnight = Self.start + day * Self.millisecondsPerDay
             if day > 0, random.chance(percent: 8) { continue }
-            // A new password after the app was installed again; the participant stays the same.
+            // Reinstalling the app creates a new password for the same participant.
             if day > 0, random.chance(percent: 3) { setTags() }
             if day % 7 == 0 { settings(midnight) }
             heartRate(midnight)
@@ -111,7 +111,7 @@ struct SampleParticipant {
         tags = ",id_onesignal=\(device),id_participant=demo_p\(padded),id_password=\(random.hex(8))"
     }
 
-    /// Some uploads a day, and days without any.
+    /// Schedules one to five uploads per day. Some days have none.
     private mutating func scheduleUploads() {
         for day in 0...(days + 4) where day > days || !random.chance(percent: 15) {
             let midnight = Self.start + day * Self.millisecondsPerDay
@@ -122,8 +122,8 @@ struct SampleParticipant {
         }
     }
 
-    /// Adds a point that leaves the phone with the first upload after `time`; some come again
-    /// with a later one, and some of those with another value.
+    /// Adds a point that leaves the phone with the first upload after `time`. Some points are sent
+    /// again with a later upload, a few of them with another value.
     private mutating func add(
         _ time: Int, trigger: String, isImmediate: Bool = false,
         _ fields: [(name: String, value: SampleValue)]
@@ -160,9 +160,9 @@ struct SampleParticipant {
                 order: number << 32 | result.count))
     }
 
-    // MARK: What is measured
+    // MARK: Measurements
 
-    /// Watch samples that phone and watch both send, each in a point of its own.
+    /// Adds watch samples. The phone and the watch both send most of them, in separate points.
     private mutating func heartRate(_ midnight: Int) {
         var time = midnight + random.below(20 * Self.millisecondsPerMinute)
         while time < midnight + Self.millisecondsPerDay {
@@ -210,8 +210,8 @@ struct SampleParticipant {
         }
     }
 
-    /// Watch surveys. An impatient finger sends the same one several times, some people answer
-    /// another soon after, and now and then one gets lost.
+    /// Adds watch surveys. Some are sent several times, some are followed by another one soon
+    /// after, and a few are lost.
     private mutating func surveys(_ midnight: Int) {
         for hour in [9, 11, 14, 16, 19, 22] where random.chance(percent: 65) {
             let time = midnight + hour * 3_600_000 + random.below(3_500_000)
@@ -249,8 +249,8 @@ struct SampleParticipant {
         }
     }
 
-    /// The night that begins in the evening of the day: one row for each stretch of a stage, at
-    /// its beginning, with its minutes.
+    /// Adds the night that begins on the evening of the day. Each sleep stage is one row at its
+    /// start, with its duration in minutes.
     private mutating func sleep(_ midnight: Int) {
         var time = midnight + (22 * 60 + random.below(120)) * Self.millisecondsPerMinute
         let end = midnight + (29 * 60 + random.below(100)) * Self.millisecondsPerMinute
@@ -297,14 +297,16 @@ struct SampleParticipant {
     }
 }
 
-/// Times as the backend prints them.
+/// Formats times as the backend does.
 enum SampleTime {
-    /// `2024-03-01T08:30:12.345678Z` from microseconds since 1970.
+    /// Returns a time such as `2024-03-01T08:30:12.345678Z`.
+    ///
+    /// - Parameter microseconds: since 1970.
     static func text(_ microseconds: Int64) -> String {
         let seconds = microseconds / 1_000_000
         let day = seconds / 86_400
         let second = Int(seconds % 86_400)
-        // Days since 0000-03-01, then years of 365.2425 days that begin in March.
+        // Counts days from 0000-03-01, so that the leap day is the last day of a year.
         let shifted = Int(day) + 719_468
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097

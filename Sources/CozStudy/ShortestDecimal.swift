@@ -1,17 +1,19 @@
-// The shortest decimal digits that read back as the same double, and the ways InfluxDB writes them.
+// The shortest decimal digits that read back as the same double, in the notations InfluxDB uses.
 
-/// A finite double as decimal digits: 0.d1d2d3... times ten to the power of `point`.
+/// A finite double in decimal: 0.d1d2d3... times ten to the power of `point`.
 ///
-/// The digits are the fewest that read back as the same number; Go's and Swift's choices agree.
+/// The digits are the fewest that read back as the same number. Go and Swift choose the same ones.
 public struct ShortestDecimal: Sendable {
-    /// Whether the number has a minus sign; -0 has.
+    /// Whether the number has a minus sign. True for -0.
     public let isNegative: Bool
-    /// ASCII digits without leading or trailing zeros; empty for zero.
+    /// ASCII digits without leading or trailing zeros. Empty for zero.
     public let digits: [UInt8]
-    /// Where the decimal point stands, counted from before the first digit.
+    /// The position of the decimal point, relative to the start of the first digit.
     public let point: Int
 
-    /// - Parameter value: a finite number.
+    /// Converts a number.
+    ///
+    /// - Parameter value: must be finite.
     public init(_ value: Double) {
         precondition(value.isFinite, "NaN and infinity have no decimal digits")
         var digits: [UInt8] = []
@@ -40,22 +42,22 @@ public struct ShortestDecimal: Sendable {
         self.isNegative = isNegative
     }
 
-    /// As Go's `encoding/json`, and so InfluxDB's answers, print a number: plain digits, but with
-    /// an exponent below 1e-6 and from 1e21 on.
+    /// The number as Go's `encoding/json` and InfluxDB's JSON print it: with an exponent below 1e-6
+    /// and from 1e21, else without.
     public var json: String {
         let exponent = point - 1
         return exponent < -6 || exponent >= 21
             ? scientific(exponentDigitsMin: exponent < 0 ? 1 : 2) : plain
     }
 
-    /// As Go's `%g`, and so `influx_inspect export`, prints a number: `1.760495140864e+12`.
+    /// The number as Go's `%g` and `influx_inspect export` print it, such as `1.760495140864e+12`.
     public var general: String {
         let exponent = point - 1
         if digits.isEmpty { return plain }
         return exponent < -4 || exponent >= 6 ? scientific(exponentDigitsMin: 2) : plain
     }
 
-    /// As Python's `repr`: `74.0`, `1e-05`, `1e+16`.
+    /// The number as Python's `repr` prints it: `74.0`, `1e-05`, `1e+16`.
     public var python: String {
         let exponent = point - 1
         if digits.isEmpty { return sign + "0.0" }

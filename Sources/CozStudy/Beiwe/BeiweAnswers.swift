@@ -1,20 +1,22 @@
-// The answers to one survey: the rows of a file become one point, with a field for each question,
-// and a point for each question with what was asked.
+// Converts the answers of one survey file. The file becomes one point with a field per question,
+// and one point per question with its wording.
 
 internal import CozDB
 internal import CozImport
 
 /// Collects the answers of one file.
 struct BeiweAnswers {
-    /// Questions of one file; more are refused. Each takes a nanosecond.
+    /// The maximum number of questions per file. Further ones are refused. Each question takes one
+    /// nanosecond of the time of `survey_questions`.
     static let questionCountMax = 10_000
 
-    /// The field of `survey_answers` for a question; `time` and the field of the survey are taken.
+    /// Returns the field of `survey_answers` for a question. `time` and the survey field are
+    /// reserved.
     static func field(_ question: String) -> String {
         BeiweHeader.fieldName(question, besides: ["time", BeiweHeader.survey])
     }
 
-    /// The cells of a row, in the order of the header.
+    /// The cells of a row, in header order.
     private struct Row {
         var cells: [String]
         var line: Int
@@ -25,10 +27,10 @@ struct BeiweAnswers {
     private let answerColumn: Int
     private var rows: [Row] = []
     private var questions: Set<String> = []
-    /// What the file says, for telling it from another one of the same second.
+    /// A hash of the contents. It distinguishes surveys sent in the same second.
     private var identity: UInt64 = 0
 
-    /// - Parameter header: of answers (`BeiweHeader.isAnswers`).
+    /// - Parameter header: must satisfy `BeiweHeader.isAnswers`.
     init(_ header: BeiweHeader, _ source: BeiweSource) {
         self.header = header
         self.source = source
@@ -38,7 +40,7 @@ struct BeiweAnswers {
         }
     }
 
-    /// Takes a row, or refuses it.
+    /// Adds a row, or refuses it.
     mutating func add(_ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch) {
         if block.isBlank(row) { return }
         if let (reason, column) = problem(row, block) {
@@ -50,7 +52,7 @@ struct BeiweAnswers {
         questions.insert(cells[0])
         rows.append(Row(cells: cells, line: row.line))
         for (name, cell) in zip(header.names, cells) where !cell.isEmpty {
-            // The place counts as well: rows are summed up.
+            // Hashes are summed, so the row number is hashed to make the order count.
             identity &+= IdentityHash("\(rows.count) \(name)", cell).value
         }
     }
@@ -83,7 +85,6 @@ struct BeiweAnswers {
         return nil
     }
 
-    /// Adds the points.
     func finish(
         into batch: inout WriteBatch, tags: [(name: String, value: String)],
         ordinals: inout AnswerOrdinals, declared: inout DeclaredQuestions
@@ -109,7 +110,7 @@ struct BeiweAnswers {
         addQuestions(time + Int64(ordinal * BeiweAnswers.questionCountMax), tags, to: &batch)
     }
 
-    /// A point for each question, in their order.
+    /// Adds one point per question, in file order.
     private func addQuestions(
         _ time: Int64, _ tags: [(name: String, value: String)], to batch: inout WriteBatch
     ) {
@@ -141,7 +142,7 @@ struct BeiweAnswers {
     }
 }
 
-/// Surveys that one patient sent in the same second.
+/// Numbers the surveys that one patient sent in the same second.
 struct AnswerOrdinals {
     private struct Key: Hashable {
         var patient: String
@@ -150,7 +151,7 @@ struct AnswerOrdinals {
 
     private var identities: [Key: [UInt64: Int]] = [:]
 
-    /// The ordinal of a survey: that of an equal one, or the next free one.
+    /// Returns the ordinal of an equal survey, or the next free one.
     mutating func ordinal(_ patient: String, _ milliseconds: Int64, _ identity: UInt64) -> Int {
         let key = Key(patient: patient, milliseconds: milliseconds)
         let next = identities[key]?.count ?? 0
@@ -159,7 +160,7 @@ struct AnswerOrdinals {
 }
 
 extension [UInt64: Int] {
-    /// The value of a key, which is the given one where it has none yet.
+    /// Returns the value of a key. Inserts `new` if the key is missing.
     fileprivate mutating func use(_ key: UInt64, or new: Int) -> Int {
         if let known = self[key] { return known }
         self[key] = new
@@ -167,13 +168,13 @@ extension [UInt64: Int] {
     }
 }
 
-/// Questions whose words the database got in this import.
+/// The questions already declared in this import.
 struct DeclaredQuestions {
     private var cellsOfQuestion: [String: [String]] = [:]
 
-    /// Declares the field of a question: its words and the answers offered.
+    /// Declares the field of a question with its wording and answer options.
     ///
-    /// - Parameter cells: of the row with its answer.
+    /// - Parameter cells: the row that contains the answer.
     mutating func declare(
         _ cells: [String], _ header: BeiweHeader, _ experiment: WriteBatch.ExperimentHandle,
         in batch: inout WriteBatch
@@ -196,7 +197,8 @@ struct DeclaredQuestions {
             experiment: experiment)
     }
 
-    /// `[a;b]` on iOS, `[a; b]` on Android; empty for anything else, such as `min = 0; max = 10`.
+    /// Parses `[a;b]` (iOS) or `[a; b]` (Android). Returns no options for anything else, such as
+    /// `min = 0; max = 10`.
     private static func options(_ text: String) -> [String] {
         guard text.hasPrefix("["), text.hasSuffix("]"), text.utf8.count > 2 else { return [] }
         return text.dropFirst().dropLast().split(separator: ";").map { option in

@@ -1,10 +1,10 @@
-// What type the cells of a column are read as: as the database has the field, else as the table of
-// streams says, else as the whole column of the first file looks.
+// Chooses the type of each column. The field type or declaration in the database comes first, then
+// the table of streams, then the contents of the column in the first file that has it.
 
 internal import CozDB
 internal import CozImport
 
-/// The types of columns, over all files of an import.
+/// The column types, shared by all files of an import.
 struct BeiweColumnTypes {
     private struct Key: Hashable {
         var stream: String
@@ -14,12 +14,11 @@ struct BeiweColumnTypes {
     private let stored: [String: ExperimentSchema]
     private var decided: [Key: TimedColumn.Kind] = [:]
 
-    /// - Parameter schemas: of the experiments that are there.
     init(_ schemas: [ExperimentSchema]) {
         stored = Dictionary(schemas.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// - Parameter file: looked through once more where a column is in no table.
+    /// - Parameter file: read a second time if a column has no known type.
     mutating func kinds(
         of header: BeiweHeader, in stream: String, _ file: InputFile
     ) throws(DatabaseError) -> [TimedColumn.Kind] {
@@ -53,7 +52,8 @@ struct BeiweColumnTypes {
         }
     }
 
-    /// Whether all cells of a column are numbers; nil for columns without any.
+    /// Returns `.float` for columns that hold only numbers, `.text` for others, and nil for empty
+    /// ones.
     private static func kinds(
         ofColumns columns: [Int], _ file: InputFile
     ) throws(DatabaseError) -> [TimedColumn.Kind?] {

@@ -1,25 +1,25 @@
-// What the path of a file says: patient, stream, survey, and the moment a survey was sent.
+// Parses the path of a file: patient, stream, survey, and the time when a survey was sent.
 
 internal import CozDB
 internal import CozImport
 
-/// Where a file stands in an export: `<patient>/<stream>/<time>.csv`, for surveys
-/// `<patient>/<stream>/<survey>/<time>.csv`.
+/// The place of a file in an export: `<patient>/<stream>/<time>.csv`, or
+/// `<patient>/<stream>/<survey>/<time>.csv` for surveys.
 struct BeiweFilePlace {
-    /// Name of the stream, as its experiment is called; nil for a loose file.
+    /// The name of the stream and its experiment. Nil for a file outside an export's folders.
     var stream: String?
-    /// nil for a loose file.
+    /// Nil for a file outside an export's folders.
     var patient: String?
     var survey: String?
-    /// Milliseconds since 1970 in the file's name; nil where it has none.
+    /// The time in the file name, in milliseconds since 1970. Nil if there is none.
     var milliseconds: Int64?
 
-    /// Times of files, with room behind them for all the surveys of one second.
+    /// The accepted file times. The upper bound leaves room for all surveys of one second.
     private static let range: ClosedRange<Int64> = 0...9_000_000_000_000
 
     /// - Parameters:
-    ///   - path: of the file, which begins with that of the folder.
-    ///   - folder: that was walked; nil where the file was named itself.
+    ///   - path: of the file. It begins with `folder`.
+    ///   - folder: the folder being imported. Nil if the file was named directly.
     init(path: String, folder: String?) {
         let parts = BeiweFilePlace.parts(path)
         milliseconds = BeiweFilePlace.milliseconds(inName: parts.last ?? "")
@@ -27,7 +27,8 @@ struct BeiweFilePlace {
         let folders = parts.dropLast()
         let below = folder.map { BeiweFilePlace.parts($0).count } ?? folders.count
         guard let index = BeiweFilePlace.streamIndex(folders, below: below) else {
-            // A stream that is not in the table: the last folder, below that of a patient.
+            // For a stream that is not in the table, take the last folder if a patient folder
+            // contains it.
             guard let last = folders.indices.last, last > 0, last >= below,
                 BeiweFilePlace.isIdentifier(folders[last - 1])
             else { return }
@@ -39,7 +40,7 @@ struct BeiweFilePlace {
         if index + 1 < folders.count, let stream, BeiweFilePlace.isSurvey(stream) {
             survey = folders[index + 1]
         }
-        // Where the folder above is not part of what was walked, it may be anything.
+        // A parent folder outside the imported folder may be anything.
         guard index > 0 else { return }
         let name = folders[index - 1]
         if index - 1 >= below || BeiweFilePlace.isIdentifier(name) { patient = name }
@@ -49,8 +50,8 @@ struct BeiweFilePlace {
         stream == BeiweStream.surveyAnswers.name || stream == BeiweStream.surveyTimings.name
     }
 
-    /// The last folder with the name of a stream: the file's own, above it that of a survey, and
-    /// anywhere in what was walked.
+    /// Returns the index of the last folder that is named like a stream. It must contain the file
+    /// directly or through a survey folder, or lie within the imported folder.
     private static func streamIndex(_ folders: ArraySlice<String>, below: Int) -> Int? {
         for index in folders.indices.reversed() {
             guard let stream = BeiweStream.named(folders[index]) else { continue }
@@ -62,24 +63,25 @@ struct BeiweFilePlace {
         return nil
     }
 
-    /// Whether a name looks like those that Beiwe gives its patients: eight small letters and
-    /// digits.
+    /// Whether a name looks like a Beiwe patient ID: eight lowercase letters and digits.
     private static func isIdentifier(_ name: String) -> Bool {
         name.utf8.count == 8
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
     }
 
-    /// Folders and file; `.` and empty ones are none.
+    /// Splits a path at slashes. Drops empty parts and `.`.
     private static func parts(_ path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             .filter { $0 != "." }
     }
 
-    // MARK: Time in the name
+    // MARK: Time in the file name
 
-    /// `2022-03-14 16_32_56+00_00.csv`, in old exports without the offset (then UTC), perhaps with
-    /// `_2` behind it where a name came twice; or the milliseconds themselves, as the phone names
-    /// its files.
+    /// Parses the time in a file name to milliseconds since 1970. Returns nil if there is none.
+    ///
+    /// - `2022-03-14 16_32_56+00_00.csv`. Old exports have no offset and mean UTC. `_2` may follow
+    ///   if two files had the same name.
+    /// - Thirteen digits: milliseconds, as the phone names its files.
     static func milliseconds(inName name: String) -> Int64? {
         let bytes = Array(name.utf8)
         let digits = bytes.prefix { (0x30...0x39).contains($0) }

@@ -1,16 +1,16 @@
-// Beiwe exports as one of the formats of an import.
+// The import format of Beiwe exports.
 
 internal import CozDB
 public import CozImport
 
 extension InputFormat {
-    /// Data that the Beiwe app collected, as the server exports it: a folder for each patient, in
-    /// it one for each stream, in that CSV files of an hour each. Reads whole folders.
+    /// Data of the Beiwe app as its server exports it: a folder per patient, in it a folder per
+    /// stream, in it one CSV file per hour. Reads whole folders.
     ///
-    /// Experiments are the streams (`gps`, `accelerometer`), the participant is the patient, and
-    /// `ImportOptions.experiment`, the study, becomes the tag `id_experiment`. Files outside of
-    /// such folders need `ImportOptions.participant`, and `BeiweOptions.stream` where the header
-    /// is that of several streams. See `docs/beiwe.md`.
+    /// Each stream (`gps`, `accelerometer`) becomes an experiment, and the patient becomes the
+    /// participant. `ImportOptions.experiment`, the study, becomes the tag `id_experiment`. Files
+    /// outside such folders need `ImportOptions.participant`, and also `BeiweOptions.stream` if
+    /// several streams share their header. See `docs/beiwe.md`.
     public static func beiwe(_ options: BeiweOptions = BeiweOptions()) -> InputFormat {
         var format = InputFormat(
             name: "beiwe",

@@ -1,24 +1,22 @@
-// The first line of a Beiwe file: which columns it has, and whose they can be.
+// The header of a Beiwe file: its columns, and the streams that have such columns.
 
 internal import CozDB
 internal import CozImport
 
-/// The columns of a file by name; blanks around names are dropped, as old exports have them.
+/// The column names of a file, without surrounding blanks, which old exports have.
 struct BeiweHeader: Hashable {
     static let time = "timestamp"
     static let moment = "UTC time"
     static let survey = "survey id"
     static let question = "question id"
 
-    /// Not empty; a name that came before has a number behind it, `x_2`, and a column without a
-    /// name is called by its place, `column_3`.
+    /// Unique and not empty. A repeated name gets a number, such as `x_2`. A column without a name
+    /// is called by its position, such as `column_3`.
     var names: [String]
 
-    /// - Parameter cells: as they came.
     init(_ cells: [String]) {
         names = []
         var taken: Set<[UInt8]> = []
-        // The next number to try for a name: those below are taken.
         var numbers: [[UInt8]: Int] = [:]
         for (index, cell) in cells.enumerated() {
             let trimmed = BeiweHeader.trimmed(cell)
@@ -35,9 +33,8 @@ struct BeiweHeader: Hashable {
         }
     }
 
-    /// The field of a column or question: one that has a reserved name, or a reserved name and
-    /// underscores, gets one underscore more. So no two of them get the same field, whatever else
-    /// a file has.
+    /// Returns the field name of a column or question. A reserved name, with or without trailing
+    /// underscores, gets one more underscore, so different names never collide.
     static func fieldName(_ name: String, besides reserved: [String]) -> String {
         var stem = name.utf8[...]
         while stem.last == UInt8(ascii: "_") { stem.removeLast() }
@@ -45,7 +42,7 @@ struct BeiweHeader: Hashable {
         return isReserved ? name + "_" : name
     }
 
-    /// The header in the first bytes of a file; nil where there is no text.
+    /// Parses the header in the first bytes of a file. Returns nil if the first line is empty.
     init?(head: [UInt8]) {
         var line = head.prefix { $0 != UInt8(ascii: "\n") }
         if line.starts(with: "\u{FEFF}".utf8) { line = line.dropFirst(3) }
@@ -56,29 +53,27 @@ struct BeiweHeader: Hashable {
                 .map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Whether the rows have a time of their own.
     var hasTime: Bool { names.contains(BeiweHeader.time) }
 
-    /// Whether it is that of answers to a survey.
     var isAnswers: Bool {
         names.first == BeiweHeader.question && names.last == "answer" && !hasTime
     }
 
-    /// Whether a file that begins so can be one of Beiwe.
+    /// Whether a file with this header may come from Beiwe.
     var isBeiwe: Bool { isAnswers || hasTime && names.count > 1 }
 
-    /// Whether a file that begins so can be nothing else: the server puts the moment in words
-    /// behind the time.
+    /// Whether a file with this header can only come from Beiwe. Only its server puts a text time
+    /// after the numeric one.
     var isCertainlyBeiwe: Bool {
         isAnswers || names.prefix(2) == [BeiweHeader.time, BeiweHeader.moment]
     }
 
-    /// The columns beside those that every stream has.
+    /// The columns that are specific to the stream.
     var ownNames: Set<String> {
         Set(names).subtracting([BeiweHeader.time, BeiweHeader.moment, BeiweHeader.survey])
     }
 
-    /// The streams whose columns these are, all of them or those of one system.
+    /// The streams with exactly these columns, on either iOS or Android.
     var candidates: [String] {
         if isAnswers { return [BeiweStream.surveyAnswers.name] }
         let made = [BeiweStream.surveyQuestions.name, BeiweStream.surveyAnswers.name]
@@ -97,8 +92,8 @@ struct BeiweHeader: Hashable {
         "gyro": ["accuracy"], "power_state": ["level"], "survey_timings": ["event"],
     ]
 
-    /// Whether the header can be that of a stream: it has one of its columns, where those are
-    /// known at all, and is not that of another stream.
+    /// Whether the header fits a stream. It must have one of the stream's columns, if those are
+    /// known, and must not be the header of another stream.
     func fits(_ stream: String) -> Bool {
         if stream == BeiweStream.surveyAnswers.name { return isAnswers }
         guard hasTime else { return false }
@@ -118,7 +113,7 @@ struct BeiweHeader: Hashable {
 }
 
 extension BeiweHeader {
-    /// Why rows below this header cannot be read as those of a stream; nil: they can.
+    /// Returns why the rows cannot be read as those of a stream, or nil if they can.
     func problem(_ stream: String) -> String? {
         let found = names.joined(separator: ",")
         let shown = found.utf8.count > 200 ? "\(found.prefix(200))..." : found

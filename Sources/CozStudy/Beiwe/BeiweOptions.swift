@@ -1,11 +1,10 @@
-// What the import of a Beiwe export is told beside the options of all imports.
+// Options of the Beiwe import, in addition to the options of every import.
 
-/// How Beiwe files are read that do not lie in an export's folders.
+/// How to read Beiwe files that are outside the folders of an export.
 public struct BeiweOptions: Sendable {
-    /// The stream of files that lie in no folder of one, such as `gps`; nil: seen by their
-    /// headers.
+    /// The stream of files outside a stream folder, such as `gps`. Nil detects it by their headers.
     public var stream: String?
 
-    /// Streams are seen by folders and headers.
+    /// Detects streams by folders and headers.
     public init() {}
 }

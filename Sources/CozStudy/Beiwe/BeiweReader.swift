@@ -1,21 +1,21 @@
-// The files of a Beiwe export as points: each file's header decides how its rows are read.
+// Reads the files of a Beiwe export as points. The header of each file decides how to read its
+// rows.
 
 internal import CozDB
 internal import CozImport
 
-/// Reads one file after the other. Cells are split at commas only: nothing is ever quoted in Beiwe
-/// files, and a quote in an answer is a quote.
+/// Reads one file after the other. Splits cells at commas only: Beiwe never quotes, so a quote in
+/// an answer is a plain character.
 struct BeiweReader: PointReader {
-    /// Longest line, as long as a string may be.
+    /// The maximum size of a line, equal to that of a string.
     private static let lineSizeBytesMax = 1 << 20
 
-    /// What the rows of a file are.
     private enum Content {
-        /// The header was not read yet.
+        /// The header is not yet read.
         case unread
         case timed(TimedRows)
         case answers(BeiweAnswers)
-        /// Rows that cannot be understood, and why.
+        /// Rows that cannot be read, and the reason.
         case refused(String)
     }
 
@@ -23,11 +23,11 @@ struct BeiweReader: PointReader {
     private let imports: ImportOptions
     private let tokenizer = BeiweReader.makeTokenizer()
     private var types: BeiweColumnTypes
-    /// One for each stream and patient.
+    /// One per patient and stream.
     private var ordinals: [BeiweSource: RowOrdinals] = [:]
     private var answerOrdinals = AnswerOrdinals()
     private var declared = DeclaredQuestions()
-    /// What `BeiweHeader.problem` said: the files of a stream have one header, or two.
+    /// Results of `BeiweHeader.problem`. A stream has only one or two different headers.
     private var problems: [Judged: String?] = [:]
 
     private struct Judged: Hashable {
@@ -35,7 +35,7 @@ struct BeiweReader: PointReader {
         var stream: String
     }
 
-    // Of the file being read:
+    // State of the current file:
     private var content = Content.unread
     private var source: BeiweSource?
     private var block: CSVBlock?
@@ -70,7 +70,7 @@ struct BeiweReader: PointReader {
         switch content {
         case .unread: return true
         case .timed(let rows):
-            // The copy in `content` must not be shared while rows are read.
+            // Keep `rows` uniquely referenced, so that writing to it does not copy.
             content = .unread
             var rows = rows
             defer { content = .timed(rows) }
@@ -85,14 +85,13 @@ struct BeiweReader: PointReader {
     }
 
     private mutating func nextBlock(of file: InputFile) throws(DatabaseError) -> Bool {
-        // Given back first, so that the tokenizer can use its memory again.
+        // Release the block first, so that the tokenizer can reuse its memory.
         block = nil
         next = 0
         block = try tokenizer.nextBlock(of: file)
         return block != nil
     }
 
-    /// The header, and with it what the file is.
     private mutating func beginRows(
         _ file: InputFile, _ block: CSVBlock
     ) throws(DatabaseError) {
@@ -105,7 +104,7 @@ struct BeiweReader: PointReader {
         let source = try BeiweSource(file, header, options, imports)
         self.source = source
         if let problem = problem(with: header, source.stream) {
-            // The first line is refused with the others.
+            // Refuse the header line too.
             next = 0
             content = .refused(problem)
         } else if source.stream == BeiweStream.surveyAnswers.name {
@@ -176,7 +175,7 @@ struct BeiweReader: PointReader {
         return true
     }
 
-    /// Adds the next row at its place among those of its millisecond.
+    /// Adds the next row with its ordinal among the rows of its millisecond.
     private mutating func place(
         _ milliseconds: Int64, _ block: CSVBlock, _ rows: inout TimedRows,
         _ ordinals: inout RowOrdinals, _ file: InputFile, _ batch: inout WriteBatch
@@ -196,7 +195,7 @@ struct BeiweReader: PointReader {
         next += 1
     }
 
-    /// Reads the rows of a file again for what they have in common with others.
+    /// Reads a file again and reports the time and identity of each row.
     private func replay(
         _ path: String, beforeLine line: Int?, _ body: (Int64, UInt64) -> Void
     ) throws(DatabaseError) {
@@ -219,7 +218,7 @@ struct BeiweReader: PointReader {
         }
     }
 
-    /// The columns of a file that is read again; their types do not matter for identity.
+    /// Returns the columns of a file that is read again. Identity does not depend on their types.
     private func replayedRows(_ row: CSVRow, _ block: CSVBlock, _ path: String) -> TimedRows? {
         let header = BeiweHeader(
             block.cells[row.cells].map {
@@ -248,7 +247,7 @@ struct BeiweReader: PointReader {
 
     // MARK: Answers
 
-    /// All of a file: its rows are one point.
+    /// Reads the whole file, because its rows form one point.
     private mutating func readAnswers(
         _ answers: inout BeiweAnswers, _ file: InputFile, _ batch: inout WriteBatch
     ) throws(DatabaseError) {
@@ -261,7 +260,7 @@ struct BeiweReader: PointReader {
             into: &batch, tags: tags(of: source), ordinals: &answerOrdinals, declared: &declared)
     }
 
-    // MARK: Rows that cannot be understood
+    // MARK: Unreadable rows
 
     private mutating func refuseAll(
         _ reason: String, _ file: InputFile, _ batch: inout WriteBatch, _ limits: BatchLimits

@@ -1,18 +1,18 @@
-// A made-up Beiwe export, for trying things out and for tests. Not a model of people: it has the
-// shape of the real thing (hourly files, bursts, gaps, rows that share a millisecond).
+// A synthetic Beiwe export, for demos and tests. It has the shape of real data (hourly files,
+// bursts, gaps, rows that share a millisecond) but does not model people.
 
 internal import CozDB
 
-/// The files of a made-up study. The same values give the same bytes, on every machine.
+/// The files of a synthetic study. Equal values produce equal bytes on every machine.
 public struct BeiweSample: Sendable {
-    /// At least 1.
+    /// The number of participants, at least 1.
     public var participants = 10
-    /// Length of the study in days, at least 1.
+    /// The length of the study in days, at least 1.
     public var days = 7
-    /// Another seed gives other data.
+    /// The seed of the random numbers.
     public var seed: UInt64 = 1
 
-    /// 2022-03-10T00:00Z in milliseconds.
+    /// 2022-03-10T00:00Z, in milliseconds since 1970.
     private static let start = 1_646_870_400_000
     private static let hour = 3_600_000
     private static let survey = "hkmxse2N7aMGfNyVMQDiWWEP"
@@ -29,10 +29,12 @@ public struct BeiweSample: Sendable {
         ),
     ]
 
-    /// Ten participants, seven days.
+    /// Creates a study of ten participants and seven days.
     public init() {}
 
-    /// Hands over each file: its path inside the export, and its bytes.
+    /// Calls `body` with the path of each file in the export, and its bytes.
+    ///
+    /// - Throws: what `body` throws.
     public func write<Failure: Error>(
         _ body: (_ path: String, _ bytes: [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -63,14 +65,14 @@ public struct BeiweSample: Sendable {
 
     private typealias File = (folder: String, text: String)
 
-    /// Ten rows a second for ten seconds, every ten minutes.
+    /// Generates ten rows per second for ten seconds, every ten minutes.
     private static func accelerometer(_ begin: Int, _ random: inout SampleRandom) -> File {
         var text = "timestamp,UTC time,accuracy,x,y,z"
         for burst in 0..<6 {
             var time = begin + burst * 600_000 + random.below(1000)
             for _ in 0..<100 {
                 time += 99 + random.below(3)
-                // Sensors count in steps of 2^-16 g.
+                // Sensors have a resolution of 2^-16 g.
                 let values = [-46_000, 2_500, -31_000].map { middle in
                     Double(middle + random.below(6000) - 3000) / 65536
                 }
@@ -80,7 +82,7 @@ public struct BeiweSample: Sendable {
         return ("accelerometer", text)
     }
 
-    /// A fix every ten seconds for two minutes, every half hour; at times the same fix again.
+    /// Generates a fix every ten seconds for two minutes, every half hour. Some fixes repeat.
     private static func gps(
         _ begin: Int, _ place: inout (latitude: Int, longitude: Int), _ random: inout SampleRandom
     ) -> File {
@@ -101,7 +103,7 @@ public struct BeiweSample: Sendable {
         return ("gps", text)
     }
 
-    /// The phone is locked in the same millisecond in which it is unplugged.
+    /// Generates power events. Some unplug and lock the phone in the same millisecond.
     private static func power(_ begin: Int, _ random: inout SampleRandom) -> File {
         var text = "timestamp,UTC time,event,level"
         var time = begin
@@ -152,14 +154,13 @@ public struct BeiweSample: Sendable {
 
     // MARK: Times
 
-    /// As the server writes it beside the milliseconds.
+    /// Formats a time as the server writes it next to the milliseconds.
     private static func moment(_ milliseconds: Int) -> String {
         let (day, clock) = parts(milliseconds)
         let fraction = milliseconds % 1000
         return "\(day)T\(clock.joined(separator: ":")).\(padded(fraction, 3))"
     }
 
-    /// The name of a file.
     private static func name(_ milliseconds: Int) -> String {
         let (day, clock) = parts(milliseconds)
         return "\(day) \(clock.joined(separator: "_"))+00_00.csv"

@@ -1,18 +1,18 @@
-// Whose data a file holds, and of which stream.
+// Decides which patient and stream a file belongs to.
 
 internal import CozDB
 internal import CozImport
 
-/// Whose data a file holds: decided by its path, then by options, then by its header.
+/// The patient and stream of a file. The path decides first, then the options, then the header.
 struct BeiweSource: Hashable {
-    /// Name of the stream and of its experiment.
+    /// The name of the stream and its experiment.
     var stream: String
     var patient: String
     var survey: String?
-    /// Milliseconds since 1970 in the name of the file; nil where it has none.
+    /// The time in the file name, in milliseconds since 1970. Nil if there is none.
     var milliseconds: Int64?
 
-    /// - Throws: `usage` where an option is missing that would say it.
+    /// - Throws: `usage` if path, options and header do not tell the patient or the stream.
     init(
         _ file: InputFile, _ header: BeiweHeader, _ options: BeiweOptions, _ imports: ImportOptions
     ) throws(DatabaseError) {
@@ -34,8 +34,8 @@ struct BeiweSource: Hashable {
         self.patient = patient
     }
 
-    /// The stream of a file in no folder of one: the only one with such a header, or the one that
-    /// the options name.
+    /// Returns the stream of a file outside a stream folder: the only one with such a header, else
+    /// the one in the options.
     private static func stream(
         of file: InputFile, _ header: BeiweHeader, _ options: BeiweOptions
     ) throws(DatabaseError) -> String {
@@ -52,7 +52,7 @@ struct BeiweSource: Hashable {
             file: file.name)
     }
 
-    /// Whether a file is one of Beiwe; the header is looked at only where the path does not tell.
+    /// Whether a file comes from Beiwe. Reads the header only if the path does not tell.
     static func isReadable(
         _ file: InputFile, _ options: BeiweOptions, _ imports: ImportOptions
     ) throws(DatabaseError) -> Bool {
@@ -61,7 +61,7 @@ struct BeiweSource: Hashable {
         if file.folder != nil && !isTable { return false }
         let place = BeiweFilePlace(path: file.name, folder: file.folder)
         if place.patient != nil && place.stream != nil && file.folder != nil { return true }
-        // An empty file is not worth a complaint.
+        // Accept empty files silently.
         let head = try file.peek()
         if head.isEmpty { return true }
         guard let header = BeiweHeader(head: head) else { return false }
@@ -78,7 +78,7 @@ extension String.UTF8View {
 }
 
 extension BeiweSource {
-    /// What rows share the milliseconds of: the patient's in this stream.
+    /// The rows that are numbered together: those of one patient and stream.
     var series: BeiweSource {
         var series = self
         series.survey = nil

@@ -3,32 +3,32 @@
 // Source: the server's reference headers (onnela-lab/beiwe-backend,
 // constants/data_processing_constants.py and data_stream_constants.py, as of 2026-03), the Beiwe
 // wiki's "iOS Sensors" of 2016-08-08, and the rows in forest's docs/source/passive-data.md. Where
-// the wiki and the data differ, the data decides.
+// the wiki and the data differ, this table follows the data.
 
 public import CozDB
 
-/// One kind of files of a Beiwe export.
+/// A data stream: one kind of file in a Beiwe export.
 public struct BeiweStream: Sendable {
     /// The name of its folder in an export, and of its experiment in the database.
     public let name: String
-    /// The name of its folder on the phone and in raw uploads, where that is another.
+    /// The name of its folder on the phone and in raw uploads, if different.
     public let uploadName: String?
-    /// What is known of its columns, time and participant apart; in the order of iOS.
+    /// The known columns in the order of iOS, without time and participant.
     public let columns: [SchemaPreset.Field]
 
-    /// The streams of iOS, then those that only Android has.
+    /// All streams: first those of iOS, then those that only Android has.
     public static let all = motion + places + states + surveys + devices + android
 
-    /// The stream whose folder has this name.
+    /// Returns the stream with this folder name, or nil if there is none.
     ///
-    /// - Parameter folder: as exports name it, or raw uploads.
+    /// - Parameter folder: the name in exports or in raw uploads.
     public static func named(_ folder: String) -> BeiweStream? {
         byName[folder]
     }
 
     private static let byName: [String: BeiweStream] = {
         var streams: [String: BeiweStream] = [:]
-        // Made by the import, not a folder.
+        // The import creates survey_questions; it has no folder.
         for stream in all where stream.name != surveyQuestions.name {
             streams[stream.name] = stream
             if let name = stream.uploadName { streams[name] = stream }
@@ -36,8 +36,8 @@ public struct BeiweStream: Sendable {
         return streams
     }()
 
-    /// What an experiment of this stream is created with: types, units and notes of its fields.
-    /// Its name is `beiwe-` and that of the stream.
+    /// The preset for experiments of this stream: types, units and notes of its fields. Its name is
+    /// `beiwe-` followed by the name of the stream.
     public var preset: SchemaPreset {
         SchemaPreset(name: "beiwe-\(name)", fields: columns)
     }
@@ -50,9 +50,9 @@ public struct BeiweStream: Sendable {
 }
 
 extension SchemaPreset {
-    /// A preset for each Beiwe stream: `beiwe-gps`, `beiwe-accelerometer` and so on. Streams share
-    /// names of columns (`accuracy` is a distance in one and a word in another), so there is no
-    /// single one for all.
+    /// One preset per Beiwe stream: `beiwe-gps`, `beiwe-accelerometer` and so on. A single preset
+    /// is impossible, because streams use the same column name with different types (`accuracy` is
+    /// a distance in one and a word in another).
     public static let beiwe = BeiweStream.all.map(\.preset)
 }
 
@@ -139,7 +139,7 @@ extension BeiweStream {
         BeiweStream("reachability", [.init("event", .string, note: "wifi, cellular, unreachable")]),
     ]
 
-    /// What surveys have in all of their files.
+    /// The columns that all survey files have.
     private static let question: [SchemaPreset.Field] = [
         .init("question id", .string),
         .init(
@@ -152,7 +152,7 @@ extension BeiweStream {
             note: "NOT_PRESENTED, NO_ANSWER_SELECTED, or what was answered; commas are semicolons"),
     ]
 
-    /// The stream of events while a survey is being answered.
+    /// Events while a participant answers a survey.
     static let surveyTimings = BeiweStream(
         "survey_timings", upload: "surveyTimings",
         question + [
@@ -161,7 +161,7 @@ extension BeiweStream {
                 note: "present, unpresent, changed, submitted or expired; iOS only")
         ])
 
-    /// Answers, a row a survey: each question is a field of its own, named by its id.
+    /// Survey answers, one row per survey. Each question is a field named by its ID.
     static let surveyAnswers = BeiweStream(
         "survey_answers", upload: "surveyAnswers",
         [
@@ -169,7 +169,7 @@ extension BeiweStream {
             .init("*", .string, note: "NOT_PRESENTED, NO_ANSWER_SELECTED, or what was answered"),
         ])
 
-    /// The same answers, a row a question, with what was asked; made by the import.
+    /// The same answers, one row per question, with its wording. Created by the import.
     static let surveyQuestions = BeiweStream(
         "survey_questions",
         question + [.init("number", .float, note: "the answer where it is one")])

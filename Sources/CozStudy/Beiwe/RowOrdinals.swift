@@ -1,16 +1,17 @@
-// Which row of a millisecond is which. A phone writes several rows with one timestamp; a row of the
-// database is one moment, so the second of them goes a nanosecond later, and so on.
+// Numbers the rows of each millisecond. A phone writes several rows with one timestamp, but a
+// database row needs its own time. So the second such row goes one nanosecond later, and so on.
 //
-// The ordinal of a row is its place among the different rows of its millisecond, in the order in
-// which the files of one import are read: rows that say the same are one row, in one file or in
-// several. Nearly all files are in order, and no two have rows of the same hour; then nothing is
-// remembered but the last row. Where two do, the earlier file is read once more for that hour, so
-// that memory does not grow with the size of an export.
+// The ordinal of a row is its position among the different rows of its millisecond, in the order in
+// which an import reads its files. Equal rows share an ordinal, within a file and across files.
+//
+// Nearly all files are in order, and few share an hour. Then only the last row is remembered. If
+// two files share an hour, the earlier one is read again for that hour, so memory does not grow
+// with the size of the export.
 
 internal import CozDB
 internal import CozImport
 
-/// The ordinals of some milliseconds.
+/// The ordinals of rows in a set of milliseconds.
 struct MomentIndex {
     private struct Key: Hashable {
         var milliseconds: Int64
@@ -20,7 +21,7 @@ struct MomentIndex {
     private var counts: [Int64: Int] = [:]
     private var ordinals: [Key: Int] = [:]
 
-    /// The ordinal of a row: that of an equal row, or the next free one.
+    /// Returns the ordinal of an equal row, or the next free one.
     mutating func ordinal(_ milliseconds: Int64, _ identity: UInt64) -> Int {
         let key = Key(milliseconds: milliseconds, identity: identity)
         if let known = ordinals[key] { return known }
@@ -31,32 +32,32 @@ struct MomentIndex {
     }
 }
 
-/// The rows of one patient in one stream, over all files of an import.
+/// The row ordinals of one patient and stream, over all files of an import.
 struct RowOrdinals {
-    /// The width of what is remembered or read again: the server cuts files so.
+    /// The unit of indexing and of reading again, because the server cuts files by hour.
     private static let hourMilliseconds: Int64 = 3_600_000
-    /// More rows than this cannot be told apart inside a millisecond.
+    /// The maximum number of rows per millisecond: its nanoseconds.
     static let countMax = 1_000_000
 
-    /// The files read so far, by the hours they have rows of.
+    /// The files read so far, by each hour that they have rows of.
     private var filesOfHour: [Int64: [String]] = [:]
-    /// Hours of input that cannot be read again.
+    /// The indexes of input that cannot be read again.
     private var lasting: [Int64: MomentIndex] = [:]
-    /// The last hour that was indexed, for more files of the same.
+    /// The hour indexed last, for further files of that hour.
     private var lastIndexed: (hour: Int64, index: MomentIndex)?
 
-    // Of the file being read:
+    // State of the current file:
     private var path = ""
     private var canReopen = true
     private var hours: Set<Int64> = []
     private var indexes: [Int64: MomentIndex] = [:]
     /// The rows of the latest millisecond, in order.
     private var latest: (milliseconds: Int64, index: MomentIndex)?
-    /// Identity of the row that got a place last, where it is not in the block any more.
+    /// The identity of the last row with an ordinal, kept after its block is overwritten.
     private var carried: UInt64 = 0
 
-    /// Reads the rows of a file again: `body` gets milliseconds and identity of each, in order,
-    /// as far as a line; nil: all.
+    /// Reads the rows of a file again, up to a line or, with nil, to the end. Calls `body` with the
+    /// milliseconds and identity of each row in order.
     typealias Replay = (
         _ path: String, _ beforeLine: Int?, _ body: (Int64, UInt64) -> Void
     ) throws(DatabaseError) -> Void
@@ -69,14 +70,14 @@ struct RowOrdinals {
         latest = nil
     }
 
-    /// The block will be overwritten.
+    /// Saves the identity of the last row, because the block is about to be overwritten.
     mutating func endBlock(_ rows: inout TimedRows, _ block: CSVBlock) {
         guard let last = rows.lastPlaced, let time = rows.time(of: block.rows[last], in: block)
         else { return }
         carried = rows.identity(of: block.rows[last], in: block, time)
     }
 
-    /// The file was read to its end.
+    /// Records the hours of a file that was read to its end.
     mutating func end() {
         for hour in hours where canReopen { filesOfHour[hour, default: []].append(path) }
         if !canReopen { lasting.merge(indexes) { $1 } }
@@ -88,8 +89,8 @@ struct RowOrdinals {
         indexes = [:]
     }
 
-    /// The ordinal of a row that `TimedRows.add` stopped at, from 0; and what rows it is to stop
-    /// at from now on.
+    /// Returns the ordinal of a row that `TimedRows.add` stopped at, from 0. Also sets the limit at
+    /// which `TimedRows.add` stops next.
     mutating func ordinal(
         of row: CSVRow, in block: CSVBlock, _ milliseconds: Int64, _ rows: inout TimedRows,
         replay: Replay
@@ -114,14 +115,14 @@ struct RowOrdinals {
         if indexes[hour] != nil {
             ordinal = indexes[hour]?.ordinal(milliseconds, identity) ?? 0
         }
-        // Later rows of an hour need not be looked up as long as nothing else is known of it.
+        // Later rows of the hour need no lookup while the hour has no index.
         let latestHour = RowOrdinals.hour(of: rows.latest ?? milliseconds)
         rows.limit =
             indexes[latestHour] == nil ? (latestHour + 1) * RowOrdinals.hourMilliseconds : .min
         return ordinal
     }
 
-    /// Takes note of the latest row before it is not the last one any more.
+    /// Indexes the latest row before another one replaces it.
     private mutating func remember(_ rows: inout TimedRows, _ block: CSVBlock) {
         guard let time = rows.latest, latest?.milliseconds != time else { return }
         var index = MomentIndex()
@@ -133,12 +134,12 @@ struct RowOrdinals {
         latest = (time, index)
     }
 
-    /// What was read of an hour: other files in their order, then this one.
+    /// Returns the index of an hour: other files in order, then this one up to `line`.
     private mutating func index(
         _ hour: Int64, _ others: [String], _ line: Int?, _ replay: Replay
     ) throws(DatabaseError) -> MomentIndex {
         if line == nil, let known = lastIndexed, known.hour == hour {
-            // Moved, not copied: many small files can have rows of one hour.
+            // Move instead of copying, because many small files may share an hour.
             lastIndexed = nil
             return known.index
         }

@@ -1,24 +1,23 @@
-// Steps, distance and energy of a day in short.
+// The short summary of steps, distance and energy per day.
 
 public import CozDB
 
-/// Steps, distance and energy of one local day. Property names are those of the bracelet's
-/// `MetricActivitySummery`; so are the keys when it is encoded. Formulas are those of
-/// `StepsSummary`.
+/// Steps, distance and energy of one local day. Properties and encoded keys are named as in the
+/// bracelet's `MetricActivitySummery`. Uses the formulas of `StepsSummary`.
 ///
 /// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct ActivitySummary: Hashable, Sendable, Encodable {
-    /// Activity in a slot.
+    /// The activity in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Sum.
+        /// The number of steps.
         public var steps: Int
-        /// Of its steps, whole metres.
+        /// The distance of these steps in whole meters.
         public var distance: Int
-        /// Sum, kcal.
+        /// The energy in kcal.
         public var calories: Double
-        /// Always false: nobody edits slots here.
+        /// Always false. Slots cannot be edited.
         public var isEdited = false
     }
 
@@ -26,17 +25,17 @@ public struct ActivitySummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Sum of the day.
+    /// The number of steps of the day.
     public var steps = 0
-    /// Steps x height in cm x 0.414 / 100, rounded to whole metres.
+    /// Steps x height in cm x 0.414 / 100, in meters, rounded.
     public var distance = 0
-    /// Energy of the day, kcal.
+    /// The energy of the day in kcal.
     public var calories = 0.0
-    /// Whether the day is over by the clock of the request.
+    /// Whether the day is over at `SummaryRequest.now`.
     public var readyForSync: Bool
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 

@@ -1,21 +1,21 @@
-// The heart rate of a day: average, last, highest, and how long it was in which zone.
+// The heart rate summary per day: average, last, maximum, and time in each zone.
 
 public import CozDB
 
-/// The heart rate of one local day. Property names are those of the bracelet's
-/// `MetricBPMSummery`; so are the keys when it is encoded.
+/// The heart rate of one local day. Properties and encoded keys are named as in the bracelet's
+/// `MetricBPMSummery`.
 ///
-/// A slot is the mean of the heart rates that begin in it, rounded; slots without one are left
-/// out. Everything is rounded to whole numbers, halves up. A day without values has zeros and no
+/// A slot is the rounded mean of the heart rates in it. Slots without a heart rate are left out.
+/// All numbers are rounded to integers, half away from zero. A day without values has zeros and no
 /// slots.
 ///
 /// Source: the bracelet's documentation ("DataModels Summaries iOS"), classes, notes and example.
 public struct BPMSummary: Hashable, Sendable, Encodable {
     /// The heart rate in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Mean, beats per minute.
+        /// The mean in beats per minute.
         public var bpm: Int
     }
 
@@ -23,28 +23,28 @@ public struct BPMSummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Mean of the slots (`SummaryRequest.Basis`), beats per minute.
+    /// The mean in beats per minute, of slots or values (`SummaryRequest.Basis`).
     public var averageBPM = 0
-    /// The last slot.
+    /// The last rate in beats per minute, of slots or values.
     public var lastBPM = 0
-    /// The highest slot.
+    /// The highest rate in beats per minute, of slots or values.
     public var maxDayBPM = 0
-    /// Seconds in the zone: its slots times their length. The documentation calls durations
-    /// minutes, but in its example 100 slots of five minutes are 30,000.
+    /// Seconds below the first limit: the number of slots times their length. The documentation
+    /// calls durations minutes, but in its example 100 slots of five minutes are 30,000.
     public var durationRestZone = 0
-    /// Seconds from the first limit.
+    /// Seconds from the first limit up to the second.
     public var durationWarmUpZone = 0
-    /// Seconds from the second limit.
+    /// Seconds from the second limit up to the third.
     public var durationFatBurnZone = 0
-    /// Seconds from the third limit.
+    /// Seconds from the third limit up to the fourth.
     public var durationEnduranceZone = 0
-    /// Seconds from the fourth limit.
+    /// Seconds from the fourth limit up to the fifth.
     public var durationPerformanceZone = 0
     /// Seconds from the fifth limit.
     public var durationMaxZone = 0
-    /// Share of all durations in percent; rounded, so that six need not make 100.
+    /// Percent of all durations. The six percentages are rounded, so their sum may not be 100.
     public var percentageRestZone = 0
     /// Percent of all durations.
     public var percentageWarmUpZone = 0
@@ -56,9 +56,9 @@ public struct BPMSummary: Hashable, Sendable, Encodable {
     public var percentagePerformanceZone = 0
     /// Percent of all durations.
     public var percentageMaxZone = 0
-    /// Whether the day is over by the clock of the request; late data can still change it.
+    /// Whether the day is over at `SummaryRequest.now`. Late data can still change the summary.
     public var readyForSync: Bool
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 
@@ -77,7 +77,7 @@ extension BPMSummary {
         setZones(zones, slotSeconds)
     }
 
-    /// Counts the rounded rates that slots show, so that whoever counts them again agrees.
+    /// Sets the zones from the rounded rates, so that they agree with `slots`.
     private mutating func setZones(_ zones: HeartRateZones, _ slotSeconds: Int) {
         var counts = Array(repeating: 0, count: HeartRateZones.Zone.allCases.count)
         for slot in slots { counts[zones.zone(of: Double(slot.bpm)).rawValue] += 1 }

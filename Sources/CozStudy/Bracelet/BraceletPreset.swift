@@ -1,14 +1,14 @@
-// The preset `bracelet-raw`: types and units of the bracelet's raw metrics, one row a minute.
+// The preset `bracelet-raw`: types and units of the bracelet's raw metrics, one row per minute.
 //
 // Source: developer.corsano.com, raw data, MetricActivity; the models that corsano-realm-converter
-// read from the app's database (MetricTemperature, MetricEmography); slots of sleep of the
-// bracelet's documentation. What is measured is a float, what is counted or a code is an integer.
+// reads from the app's database (MetricTemperature, MetricEmography); the sleep slots in the
+// bracelet's documentation. Measurements are floats; counts and codes are integers.
 
 public import CozDB
 
 extension SchemaPreset {
-    /// The preset `bracelet-raw`: the bracelet's raw metrics, from which `BraceletSummaries`
-    /// computes.
+    /// The preset `bracelet-raw`: the raw metrics of the bracelet, from which `BraceletSummaries`
+    /// computes its results.
     public static let braceletRaw = SchemaPreset(
         name: "bracelet-raw",
         fields: activity + [

@@ -1,38 +1,40 @@
-// The face of this folder: summaries of one snapshot. One statement computes all days of all
-// participants asked for; a second one only where averages are asked of values.
+// The entry point of this folder: summaries of one snapshot. One statement covers all days and
+// participants. `SummaryRequest.Basis.values` needs a second one.
 
 public import CozDB
 
-/// Summaries of one participant, in the order of time.
+/// The summaries of one participant, in time order.
 public struct ParticipantSummaries<Summary: Sendable & Encodable>: Sendable {
-    /// Whose.
+    /// The participant.
     public var participant: String
-    /// A summary for each day asked for, also those without data; of sleep one for each session.
+    /// One summary per requested day, including days without data. For sleep, one per session.
     public var summaries: [Summary]
 }
 
 /// Computes the nine summaries of the bracelet's app from time series in a database: from the
-/// bracelet's own raw metrics, or from what Cozie sends.
+/// bracelet's raw metrics or from Cozie data.
 ///
-/// Each call runs one statement of the query language over the snapshot, whatever number of days
-/// is asked for (two with `SummaryRequest.Basis.values`); memory is that of its slots.
+/// Each call runs one statement on the snapshot for all days (two with
+/// `SummaryRequest.Basis.values`). Memory use is proportional to the number of slots.
 ///
-/// All throw `notFound` for an unknown experiment, participant or field, with a suggestion;
-/// `usage` for a request that cannot be, and for fields that hold no numbers; `limitExceeded`,
-/// `cancelled` and `damaged` as queries do.
+/// All methods throw `notFound` for an unknown experiment, participant or field, with a suggestion;
+/// `usage` for an invalid request and for fields that are not numeric; and `limitExceeded`,
+/// `cancelled` and `damaged` like queries.
 public struct BraceletSummaries: Sendable {
     private let snapshot: DatabaseSnapshot
     private let request: SummaryRequest
 
+    /// Creates the summaries of a snapshot.
+    ///
     /// - Parameters:
-    ///   - snapshot: what is summed up; all summaries see the same moment.
-    ///   - request: whose, of which days, by which rules.
+    ///   - snapshot: the data. All summaries see the same state.
+    ///   - request: participants, days and rules.
     public init(_ snapshot: DatabaseSnapshot, _ request: SummaryRequest) {
         self.snapshot = snapshot
         self.request = request
     }
 
-    /// Heart rate and its zones.
+    /// Returns the heart rate and its zones per day.
     public func bpm() throws(DatabaseError) -> [ParticipantSummaries<BPMSummary>] {
         let seconds = request.slotSeconds(of: .bpm)
         return try vital(.bpm) { day, vital, _ in
@@ -40,41 +42,41 @@ public struct BraceletSummaries: Sendable {
         }
     }
 
-    /// Respiration rate with its quality.
+    /// Returns the respiration rate and its quality per day.
     public func breath() throws(DatabaseError) -> [ParticipantSummaries<BreathSummary>] {
         try vital(.breath) { BreathSummary($0, $1, hasQuality: $2) }
     }
 
-    /// Temperature of the skin.
+    /// Returns the skin temperature per day.
     public func skinTemperature() throws(DatabaseError)
         -> [ParticipantSummaries<SkinTemperatureSummary>]
     {
         try vital(.skinTemperature) { day, vital, _ in SkinTemperatureSummary(day, vital) }
     }
 
-    /// Temperature of the body.
+    /// Returns the body temperature per day.
     public func coreTemperature() throws(DatabaseError)
         -> [ParticipantSummaries<CoreTemperatureSummary>]
     {
         try vital(.coreTemperature) { day, vital, _ in CoreTemperatureSummary(day, vital) }
     }
 
-    /// Oxygen saturation.
+    /// Returns the oxygen saturation per day.
     public func spo2() throws(DatabaseError) -> [ParticipantSummaries<SpO2Summary>] {
         try vital(.spo2) { day, vital, _ in SpO2Summary(day, vital) }
     }
 
-    /// Steps with distance, energy, goal and activity.
+    /// Returns steps with distance, energy, goal and active hours per day.
     public func steps() throws(DatabaseError) -> [ParticipantSummaries<StepsSummary>] {
         try stepDays(.steps) { StepsSummary($0, $1, request) }
     }
 
-    /// Steps, distance and energy in short.
+    /// Returns the short summary of steps, distance and energy per day.
     public func activity() throws(DatabaseError) -> [ParticipantSummaries<ActivitySummary>] {
         try stepDays(.activity) { ActivitySummary($0, $1, request) }
     }
 
-    /// Electrodermal activity.
+    /// Returns the electrodermal activity per day.
     public func eda() throws(DatabaseError) -> [ParticipantSummaries<EDASummary>] {
         let reader = try SummaryReader(snapshot, request)
         let fields = try SummaryFields(.eda, of: request, in: reader.schema)
@@ -94,8 +96,8 @@ public struct BraceletSummaries: Sendable {
         }
     }
 
-    /// Sessions of sleep that end in the days asked for. Those that are longer than a day and a
-    /// half are cut.
+    /// Returns the sleep sessions that end on the requested days. Sessions longer than 36 hours are
+    /// cut.
     public func sleep() throws(DatabaseError) -> [ParticipantSummaries<SleepSummary>] {
         let reader = try SummaryReader(snapshot, request)
         let fields = try SummaryFields(.sleep, of: request, in: reader.schema)
@@ -114,7 +116,9 @@ public struct BraceletSummaries: Sendable {
 }
 
 extension BraceletSummaries {
-    /// What is known of the main measurement, before it is called heart rate or temperature.
+    /// Computes the summaries of a single vital sign.
+    ///
+    /// - Parameter build: gets the day, the vital sign, and whether column 1 is its quality.
     private func vital<Summary>(
         _ kind: SummaryKind, _ build: (SummaryDay, VitalSign, Bool) -> Summary
     ) throws(DatabaseError) -> [ParticipantSummaries<Summary>] {
@@ -196,7 +200,7 @@ extension BraceletSummaries {
 }
 
 extension VitalSign {
-    /// Of a day with one row of mean, last and largest value.
+    /// Reads a day with one row of mean, last and maximum.
     init(ofDay day: SummaryDay) {
         guard let row = day.range.first else { return }
         average = day.rows.columns[0][row] ?? 0

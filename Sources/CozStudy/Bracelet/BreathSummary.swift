@@ -1,9 +1,9 @@
-// The respiration rate of a day, with the quality of each slot.
+// The respiration rate summary per day, with the quality of each slot.
 
 public import CozDB
 
-/// The respiration rate of one local day. Property names are those of the bracelet's
-/// `MetricBreathSummery`; so are the keys when it is encoded.
+/// The respiration rate of one local day. Properties and encoded keys are named as in the
+/// bracelet's `MetricBreathSummery`.
 ///
 /// Averages, rounding and days without values are as in `BPMSummary`.
 ///
@@ -11,11 +11,11 @@ public import CozDB
 public struct BreathSummary: Hashable, Sendable, Encodable {
     /// The respiration rate in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Mean, breaths per minute.
+        /// The mean in breaths per minute.
         public var brpm: Int
-        /// Mean quality of the values, 0 (bad) to 4 (very good); 0 where none is stored.
+        /// The mean quality of the values, 0 (bad) to 4 (very good). 0 if there is none.
         public var brpmQ: Int
     }
 
@@ -23,17 +23,17 @@ public struct BreathSummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Mean of the slots, breaths per minute.
+    /// The mean in breaths per minute, of slots or values (`SummaryRequest.Basis`).
     public var averageBreath = 0
-    /// The last slot.
+    /// The last rate in breaths per minute, of slots or values.
     public var lastBreath = 0
-    /// The highest slot.
+    /// The highest rate in breaths per minute, of slots or values.
     public var maxDayBreath = 0
-    /// Whether the day is over by the clock of the request.
+    /// Whether the day is over at `SummaryRequest.now`.
     public var readyForSync: Bool
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 

@@ -1,34 +1,34 @@
-// Electrodermal activity of a day.
+// The summary of electrodermal activity per day.
 
 public import CozDB
 
-/// Electrodermal activity of one local day, which the bracelet calls emography. Property names are
-/// those of its `MetricEmographySummary`; so are the keys when it is encoded.
+/// The electrodermal activity of one local day. The bracelet calls it emography. Properties and
+/// encoded keys are named as in its `MetricEmographySummary`.
 ///
-/// The documentation calls it "under development" and defines none of the numbers: they are taken
-/// from the fields as they are.
+/// The documentation calls it "under development" and does not define the numbers. They are
+/// aggregates of the stored fields.
 ///
 /// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct EDASummary: Hashable, Sendable, Encodable {
-    /// What is known of a slot; 0 where nothing is stored.
+    /// The values of a slot. Missing values are 0.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var date: LocalTime
-        /// The most frequent in the slot.
+        /// The most frequent value in the slot.
         public var cognitiveZone: Int
-        /// The most frequent in the slot.
+        /// The most frequent value in the slot.
         public var predictiveCZ: Int
-        /// The last in the slot.
+        /// The last value in the slot.
         public var predictiveCZTransitionTime: Int
-        /// The last in the slot.
+        /// The last value in the slot.
         public var czHour: Int
-        /// Mean.
+        /// The rounded mean.
         public var cortisolContribution: Int
-        /// Mean.
+        /// The rounded mean.
         public var cognitiveZoneQ: Int
-        /// Mean.
+        /// The rounded mean.
         public var stressLevelSkinConductance: Int
-        /// Mean.
+        /// The rounded mean.
         public var stressLevelSkinConductanceQ: Int
     }
 
@@ -36,16 +36,15 @@ public struct EDASummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Mean of the slots that have a level of stress, rounded; 0 where none has.
+    /// The rounded mean of the slots that have a stress level. 0 if there are none.
     public var stressLevelSkinConductanceAvg = 0
-    /// Slots with any value, in the order of time.
+    /// The slots with any value, in time order.
     public var slots: [Slot] = []
 }
 
 extension EDASummary {
-    /// How a measurement becomes one value of a slot.
     static func function(_ metric: SummaryMetric) -> String {
         switch metric {
         case .cognitiveZone, .predictiveCZ: "mode"
@@ -54,7 +53,7 @@ extension EDASummary {
         }
     }
 
-    /// - Parameter columns: where in the rows which measurement is.
+    /// - Parameter columns: the column of each metric in the rows.
     init(_ day: SummaryDay, _ columns: [SummaryMetric: Int]) {
         func value(_ metric: SummaryMetric, _ row: Int) -> Double? {
             columns[metric].flatMap { day.rows.columns[$0][row] }

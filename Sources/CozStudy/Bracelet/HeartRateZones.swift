@@ -1,16 +1,16 @@
-// Six zones of the heart rate, cut by five limits.
+// The six heart rate zones and the five limits between them.
 
 public import CozDB
 
-/// Limits between the six zones of a heart rate: rest, warm-up, fat burn, endurance, performance
-/// and maximum. A rate on a limit belongs to the zone above it.
+/// The limits between the six heart rate zones: rest, warm-up, fat burn, endurance, performance and
+/// maximum. A rate equal to a limit belongs to the upper zone.
 ///
-/// Source: the bracelet's documentation names the zones and gives no limits. The usual ones of six
-/// such zones are 50, 60, 70, 80 and 90 % of the highest heart rate, and that is 220 less the age
-/// in years (Fox, Naughton, Haskell 1971). The documentation's example fits: of 101 slots only
-/// that of 89/min is counted as warm-up, while one of 81/min is rest.
+/// Source: the bracelet's documentation names the zones but gives no limits. The usual limits of
+/// six such zones are 50, 60, 70, 80 and 90 % of the maximum heart rate, which is 220 minus the age
+/// in years (Fox, Naughton, Haskell 1971). The documentation's example agrees: of 101 slots only
+/// the one with 89/min is warm-up, while one with 81/min is rest.
 public struct HeartRateZones: Hashable, Sendable {
-    /// A zone, the calmest first.
+    /// A heart rate zone, in ascending order.
     public enum Zone: Int, CaseIterable, Sendable {
         /// Below the first limit.
         case rest
@@ -26,15 +26,15 @@ public struct HeartRateZones: Hashable, Sendable {
         case maximum
     }
 
-    /// The five lower limits of all zones but rest, ascending, in beats per minute.
+    /// The lower limits of all zones except rest: five ascending numbers in beats per minute.
     public let limits: [Double]
 
-    /// For a highest rate of 170/min: the first limit is 85/min. It stands in where nothing is
-    /// known of a person, because with it the example of the documentation comes out right.
+    /// Zones for a maximum heart rate of 170/min, with a first limit of 85/min. This is the default
+    /// for unknown participants, because it reproduces the documentation's example.
     public static let example = HeartRateZones(uncheckedMaximum: 170)
 
     private static let shares = [0.5, 0.6, 0.7, 0.8, 0.9]
-    /// What can be the highest rate of a human heart, in beats per minute.
+    /// Plausible maximum heart rates, in beats per minute.
     private static let maxima = 60.0...300.0
     private static let ages = 1.0...120.0
 
@@ -42,10 +42,10 @@ public struct HeartRateZones: Hashable, Sendable {
         limits = HeartRateZones.shares.map { $0 * uncheckedMaximum }
     }
 
-    /// Limits at 50, 60, 70, 80 and 90 % of a highest heart rate.
+    /// Creates zones with limits at 50, 60, 70, 80 and 90 % of a maximum heart rate.
     ///
     /// - Parameter maxHeartRate: 60 to 300, in beats per minute.
-    /// - Throws: `usage` outside of that range.
+    /// - Throws: `usage` outside that range.
     public init(maxHeartRate: Double) throws(DatabaseError) {
         guard HeartRateZones.maxima.contains(maxHeartRate) else {
             throw DatabaseError(
@@ -55,10 +55,10 @@ public struct HeartRateZones: Hashable, Sendable {
         self.init(uncheckedMaximum: maxHeartRate)
     }
 
-    /// The same, the highest rate being 220 less the age.
+    /// Creates zones for a maximum heart rate of 220 minus the age.
     ///
     /// - Parameter age: 1 to 120 years.
-    /// - Throws: `usage` outside of that range.
+    /// - Throws: `usage` outside that range.
     public init(age: Double) throws(DatabaseError) {
         guard HeartRateZones.ages.contains(age) else {
             throw DatabaseError(.usage, "age: found \(age), expected 1 to 120 years")
@@ -66,9 +66,9 @@ public struct HeartRateZones: Hashable, Sendable {
         self.init(uncheckedMaximum: 220 - age)
     }
 
-    /// Limits of one's own.
+    /// Creates zones with custom limits.
     ///
-    /// - Parameter limits: five lower limits, ascending, above 0, in beats per minute.
+    /// - Parameter limits: five ascending lower limits above 0, in beats per minute.
     /// - Throws: `usage` for anything else.
     public init(limits: [Double]) throws(DatabaseError) {
         let isAscending = zip(limits, limits.dropFirst()).allSatisfy { $0 < $1 }
@@ -82,7 +82,7 @@ public struct HeartRateZones: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// The zone in which a heart rate lies, in beats per minute.
+    /// Returns the zone of a heart rate in beats per minute.
     public func zone(of heartRate: Double) -> Zone {
         Zone(rawValue: limits.count { $0 <= heartRate }) ?? .maximum
     }

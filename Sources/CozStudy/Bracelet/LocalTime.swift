@@ -1,24 +1,28 @@
-// A moment as clocks of a zone showed it: what a summary has where the bracelet's app had a Date.
+// A time with its local UTC offset. Summaries use it where the bracelet's app uses a Date.
 
 public import CozDB
 
-/// A point in time, and by how much local clocks were ahead of UTC then.
+/// A point in time and the local UTC offset at that time.
 ///
-/// The bracelet's app stored local days as midnight UTC, so that a reader could not tell where in
-/// the world they were. Here every time carries its offset.
+/// The bracelet's app stores local days as midnight UTC, which hides their time zone. Here every
+/// time carries its offset.
 public struct LocalTime: Hashable, Sendable {
-    /// The moment.
+    /// The point in time.
     public var time: Timestamp
-    /// Seconds east of UTC.
+    /// The UTC offset in seconds east.
     public var offsetSeconds: Int
 
-    /// - Parameter offsetSeconds: seconds east of UTC.
+    /// Creates a local time.
+    ///
+    /// - Parameter offsetSeconds: the UTC offset in seconds east.
     public init(_ time: Timestamp, offsetSeconds: Int) {
         self.time = time
         self.offsetSeconds = offsetSeconds
     }
 
-    /// As clocks of a zone showed it.
+    /// Creates the local time in a time zone.
+    ///
+    /// - Parameter nanoseconds: since 1970 UTC.
     public init(_ nanoseconds: Int64, in zone: TimeZoneRules) {
         time = Timestamp(nanoseconds: nanoseconds)
         offsetSeconds = zone.offsetSeconds(at: time)
@@ -26,14 +30,14 @@ public struct LocalTime: Hashable, Sendable {
 }
 
 extension LocalTime: CustomStringConvertible {
-    /// RFC 3339 with nine fraction digits and the local offset.
+    /// The time in RFC 3339 with nine fraction digits and the local offset.
     public var description: String {
         time.text(offsetSeconds: offsetSeconds, fractionDigits: .nine)
     }
 }
 
 extension LocalTime: Encodable {
-    /// As its text.
+    /// Encodes the time as its description.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -1,27 +1,30 @@
-// Which fields of an experiment hold a measurement, and in which unit: the bracelet's own raw
-// metrics, or what Cozie sends.
+// The fields and units that hold each measurement in an experiment: the bracelet's raw metrics or
+// Cozie's fields.
 
-/// Fields that hold one measurement.
+/// The fields that hold one measurement.
 public struct MetricSource: Hashable, Sendable {
-    /// How several groups become one value of a slot.
+    /// How to combine several groups into one value of a slot.
     public enum Combination: Sendable {
-        /// Groups count the same thing, such as phone and watch: the largest.
+        /// Use the largest value: the groups count the same thing, such as phone and watch.
         case largest
-        /// Groups are parts of a whole: their sum.
+        /// Use the sum: the groups are parts of a whole.
         case sum
     }
 
-    /// Groups of fields. Of the fields of a group the first one with a value counts, row by row.
+    /// Groups of fields. In each row, a group has the value of its first field that is not null.
     public var groups: [[String]]
-    /// What becomes of several groups.
+    /// How to combine several groups.
     public var combination: Combination
-    /// How many stored units are one unit of the measurement.
+    /// The number of stored units per unit of the measurement.
     public var divisor: Double
 
+    /// Creates a source.
+    ///
     /// - Parameters:
-    ///   - groups: of fields; of each the first one with a value counts.
-    ///   - combination: what becomes of several groups.
-    ///   - divisor: how many stored units are one unit of the measurement.
+    ///   - groups: of fields. In each row, a group has the value of its first field that is not
+    ///     null.
+    ///   - combination: how to combine several groups.
+    ///   - divisor: the number of stored units per unit of the measurement.
     public init(
         groups: [[String]], combination: Combination = .largest, divisor: Double = 1
     ) {
@@ -30,12 +33,13 @@ public struct MetricSource: Hashable, Sendable {
         self.divisor = divisor
     }
 
-    /// One group: the first field with a value counts.
+    /// Creates a source with one group. In each row, it has the value of its first field that is
+    /// not null.
     public init(_ fields: String..., divisor: Double = 1) {
         self.init(groups: [fields], divisor: divisor)
     }
 
-    /// Only the fields that are known, and groups with some left.
+    /// Returns a copy without unknown fields and without empty groups.
     func limited(to isKnown: (String) -> Bool) -> MetricSource {
         var source = self
         source.groups = groups.map { $0.filter(isKnown) }.filter { !$0.isEmpty }
@@ -43,23 +47,24 @@ public struct MetricSource: Hashable, Sendable {
     }
 }
 
-/// Fields of a system of measurement, by what they measure.
+/// The fields of a measuring system, by metric.
 public struct SummarySources: Sendable {
-    /// What a command calls it.
+    /// The name of the system in messages and commands.
     public var name: String
-    /// What is not in it is not measured.
+    /// The fields of each metric. Metrics that are missing here are not measured.
     public var sources: [SummaryMetric: MetricSource]
 
-    /// Cozie: samples of HealthKit from phone (`ts_`) and watch (`ws_`), equal where both came.
+    /// Cozie: HealthKit samples of the phone (`ts_`) and the watch (`ws_`). Both have the same
+    /// values if both are sent.
     ///
-    /// * Step counts are samples (steps from one moment to another), so they are summed. Newer
-    ///   versions of the app send those of phone and watch apart; both count the same steps, so
-    ///   the larger of a slot counts.
-    /// * Energy is active plus basal energy, as the bracelet's is.
-    /// * A sample of sleep is a row at its begin with its minutes.
+    /// - Step counts are samples (steps between two times), so they are summed. Newer versions of
+    ///   the app send those of the phone and the watch separately. Both count the same steps, so
+    ///   the larger value of a slot is used.
+    /// - Energy is active plus basal energy, as in the bracelet.
+    /// - A sleep sample is a row at its start with its duration in minutes.
     ///
-    /// Source: cozie-apple 8c88818 and real exports, in which the end of each stage is the begin
-    /// of the next; `ws_sleep_core` is cut to whole minutes there, `ts_sleep_core` is not.
+    /// Source: cozie-apple 8c88818 and real exports. In these, each stage ends where the next one
+    /// begins; `ws_sleep_core` is truncated to whole minutes, `ts_sleep_core` is not.
     public static let cozie = SummarySources(
         name: "cozie",
         sources: [
@@ -81,11 +86,11 @@ public struct SummarySources: Sendable {
             .sleepInBed: both("sleep_in_bed"),
         ])
 
-    /// The bracelet's own raw metrics, a row a minute; else slots under the names that its
-    /// summaries give them.
+    /// The bracelet's raw metrics, one row per minute, or else slots under the names used in its
+    /// summaries.
     ///
     /// Source: developer.corsano.com, raw data (MetricActivity: `energy_exp` is in cal), and the
-    /// models that corsano-realm-converter read from the app's database (MetricTemperature:
+    /// models that corsano-realm-converter reads from the app's database (MetricTemperature:
     /// `temp1`; MetricEmography has the names of the summary's slots).
     public static let bracelet = SummarySources(
         name: "bracelet",

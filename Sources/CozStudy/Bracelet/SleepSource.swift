@@ -1,16 +1,16 @@
-// Spans of sleep from a database: one for each slot with a type of sleep, or one for each row with
+// Reads sleep spans from a database: one per slot with a sleep type, or one per row with the
 // minutes of a stage.
 
 internal import CozDB
 
-/// Reads what somebody did in bed, around the days asked for.
+/// Reads the sleep spans around the requested days.
 struct SleepSource {
     private static let second: Int64 = 1_000_000_000
-    /// A session that ends on a day began at most so long before it.
+    /// A session that ends on a requested day begins at most this long before the day.
     private static let before: Int64 = 36 * 3_600 * second
-    /// A session that goes on after a day is seen to do so.
+    /// Read past the last day to detect sessions that continue after it.
     private static let after: Int64 = 24 * 3_600 * second
-    /// No stage lasts longer; what does is no measurement.
+    /// The maximum length of a stage. Longer ones are invalid and ignored.
     private static let minutesMax = 1_440.0
 
     private static let stages: [(metric: SummaryMetric, stage: SleepStage)] = [
@@ -27,7 +27,8 @@ struct SleepSource {
     }
 
     func spans() throws(DatabaseError) -> [(participant: String, spans: [SleepSpan])] {
-        // Some days from the ends of time, so that neither minutes nor offsets reach beyond them.
+        // Keep away from the ends of the time range, so that adding minutes or offsets cannot
+        // overflow.
         let margin = 4 * SleepSource.after
         let lower = max(reader.dayStarts[0], Timestamp.min.nanoseconds + margin)
         let upper = min(
@@ -82,7 +83,7 @@ struct SleepSource {
 }
 
 extension SummaryReader {
-    /// The day asked for in which a time lies; nil where it lies in none.
+    /// Returns the local day of a time, or nil if the time is outside the requested days.
     func date(of nanoseconds: Int64) -> LocalDate? {
         guard nanoseconds >= dayStarts[0], nanoseconds < dayStarts[request.dayCount] else {
             return nil

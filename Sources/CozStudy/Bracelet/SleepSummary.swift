@@ -1,56 +1,58 @@
-// One session of sleep: how long of which stage, how often the stage changed, slot by slot.
+// The summary of one sleep session: durations, stage changes and slots.
 
 public import CozDB
 
-/// One session of sleep. Property names are those of the bracelet's `MetricSleepSummery`; so are
-/// the keys when it is encoded. Durations are in seconds, as the names of some of them say.
+/// One sleep session. Properties and encoded keys are named as in the bracelet's
+/// `MetricSleepSummery`. Durations are in seconds, as some of the names say.
 ///
-/// The documentation says only that a summary is of one session and what its types are. Here a
-/// session ends where no sleep follows for `SummaryRequest.sleepGapSeconds`; it may cross
-/// midnight, and belongs to the day on which its sleep ends. Time awake just before and after it,
-/// not longer than that gap, and time in bed around it are part of it. Where spans of stages
-/// overlap, the one that began last counts. Source: the documentation ("DataModels Summaries
-/// iOS"); rules of Apple's HealthKit for samples of sleep, on which Cozie's fields are based.
+/// The documentation says only that a summary covers one session, and gives the types. Here a
+/// session ends when no sleep follows for `SummaryRequest.sleepGapSeconds`. It may cross midnight
+/// and belongs to the day on which its sleep ends. It includes time awake directly before and after
+/// the sleep, up to that gap, and time in bed around it. If stages overlap, the one that began last
+/// wins.
+///
+/// Source: the documentation ("DataModels Summaries iOS"); the rules of Apple's HealthKit for sleep
+/// samples, on which Cozie's fields are based.
 public struct SleepSummary: Hashable, Sendable, Encodable {
-    /// The stage in a slot.
+    /// The sleep stage in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin in milliseconds since 1970 UTC, as text: the bracelet's raw metrics have a
-        /// `timestamp` in that unit.
+        /// The start of the slot in milliseconds since 1970 UTC, as text. The bracelet's raw
+        /// metrics have a `timestamp` in that unit.
         public var timestamp: String
-        /// Its begin on local clocks.
+        /// The start of the slot in local time.
         public var date: LocalTime
-        /// What most of it is: 0 undefined (or asleep, of an unknown stage), 1 awake, 2 light,
-        /// 3 deep, 4 REM.
+        /// The longest stage in the slot: 0 undefined (or an unknown sleep stage), 1 awake, 2
+        /// light, 3 deep, 4 REM.
         public var sleepType: Int
-        /// Always false: nothing is rejected here.
+        /// Always false. No slot is rejected.
         public var isRejected = false
-        /// Always false: nobody edits slots here.
+        /// Always false. Slots cannot be edited.
         public var isEdited = false
     }
 
-    /// Begin of the session in seconds since 1970: the same whatever days are asked for.
+    /// The start of the session in seconds since 1970. Independent of the requested days.
     public var id: Int
-    /// The local day on which its sleep ends.
+    /// The local day on which the sleep ends.
     public var recordDate: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `recordDate`.
     public var timeZone: String
-    /// Begin, with time awake or in bed before the first sleep.
+    /// The start, including time awake or in bed before the first sleep.
     public var startSession: LocalTime
-    /// End, with time awake or in bed after the last sleep.
+    /// The end, including time awake or in bed after the last sleep.
     public var stopSession: LocalTime
-    /// Seconds by which local clocks are ahead of UTC at the end. (The unit is not documented.)
+    /// The UTC offset at the end in seconds east. (The unit is not documented.)
     public var tzOffset: Int
-    /// Seconds asleep: light, deep, REM, and of an unknown stage.
+    /// Seconds asleep: light, deep, REM and unknown stages.
     public var totalSleepDuration: Int
-    /// Seconds from the begin of the session to the first sleep.
+    /// Seconds from the start of the session to the first sleep.
     public var timeToSleep: Int
     /// Seconds from the last sleep to the end of the session.
     public var timeToWakeUp: Int
-    /// Always 0: what it counts is not documented.
+    /// Always 0. Its meaning is not documented.
     public var consecutiveSleepSlotLightToRemove = 0
-    /// Always 0: what it counts is not documented.
+    /// Always 0. Its meaning is not documented.
     public var consecutiveSleepSlotDeepToRemove = 0
-    /// Always 0: what it counts is not documented.
+    /// Always 0. Its meaning is not documented.
     public var consecutiveSleepSlotRemToRemove = 0
     /// Seconds of light sleep.
     public var totalSecsLight: Int
@@ -60,31 +62,31 @@ public struct SleepSummary: Hashable, Sendable, Encodable {
     public var totalSecsAwake: Int
     /// Seconds of REM sleep.
     public var totalSecsREM: Int
-    /// Always 0: what it is is not documented.
+    /// Always 0. Its meaning is not documented.
     public var totalSecsDept = 0
-    /// Always 0: what it is is not documented.
+    /// Always 0. Its meaning is not documented.
     public var totalSecsIntensityAdjust = 0
-    /// Always 0: what it is is not documented.
+    /// Always 0. Its meaning is not documented.
     public var totalSecsDeptAdjust = 0
-    /// How often light sleep follows deep; what is undefined between them does not count.
+    /// The number of direct changes from deep to light sleep, without another stage between.
     public var totalDeepToLightTransitions: Int
-    /// How often REM follows deep sleep.
+    /// The number of direct changes from deep to REM sleep.
     public var totalDeepToREMTransitions: Int
-    /// How often deep follows light sleep.
+    /// The number of direct changes from light to deep sleep.
     public var totalLightToDeepTransitions: Int
-    /// How often REM follows light sleep.
+    /// The number of direct changes from light to REM sleep.
     public var totalLightToREMTransitions: Int
-    /// How often deep sleep follows REM.
+    /// The number of direct changes from REM to deep sleep.
     public var totalREMToDeepTransitions: Int
-    /// How often light sleep follows REM.
+    /// The number of direct changes from REM to light sleep.
     public var totalREMToLightTransitions: Int
-    /// How often being awake follows any sleep, waking up for good included where it was recorded.
+    /// The number of changes from any sleep to awake, including the final one if it was recorded.
     public var totalSleepToAwakeTransitions: Int
-    /// How often any sleep follows being awake.
+    /// The number of changes from awake to any sleep.
     public var totalAwakeToSleepTransitions: Int
-    /// Whether no later sleep can belong to it, by the clock of the request.
+    /// Whether the session is complete at `SummaryRequest.now`: later sleep cannot extend it.
     public var readyForSync: Bool
-    /// All slots from begin to end, in the order of time.
+    /// All slots of the session in time order.
     public var slots: [Slot] = []
 }
 
@@ -126,7 +128,8 @@ extension SleepSummary {
         slots = SleepSummary.slots(session, request)
     }
 
-    /// Slots begin at whole slots of local time, the first one at or before the session.
+    /// Returns the slots. They are aligned to local time, and the first one begins at or before the
+    /// session.
     private static func slots(_ session: SleepSession, _ request: SummaryRequest) -> [Slot] {
         let length = Int64(request.slotSeconds(of: .sleep)) * second
         let offset = Int64(LocalTime(session.start, in: request.zone).offsetSeconds) * second
@@ -147,7 +150,8 @@ extension SleepSummary {
         return slots
     }
 
-    /// The type that has most of a slot, of equals the first; undefined where there is no segment.
+    /// Returns the type that fills most of a slot. The first one wins a tie. Returns 0 if there is
+    /// no segment.
     private static func sleepType(
         _ segments: ArraySlice<SleepSpan>, from start: Int64, to end: Int64
     ) -> Int {
@@ -164,7 +168,7 @@ extension SleepSummary {
     }
 }
 
-/// Changes from one stage to the next.
+/// The changes between adjacent segments.
 private struct StageChanges {
     private let changes: [(from: SleepStage, to: SleepStage)]
 

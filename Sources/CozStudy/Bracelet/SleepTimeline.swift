@@ -1,19 +1,18 @@
-// Stages of sleep on a line of time: spans that may overlap become segments that do not, segments
-// become sessions.
+// Resolves overlapping sleep spans to disjoint segments and groups these into sessions.
 
 internal import CozDB
 
-/// What a sleeper does.
+/// A sleep stage, or being awake or in bed.
 enum SleepStage: Int, Comparable {
     case inBed
     case awake
-    /// Asleep, nobody knows how deep.
+    /// Asleep in an unknown stage.
     case unspecified
     case light
     case deep
     case rem
 
-    /// The bracelet's number: 0 undefined, 1 awake, 2 light, 3 deep, 4 REM.
+    /// The bracelet's code: 0 undefined, 1 awake, 2 light, 3 deep, 4 REM.
     var sleepType: Int {
         switch self {
         case .inBed, .unspecified: 0
@@ -24,7 +23,7 @@ enum SleepStage: Int, Comparable {
         }
     }
 
-    /// nil for undefined and numbers that mean nothing.
+    /// Returns nil for undefined and for unknown codes.
     init?(sleepType: Double) {
         switch sleepType {
         case 1: self = .awake
@@ -40,7 +39,7 @@ enum SleepStage: Int, Comparable {
     static func < (left: SleepStage, right: SleepStage) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A stage from one moment up to, not including, another; nanoseconds since 1970.
+/// A stage in a half-open time range, in nanoseconds since 1970.
 struct SleepSpan {
     var start: Int64
     var end: Int64
@@ -49,10 +48,10 @@ struct SleepSpan {
     var length: Int64 { end - start }
 }
 
-/// One sleep, however often interrupted.
+/// One sleep, including its interruptions.
 struct SleepSession {
-    /// Segments without overlap in the order of time; the first and last of them that are sleep
-    /// are the sleep's begin and end.
+    /// Disjoint segments in time order. The sleep spans from the first to the last segment that is
+    /// sleep.
     var segments: [SleepSpan]
     var start: Int64
     var end: Int64
@@ -60,20 +59,20 @@ struct SleepSession {
     var sleepEnd: Int64
 }
 
-/// Segments of one participant, and the sessions in them.
+/// The segments of one participant, and their sessions.
 struct SleepTimeline {
-    /// Neighbours touch or have a gap between them; never in bed.
+    /// Disjoint segments in time order, without `inBed`.
     private(set) var segments: [SleepSpan] = []
     private var inBed: [SleepSpan] = []
 
-    /// - Parameter spans: in any order; where they overlap the one that began last counts, as a
-    ///   stage is part of the longer span in which somebody lay in bed or slept somehow. Of two
-    ///   that begin together the deeper one counts.
+    /// - Parameter spans: in any order. If spans overlap, the one that began last wins, because a
+    ///   stage lies within a longer span in bed or of unspecified sleep. If they begin together,
+    ///   the deeper stage wins.
     init(_ spans: [SleepSpan]) {
         let spans = spans.filter { $0.start < $0.end }
             .sorted { ($0.start, $0.stage) < ($1.start, $1.stage) }
         inBed = spans.filter { $0.stage == .inBed }
-        // Spans that have begun and may not have ended, the one that counts at the end.
+        // The spans that may still be open. The last one wins.
         var open: [SleepSpan] = []
         var time = Int64.min
         for span in spans where span.stage != .inBed {
@@ -105,9 +104,11 @@ struct SleepTimeline {
         }
     }
 
-    /// Sleep with interruptions of at most `gap` nanoseconds, or longer ones spent in bed. A
-    /// session also has what lies around its sleep: time awake that touches it and lasts no longer
-    /// than `gap` (who is awake for longer has got up), and time in bed that overlaps it.
+    /// Returns the sleep sessions. A session is sleep with interruptions of at most `gap`
+    /// nanoseconds, or longer ones spent in bed.
+    ///
+    /// It also includes adjacent time awake of at most `gap` (a longer time means that the
+    /// participant got up) and time in bed that overlaps the sleep.
     func sessions(gap: Int64) -> [SleepSession] {
         var sessions: [SleepSession] = []
         let sleeps = segments.indices.filter { segments[$0].stage.isSleep }

@@ -1,9 +1,9 @@
-// The oxygen saturation of a day.
+// The oxygen saturation summary per day.
 
 public import CozDB
 
-/// The oxygen saturation of one local day, percent. Property names are those of the bracelet's
-/// `MetricSpo2Summery`; so are the keys when it is encoded.
+/// The oxygen saturation of one local day. Properties and encoded keys are named as in the
+/// bracelet's `MetricSpo2Summery`.
 ///
 /// Averages, rounding and days without values are as in `BPMSummary`.
 ///
@@ -11,9 +11,9 @@ public import CozDB
 public struct SpO2Summary: Hashable, Sendable, Encodable {
     /// The saturation in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Mean, percent.
+        /// The mean in percent.
         public var spo2: Int
     }
 
@@ -21,17 +21,17 @@ public struct SpO2Summary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Mean of the slots, percent.
+    /// The mean in percent, of slots or values (`SummaryRequest.Basis`).
     public var averageSpo2 = 0
-    /// The last slot.
+    /// The last saturation in percent, of slots or values.
     public var lastSpo2 = 0
-    /// The highest slot.
+    /// The highest saturation in percent, of slots or values.
     public var maxDaySpo2 = 0
-    /// Whether the day is over by the clock of the request.
+    /// Whether the day is over at `SummaryRequest.now`.
     public var readyForSync: Bool
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 

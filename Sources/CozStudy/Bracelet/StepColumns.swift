@@ -1,8 +1,8 @@
-// The columns of a statement about steps, and what a row of its answer means.
+// Maps step metrics to the columns of a statement and reads its result rows.
 
 internal import CozDB
 
-/// Which column of a statement belongs to which measurement.
+/// The columns of a statement about steps.
 struct StepColumns {
     private(set) var columns: [SummaryColumn] = []
     private var places: [SummaryMetric: (range: Range<Int>, source: MetricSource)] = [:]

@@ -1,29 +1,30 @@
-// Steps of a day with distance, energy, goal and hours of moving.
+// The summary of steps per day: distance, energy, goal and active hours.
 
 public import CozDB
 
-/// Steps of one local day. Property names are those of the bracelet's `MetricStepsSummary`; so
-/// are the keys when it is encoded. A day without values has zeros and no slots.
+/// The steps of one local day. Properties and encoded keys are named as in the bracelet's
+/// `MetricStepsSummary`. A day without values has zeros and no slots.
 ///
-/// Source: the bracelet's documentation ("DataModels Summaries iOS"). Its formula of distance,
-/// "(steps userHeight 0.414) / 100", has lost its signs of multiplication: with them, a height of
-/// 163 cm and rounding, its 37, 15 and 10 steps are its 25, 10 and 7 m. (84 steps
-/// on another day are 59 m there, which takes 168 to 171 cm.)
+/// Source: the bracelet's documentation ("DataModels Summaries iOS"). Its distance formula, "(steps
+/// userHeight 0.414) / 100", lacks the multiplication signs. With these, a height of 163 cm and
+/// rounding, its 37, 15 and 10 steps are its 25, 10 and 7 m. (On another day its 84 steps are 59 m,
+/// which requires 168 to 171 cm.)
 public struct StepsSummary: Hashable, Sendable, Encodable {
-    /// Steps in a slot.
+    /// The steps in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Sum.
+        /// The number of steps.
         public var stepCount: Int
-        /// Sum, kcal; in the example rest takes 33 in half an hour.
+        /// The energy in kcal. In the documentation's example half an hour of rest takes 33.
         public var energyExp: Double
-        /// Mean, as it is stored. The raw metric is in m/s; the unit of the example is unknown.
+        /// The mean speed in the stored unit. The raw metric is in m/s; the unit of the
+        /// documentation's example is unknown.
         public var speed: Double
-        /// The most frequent: 0 unspecified (also where none is stored), 1 other, 2 walk, 4 run,
-        /// 6 cycle, 7 rest.
+        /// The most frequent activity: 0 unspecified or missing, 1 other, 2 walk, 4 run, 6 cycle, 7
+        /// rest.
         public var activityType: Int
-        /// Of its steps, whole metres.
+        /// The distance of these steps in whole meters.
         public var distance: Int
     }
 
@@ -31,30 +32,30 @@ public struct StepsSummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Sum of the day.
+    /// The number of steps of the day.
     public var stepCount = 0
-    /// Steps x height in cm x 0.414 / 100, rounded to whole metres.
+    /// Steps x height in cm x 0.414 / 100, in meters, rounded.
     public var stepDistance = 0.0
-    /// Energy of the day, kcal.
+    /// The energy of the day in kcal.
     public var stepCalories = 0.0
-    /// Steps in percent of the goal, cut to a whole number; more than 100 beyond it.
+    /// Steps in percent of the goal, truncated. May exceed 100.
     public var goalStepPercentage = 0
-    /// Hours with at least `SummaryRequest.hourlySteps` steps. No definition is public.
+    /// The number of hours with at least `SummaryRequest.hourlySteps` steps. There is no public
+    /// definition.
     public var moveEveryHour = 0
-    /// Workouts that begin on the day; 0 where no field tells.
+    /// The number of workouts that begin on the day. 0 if no field has them.
     public var workoutsCount = 0
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 
-/// Steps to metres.
+/// Converts steps to meters.
 struct StepLength {
-    /// Metres of a step.
     let metres: Double
 
-    /// Source: the documentation; 0.414 is the usual share of the height.
+    /// Source: the bracelet's documentation. 0.414 is the usual ratio of step length to height.
     init(heightCentimetres: Double) {
         metres = heightCentimetres * 0.414 / 100
     }
@@ -62,11 +63,11 @@ struct StepLength {
     func distance(_ steps: Double) -> Int { (steps * metres).rounded }
 }
 
-/// What is known of steps in a slot.
+/// The values of a slot.
 struct StepRow {
     var start: LocalTime
     var steps = 0.0
-    /// kcal.
+    /// In kcal.
     var energy = 0.0
     var speed = 0.0
     var activityType = 0.0
@@ -94,7 +95,8 @@ extension StepsSummary {
         }
     }
 
-    /// Hours on local clocks with so many steps. The hour that comes twice is two.
+    /// Returns the number of local hours with at least `stepsMin` steps. An hour repeated by a
+    /// clock change counts as two.
     private static func hours(_ rows: [StepRow], stepsMin: Double) -> Int {
         var count = 0
         var hour: Int64?
@@ -102,7 +104,7 @@ extension StepsSummary {
         for row in rows {
             let offset = Int64(row.start.offsetSeconds)
             let local = row.start.time.nanoseconds / 1_000_000_000 + offset
-            // The moment at which the clock came to the hour.
+            // The start of the local hour in seconds since 1970 UTC.
             let begin = local - ((local % 3_600) + 3_600) % 3_600 - offset
             if begin != hour {
                 if steps >= stepsMin { count += 1 }

@@ -1,24 +1,24 @@
-// One day of one participant: its slots as columns, and what is said of a vital sign in it.
+// One day of one participant: its slots, and the statistics of a vital sign.
 
 internal import CozDB
 
-/// A day with the rows of its slots.
+/// A day and the rows of its slots.
 struct SummaryDay {
     let date: LocalDate
     let zone: TimeZoneRules
-    /// Whether it ended before the clock of the request.
+    /// Whether the day ended at or before `SummaryRequest.now`.
     let isOver: Bool
-    /// Rows of the day in `rows`.
+    /// The rows of this day within `rows`.
     let range: Range<Int>
     let rows: SummaryRows
 
-    /// The number of the day since 1970-01-01: the same whatever days are asked for. (In the
-    /// documentation's examples two days that follow each other have 1 and 2.)
+    /// Days since 1970-01-01, so it does not depend on the requested days. (In the documentation's
+    /// examples two consecutive days have 1 and 2.)
     var id: Int { date.dayNumber }
 
     func start(_ row: Int) -> LocalTime { LocalTime(rows.times[row], in: zone) }
 
-    /// The values of a column with their rows, without nulls.
+    /// Returns the non-null values of a column with their row numbers.
     func values(_ column: Int) -> [(row: Int, value: Double)] {
         let values = rows.columns[column]
         return range.compactMap { row in values[row].map { (row, $0) } }
@@ -26,8 +26,8 @@ struct SummaryDay {
 }
 
 extension SummaryReader {
-    /// The days of a participant. A slot belongs to the day it begins in, the first one to the
-    /// first day.
+    /// Returns the days of a participant. A slot belongs to the day in which it begins. A slot that
+    /// begins before the first day belongs to the first day.
     func days(of rows: SummaryRows) -> [SummaryDay] {
         var next = 0
         return (0..<request.dayCount).map { index in
@@ -41,7 +41,8 @@ extension SummaryReader {
     }
 }
 
-/// Average, last and largest of a day; zero for a day without values, as the bracelet's app has.
+/// The average, last and maximum of a day. Zeros for a day without values, as in the bracelet's
+/// app.
 struct VitalSign {
     var average = 0.0
     var last = 0.0
@@ -53,7 +54,6 @@ struct VitalSign {
         (self.average, self.last, self.maximum) = (average, last, maximum)
     }
 
-    /// Of the slots of a day.
     init(_ values: [Double]) {
         guard let last = values.last, let maximum = values.max() else { return }
         average = values.reduce(0, +) / Double(values.count)
@@ -62,13 +62,13 @@ struct VitalSign {
 }
 
 extension Double {
-    /// The nearest whole number, halves away from zero; what no `Int` can hold is its end.
+    /// The nearest integer, half away from zero. Clamps to the range of `Int`; 0 for NaN.
     var rounded: Int {
         if isNaN { return 0 }
         return Int(exactly: rounded(.toNearestOrAwayFromZero)) ?? (self < 0 ? .min : .max)
     }
 
-    /// The whole number towards zero.
+    /// The integer part. Clamps to the range of `Int`; 0 for NaN.
     var truncated: Int {
         if isNaN { return 0 }
         return Int(exactly: rounded(.towardZero)) ?? (self < 0 ? .min : .max)

@@ -1,14 +1,14 @@
-// From measurements to the fields of one experiment: what the caller named, else the first
-// system of measurement whose fields the experiment has.
+// Resolves metrics to fields of an experiment: the fields that the caller named, else those of the
+// first measuring system that the experiment has fields of.
 
 internal import CozDB
 
-/// The fields that one kind of summary is computed from.
+/// The fields from which one kind of summary is computed.
 struct SummaryFields {
     private var sources: [SummaryMetric: MetricSource] = [:]
 
-    /// - Throws: `notFound` where a named field is unknown, or nothing holds the main
-    ///   measurement; `usage` where a field holds no numbers.
+    /// - Throws: `notFound` if a named field is unknown or no field holds the main metric; `usage`
+    ///   if a field is not numeric.
     init(
         _ kind: SummaryKind, of request: SummaryRequest, in schema: ExperimentSchema
     ) throws(DatabaseError) {
@@ -38,7 +38,7 @@ struct SummaryFields {
 
     subscript(_ metric: SummaryMetric) -> MetricSource? { sources[metric] }
 
-    /// The measurements of which one is enough.
+    /// Returns the main metrics. A summary needs at least one of them.
     private static func main(_ kind: SummaryKind) -> [SummaryMetric] {
         switch kind {
         case .sleep: [.sleepType] + SummaryMetric.sleepMinutes

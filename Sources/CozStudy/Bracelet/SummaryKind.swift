@@ -1,8 +1,8 @@
-// The nine summaries by name, and the measurements they are computed from.
+// The nine kinds of summaries and the metrics they are computed from.
 
 internal import CozDB
 
-/// What a summary is of.
+/// A kind of summary.
 public enum SummaryKind: String, CaseIterable, Sendable {
     /// Heart rate: `BPMSummary`.
     case bpm
@@ -10,24 +10,24 @@ public enum SummaryKind: String, CaseIterable, Sendable {
     case breath
     /// Steps with distance, energy and goal: `StepsSummary`.
     case steps
-    /// Steps, distance and energy in short: `ActivitySummary`.
+    /// The short summary of steps, distance and energy: `ActivitySummary`.
     case activity
-    /// Temperature of the skin: `SkinTemperatureSummary`.
+    /// Skin temperature: `SkinTemperatureSummary`.
     case skinTemperature = "skin-temperature"
-    /// Temperature of the body: `CoreTemperatureSummary`.
+    /// Body temperature: `CoreTemperatureSummary`.
     case coreTemperature = "core-temperature"
     /// Oxygen saturation: `SpO2Summary`.
     case spo2
     /// Electrodermal activity: `EDASummary`.
     case eda
-    /// Sessions of sleep: `SleepSummary`.
+    /// Sleep sessions: `SleepSummary`.
     case sleep
 
-    /// Length of a slot where nothing else is asked for, in seconds.
+    /// The default length of a slot in seconds.
     ///
-    /// Source: the intervals of the documentation's examples (heart rate 5, skin 10, everything
-    /// else 30 minutes) and its "1 minute interval, or our default intervals"; of EDA and
-    /// saturation it shows none or one slot, they go with their neighbours.
+    /// Source: the intervals in the documentation's examples (heart rate 5, skin 10, others 30
+    /// minutes) and its "1 minute interval, or our default intervals". For EDA and saturation it
+    /// shows at most one slot, so these use the interval of similar metrics.
     public var defaultSlotSeconds: Int {
         switch self {
         case .bpm, .eda: 300
@@ -37,10 +37,10 @@ public enum SummaryKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Values that the documentation calls possible; nil where it says nothing.
+    /// The values that the documentation calls possible. Nil if it gives no range.
     ///
-    /// Its own example of breath (48 to 63 per minute, of bad quality) lies outside: nothing is
-    /// left out unless `SummaryRequest.keepsPossibleValuesOnly` asks for it.
+    /// Its own example of breath (48 to 63 per minute, of bad quality) is outside this range.
+    /// Values are therefore kept unless `SummaryRequest.keepsPossibleValuesOnly` is set.
     public var possibleValues: ClosedRange<Double>? {
         switch self {
         case .bpm: 30...220
@@ -51,7 +51,7 @@ public enum SummaryKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The measurement that the summary cannot do without.
+    /// The main metric of the summary.
     public var metric: SummaryMetric {
         switch self {
         case .bpm: .bpm
@@ -65,7 +65,7 @@ public enum SummaryKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The quality of the main measurement, where there is such a measurement.
+    /// The quality of the main metric. Nil if it has none.
     public var qualityMetric: SummaryMetric? {
         switch self {
         case .bpm: .bpmQuality
@@ -76,7 +76,7 @@ public enum SummaryKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// All measurements of which it shows something, the main one first.
+    /// All metrics in the summary, the main one first.
     public var metrics: [SummaryMetric] {
         switch self {
         case .bpm: [.bpm, .bpmQuality]
@@ -93,7 +93,7 @@ public enum SummaryKind: String, CaseIterable, Sendable {
 }
 
 extension SummaryKind {
-    /// Somebody asked for a quality that the summary does not know.
+    /// The error for a minimum quality on a summary without a quality metric.
     var withoutQuality: DatabaseError {
         let others = SummaryKind.allCases.filter { $0.qualityMetric != nil }.map(\.rawValue)
         return DatabaseError(
@@ -103,28 +103,28 @@ extension SummaryKind {
     }
 }
 
-/// A measurement that fields of an experiment can hold. The raw value is the name that the
-/// command's `--field METRIC=NAME` takes.
+/// A measurement that fields of an experiment can hold. The raw value is the METRIC in the
+/// command's `--field METRIC=NAME`.
 public enum SummaryMetric: String, CaseIterable, Sendable {
-    /// Heart rate, beats per minute.
+    /// Heart rate in beats per minute.
     case bpm
-    /// Respiration rate, breaths per minute.
+    /// Respiration rate in breaths per minute.
     case breath
     /// Steps since the last value.
     case steps
-    /// Energy spent since the last value, kcal.
+    /// Energy since the last value, in kcal.
     case energy
-    /// Speed, as it is stored.
+    /// Speed in the stored unit.
     case speed
-    /// What the wearer does: 0 unspecified, 1 other, 2 walk, 4 run, 6 cycle, 7 rest.
+    /// Activity: 0 unspecified, 1 other, 2 walk, 4 run, 6 cycle, 7 rest.
     case activityType = "activity-type"
-    /// A value for each workout.
+    /// Workouts, one value for each.
     case workouts
-    /// Temperature of the skin, degrees Celsius.
+    /// Skin temperature in degrees Celsius.
     case skinTemperature = "skin-temperature"
-    /// Temperature of the body, degrees Celsius.
+    /// Body temperature in degrees Celsius.
     case coreTemperature = "core-temperature"
-    /// Oxygen saturation, percent.
+    /// Oxygen saturation in percent.
     case spo2
     /// Quality of the heart rate, 0 (bad) to 4 (very good).
     case bpmQuality = "bpm-quality"
@@ -144,23 +144,23 @@ public enum SummaryMetric: String, CaseIterable, Sendable {
     case cortisolContribution = "cortisol-contribution"
     /// EDA: quality of the cognitive zone.
     case cognitiveZoneQ = "cognitive-zone-quality"
-    /// EDA: level of stress by skin conductance.
+    /// EDA: stress level by skin conductance.
     case stressLevelSkinConductance = "stress-level"
-    /// EDA: quality of the level of stress.
+    /// EDA: quality of the stress level.
     case stressLevelSkinConductanceQ = "stress-level-quality"
-    /// Sleep: 0 undefined, 1 awake, 2 light, 3 deep, 4 REM, a value a slot.
+    /// Sleep stage, one value per slot: 0 undefined, 1 awake, 2 light, 3 deep, 4 REM.
     case sleepType = "sleep-type"
-    /// Minutes of light sleep that begin at the time of the row.
+    /// Minutes of light sleep from the time of the row.
     case sleepLight = "sleep-light"
-    /// Minutes of deep sleep.
+    /// Minutes of deep sleep from the time of the row.
     case sleepDeep = "sleep-deep"
-    /// Minutes of REM sleep.
+    /// Minutes of REM sleep from the time of the row.
     case sleepREM = "sleep-rem"
-    /// Minutes of lying awake.
+    /// Minutes awake from the time of the row.
     case sleepAwake = "sleep-awake"
-    /// Minutes of sleep of an unknown stage.
+    /// Minutes of sleep in an unknown stage from the time of the row.
     case sleepUnspecified = "sleep-unspecified"
-    /// Minutes in bed, awake or asleep.
+    /// Minutes in bed, awake or asleep, from the time of the row.
     case sleepInBed = "sleep-in-bed"
 
     static let emography: [SummaryMetric] = [

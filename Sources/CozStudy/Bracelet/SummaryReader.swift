@@ -1,11 +1,11 @@
-// Statements of summaries: a whole range of days in one, grouped by slot in local time. Names go
-// into the text quoted, participants as bound parameters.
+// Builds and runs the statements of summaries. One statement covers all requested days and groups
+// by slot in local time. Names are quoted; participants and numbers are bound parameters.
 
 internal import CozDB
 
-/// One column of a statement: an aggregate of the first of some fields with a value.
+/// A result column: an aggregate of the first non-null of some fields.
 struct SummaryColumn {
-    /// `mean`, `sum`, `last`, `max`, `mode`, `count`; nil for the value itself.
+    /// `mean`, `sum`, `last`, `max`, `mode` or `count`. Nil selects the value itself.
     var function: String?
     var fields: [String]
 
@@ -22,7 +22,7 @@ struct SummaryColumn {
     }
 }
 
-/// Rows that all have values of `column` on the right side of a number.
+/// A predicate that compares a column with a number.
 struct SummaryCondition {
     var column: SummaryColumn
     /// `>=` or `<=`.
@@ -30,26 +30,25 @@ struct SummaryCondition {
     var number: Double
 }
 
-/// What a statement answered of one participant: rows in the order of time.
+/// The result rows of one participant, in time order.
 struct SummaryRows {
     var participant: String
-    /// Begins of slots, or times of rows, in nanoseconds since 1970.
+    /// The starts of slots or the times of rows, in nanoseconds since 1970.
     var times: [Int64] = []
-    /// As many as the statement had; each as long as `times`.
     var columns: [[Double?]] = []
 }
 
-/// Asks a snapshot for what summaries are computed from.
+/// Queries a snapshot for the inputs of summaries.
 struct SummaryReader {
     let snapshot: DatabaseSnapshot
     let request: SummaryRequest
     let schema: ExperimentSchema
-    /// The tag that names the participant.
+    /// The name of the tag that identifies participants.
     let participantTag: String
-    /// First moments of the days, and of the day after.
+    /// The start of each requested day and of the day after, in nanoseconds since 1970.
     let dayStarts: [Int64]
 
-    /// - Throws: `usage` for a request that cannot be; `notFound` for an unknown experiment.
+    /// - Throws: `usage` for an invalid request; `notFound` for an unknown experiment.
     init(_ snapshot: DatabaseSnapshot, _ request: SummaryRequest) throws(DatabaseError) {
         try request.check()
         self.snapshot = snapshot
@@ -78,7 +77,7 @@ struct SummaryReader {
 
     // MARK: Statements
 
-    /// Aggregates of slots that have a value, in the days asked for.
+    /// Returns aggregates of the non-empty slots in the requested days.
     func slots(
         _ columns: [SummaryColumn], where conditions: [SummaryCondition], seconds: Int
     ) throws(DatabaseError) -> [SummaryRows] {
@@ -87,14 +86,12 @@ struct SummaryReader {
             groups: "time(\(seconds)s), ", fill: " fill(none)")
     }
 
-    /// Values row by row in a span of time.
     func values(
         _ columns: [SummaryColumn], from lower: Int64, to upper: Int64
     ) throws(DatabaseError) -> [SummaryRows] {
         try ask(columns, [], from: lower, to: upper, groups: "", fill: "")
     }
 
-    /// Aggregates of slots in a span of time.
     func slots(
         _ columns: [SummaryColumn], seconds: Int, from lower: Int64, to upper: Int64
     ) throws(DatabaseError) -> [SummaryRows] {
@@ -139,7 +136,8 @@ struct SummaryReader {
         return options
     }
 
-    /// Rows by participant, in the order asked for, else in byte order; those without any too.
+    /// Returns rows by participant, in the requested order, else in byte order. Requested
+    /// participants without rows get an empty entry.
     private func answer(
         _ series: [QueryResult.Series], columnCount: Int
     ) throws(DatabaseError) -> [SummaryRows] {
@@ -163,7 +161,9 @@ struct SummaryReader {
         return rows
     }
 
-    /// A day without data is one thing, a misspelt name another.
+    /// Distinguishes a participant without data from an unknown one.
+    ///
+    /// - Throws: `notFound` for an unknown participant.
     private func checkKnown(_ participant: String) throws(DatabaseError) {
         let tag = SummaryReader.quoted(participantTag)
         let result = try snapshot.query(
@@ -178,7 +178,7 @@ struct SummaryReader {
                 + "\(participantTag))" + NameSuggestion.text(participant, among: names))
     }
 
-    /// A name as the query language reads it, whatever is in it; by single quotes a string.
+    /// Returns a quoted identifier, or a string literal with single quotes.
     static func quoted(_ name: String, by quote: Unicode.Scalar = "\"") -> String {
         var text = String(quote)
         for scalar in name.unicodeScalars {

@@ -1,65 +1,72 @@
-// What summaries are asked for: whose, of which days, and by which rules where the bracelet's
-// documentation leaves them open.
+// The parameters of summaries: participants, days, and the rules that the bracelet's documentation
+// leaves open.
 
 public import CozDB
 
-/// Whose summaries, of which days, by which rules.
+/// The participants, days and rules of summaries.
 public struct SummaryRequest: Sendable {
-    /// What average, last and maximum of a day are taken of.
+    /// The input for the average, last and maximum of a day.
     public enum Basis: String, CaseIterable, Sendable {
-        /// Of the means of its slots. In the documentation's examples the maximum of a day is the
-        /// mean of one of its slots, and the app keeps the highest single value apart from it
-        /// (`realMaxDayBPM`). A stretch that is sampled every second weighs no more than others.
+        /// The means of the slots. In the documentation's examples the maximum of a day is the mean
+        /// of one of its slots, and the app keeps the highest single value separately
+        /// (`realMaxDayBPM`). Periods with a high sampling rate weigh no more than others.
         case slots
-        /// Of the values as stored.
+        /// The stored values.
         case values
     }
 
-    /// The experiment.
+    /// The name of the experiment.
     public var experiment: String
-    /// Whose; none for all that have data in the days asked for.
+    /// The participants. Empty selects all that have data on the requested days.
     public var participants: [String]
     /// The first day, in `zone`.
     public var firstDay: LocalDate
-    /// How many days, 1 to 3,660.
+    /// The number of days, 1 to 3,660.
     public var dayCount = 1
-    /// Where the days are those of. A day goes from its first moment to that of the next:
-    /// 23 or 25 hours where clocks are moved. (The documentation's "till 29:59" is a slip.)
+    /// The time zone of the days. A day lasts from its start to the start of the next, so 23 or 25
+    /// hours at a clock change. (The documentation's "till 29:59" is a typo.)
     public var zone: TimeZoneRules
-    /// Length of a slot in seconds; a divisor of 3,600. nil: `SummaryKind.defaultSlotSeconds`.
+    /// The length of a slot in seconds, a divisor of 3,600. Nil uses
+    /// `SummaryKind.defaultSlotSeconds`.
     public var slotSeconds: Int?
-    /// Where measurements are looked for, the first that has the main one of a summary.
+    /// The measuring systems to try. The first one with the main metric of a summary is used.
     public var sources: [SummarySources] = [.bracelet, .cozie]
-    /// Fields named by the caller, by measurement: they go before `sources`. Of several the
-    /// first one with a value counts, row by row. They hold the unit of the measurement.
+    /// Fields by metric. They take precedence over `sources` and must use the unit of the metric.
+    /// In each row the first field that is not null is used.
     public var fields: [SummaryMetric: [String]] = [:]
-    /// Rows whose quality is lower or missing are left out; nil leaves nothing out.
+    /// The minimum quality. Rows with a lower or no quality are left out. Nil keeps all rows.
     public var qualityMin: Double?
-    /// Whether values outside of `SummaryKind.possibleValues` are left out.
+    /// Whether to leave out values outside `SummaryKind.possibleValues`.
     public var keepsPossibleValuesOnly = false
-    /// What average, last and maximum of a day are taken of.
+    /// The input for the average, last and maximum of a day.
     public var basis = Basis.slots
-    /// Limits between the zones of the heart rate.
+    /// The heart rate zones.
     public var zones = HeartRateZones.example
-    /// Height in centimetres, 50 to 280, from which distances are computed: a step is 0.414 of
-    /// it. The default is that of the documentation's example, in which 37 steps are 25 m.
+    /// The height in centimeters, 50 to 280. A step is 0.414 of it. The default matches the
+    /// documentation's example, in which 37 steps are 25 m.
     public var heightCentimetres = 163.0
-    /// Steps of a day that are 100 % of its goal, above 0. Source: the documentation, 10,000.
+    /// The goal of steps per day, above 0. The default comes from the documentation.
     public var stepGoal = 10_000
-    /// Steps from which on an hour counts in `moveEveryHour`, above 0. No definition is public;
-    /// 250 is the usual one of hourly goals (Fitbit's), and gives the documentation's example.
+    /// The minimum number of steps for an hour to count in `moveEveryHour`, above 0. There is no
+    /// public definition. 250 is common for hourly goals (Fitbit uses it) and matches the
+    /// documentation's example.
     public var hourlySteps = 250
-    /// Seconds without sleep that end a session, up to a day. No source; an hour is usual.
+    /// Seconds without sleep that end a session, 0 to 86,400. The documentation gives no value; an
+    /// hour is common.
     public var sleepGapSeconds = 3_600
-    /// The clock that decides whether a day is over.
+    /// The current time. It decides whether a day is over.
     public var now: Timestamp
-    /// Asked while the database is read; true ends it with an error of kind `cancelled`.
+    /// The cancellation check. If it returns true, the call throws `cancelled`.
     public var isCancelled: (@Sendable () -> Bool)?
 
+    /// Creates a request with default rules.
+    ///
     /// - Parameters:
-    ///   - participants: none for all that have data.
+    ///   - experiment: the name of the experiment.
+    ///   - participants: empty selects all that have data.
     ///   - firstDay: in `zone`.
-    ///   - now: the clock that decides whether a day is over.
+    ///   - zone: the time zone of the days.
+    ///   - now: the current time. It decides whether a day is over.
     public init(
         experiment: String, participants: [String], firstDay: LocalDate, zone: TimeZoneRules,
         now: Timestamp
@@ -71,10 +78,9 @@ public struct SummaryRequest: Sendable {
         self.now = now
     }
 
-    /// Length of a slot of this summary, in seconds.
     func slotSeconds(of kind: SummaryKind) -> Int { slotSeconds ?? kind.defaultSlotSeconds }
 
-    /// - Throws: `usage` with what was found and what is expected.
+    /// - Throws: `usage` with the value found and the value expected.
     func check() throws(DatabaseError) {
         func expect(
             _ isRight: Bool, _ what: String, _ found: String, _ expected: String

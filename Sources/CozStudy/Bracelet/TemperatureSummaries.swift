@@ -1,20 +1,20 @@
-// Temperatures of a day: of the skin, and of the body.
+// The summaries of skin and body temperature per day.
 
 public import CozDB
 
-/// The temperature of the skin on one local day, degrees Celsius. Property names are those of the
-/// bracelet's `MetricBodyTempSummery`; so are the keys when it is encoded.
+/// The skin temperature of one local day in degrees Celsius. Properties and encoded keys are named
+/// as in the bracelet's `MetricBodyTempSummery`.
 ///
-/// Averages and days without values are as in `BPMSummary`; nothing is rounded. In the
-/// documentation's example the average is that of 51 slots, to the last digit.
+/// Averages and days without values are as in `BPMSummary`, but numbers are not rounded. In the
+/// documentation's example the average equals the mean of its 51 slots to the last digit.
 ///
 /// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct SkinTemperatureSummary: Hashable, Sendable, Encodable {
     /// The temperature in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Mean, degrees Celsius.
+        /// The mean in degrees Celsius.
         public var temp: Double
     }
 
@@ -22,17 +22,17 @@ public struct SkinTemperatureSummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Mean of the slots, degrees Celsius.
+    /// The mean in degrees Celsius, of slots or values (`SummaryRequest.Basis`).
     public var averageTemp = 0.0
-    /// The last slot.
+    /// The last temperature in degrees Celsius, of slots or values.
     public var lastTemp = 0.0
-    /// The highest slot.
+    /// The highest temperature in degrees Celsius, of slots or values.
     public var maxDayTemp = 0.0
-    /// Whether the day is over by the clock of the request.
+    /// Whether the day is over at `SummaryRequest.now`.
     public var readyForSync: Bool
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 
@@ -47,19 +47,19 @@ extension SkinTemperatureSummary {
     }
 }
 
-/// The temperature of the body on one local day, degrees Celsius. Property names are those of the
-/// bracelet's `MetricCoreBodyTemperatureSummary`; so are the keys when it is encoded.
+/// The body temperature of one local day in degrees Celsius. Properties and encoded keys are named
+/// as in the bracelet's `MetricCoreBodyTemperatureSummary`.
 ///
-/// Averages and days without values are as in `SkinTemperatureSummary`. The documentation's
-/// example cannot be right: each of its slots is higher than its maximum.
+/// Averages and days without values are as in `SkinTemperatureSummary`. The documentation's example
+/// is wrong: each of its slots is higher than its maximum.
 ///
 /// Source: the bracelet's documentation ("DataModels Summaries iOS").
 public struct CoreTemperatureSummary: Hashable, Sendable, Encodable {
     /// The temperature in a slot.
     public struct Slot: Hashable, Sendable, Encodable {
-        /// Its begin.
+        /// The start of the slot.
         public var intervalDate: LocalTime
-        /// Mean, degrees Celsius.
+        /// The mean in degrees Celsius.
         public var coreBodyTemperature: Double
     }
 
@@ -67,17 +67,17 @@ public struct CoreTemperatureSummary: Hashable, Sendable, Encodable {
     public var id: Int
     /// The local day.
     public var date: LocalDate
-    /// Where that day is one.
+    /// The name of the time zone of `date`.
     public var timeZone: String
-    /// Mean of the slots, degrees Celsius.
+    /// The mean in degrees Celsius, of slots or values (`SummaryRequest.Basis`).
     public var averageCoreBodyTemperature = 0.0
-    /// The last slot.
+    /// The last temperature in degrees Celsius, of slots or values.
     public var lastCoreBodyTemperature = 0.0
-    /// The highest slot.
+    /// The highest temperature in degrees Celsius, of slots or values.
     public var maxDayCoreBodyTemperature = 0.0
-    /// Whether the day is over by the clock of the request.
+    /// Whether the day is over at `SummaryRequest.now`.
     public var readyForSync: Bool
-    /// Slots with a value, in the order of time.
+    /// The slots with a value, in time order.
     public var slots: [Slot] = []
 }
 

@@ -1,18 +1,18 @@
-// Reads the table of CozieTable.swift, whose head describes the form.
+// Parses the table in CozieTable.swift. Its head comment describes the format.
 
 internal import CozDB
 
-/// Fields from the lines of a table, and what is wrong with the table.
+/// The fields of a table, and its errors.
 struct CatalogueParser {
     private(set) var fields: [CozieField] = []
-    /// Lines that make no sense, with their numbers. Such lines are left out.
+    /// Errors with line numbers. Invalid lines are skipped.
     private(set) var problems: [String] = []
     private var lineNumber = 0
 
     private static let columns = ["name", "type", "unit", "rate", "every", "device", "beside"]
 
     init(_ table: String) {
-        // By bytes: characters would take longer than all the rest of a short command.
+        // Splits bytes: splitting characters would dominate the run time of a short command.
         let newline = UInt8(ascii: "\n")
         for line in Array(table.utf8).split(separator: newline, omittingEmptySubsequences: false) {
             lineNumber += 1
@@ -40,7 +40,7 @@ struct CatalogueParser {
 
     private static let blank = UInt8(ascii: " ")
 
-    /// Cells stand two or more blanks apart.
+    /// Splits a line into cells separated by two or more blanks.
     private static func cells(_ line: ArraySlice<UInt8>) -> [String] {
         var cells: [String] = []
         var rest = line

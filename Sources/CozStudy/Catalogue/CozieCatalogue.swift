@@ -1,19 +1,18 @@
-// What the fields of Cozie data are: lookup in the table of CozieTable.swift.
+// The catalogue of Cozie fields: lookups in the table of CozieTable.swift.
 
 internal import CozDB
 
-/// The fields of Cozie data: type, unit, logging rate, meaning, names in Cozie 2.
+/// The fields of Cozie data: type, unit, logging rate, meaning and names in Cozie 2.
 public struct CozieCatalogue: Sendable {
-    /// The fields of Cozie 3. Read from its table at first use, in less than a
-    /// millisecond.
+    /// The fields of Cozie 3. Parsed at first use, in less than a millisecond.
     public static let v3 = CozieCatalogue(CatalogueParser(CozieTable.text))
 
-    /// All fields and patterns, in the order of the table: by subject.
+    /// All fields and patterns, in table order, which is by subject.
     public let fields: [CozieField]
 
     private let byName: [String: Int]
     private let companions: [String: CozieField]
-    /// The longest first.
+    /// Longest name first.
     private let patterns: [NamePattern]
     private let patternFields: [CozieField]
 
@@ -30,8 +29,8 @@ public struct CozieCatalogue: Sendable {
         patterns = patternFields.map { NamePattern($0.name) }
     }
 
-    /// What is known of a field: by its own name, as a companion of another field, or by a pattern
-    /// such as `q_*`; nil where nothing is. The result has the name asked for.
+    /// Returns the description of a field, or nil if it is unknown. Looks up its own name first,
+    /// then companions of other fields, then patterns such as `q_*`. The result has the given name.
     public func field(named name: String) -> CozieField? {
         if let index = byName[name] { return fields[index] }
         if let companion = companions[name] { return companion }
@@ -42,16 +41,18 @@ public struct CozieCatalogue: Sendable {
         return field
     }
 
-    /// The fields that once had this name, in Cozie 2 or misspelt.
+    /// Returns the fields that had this name in Cozie 2 or by a misspelling.
     public func fields(formerlyNamed name: String) -> [CozieField] {
         fields.filter { ($0.namesInV2 + $0.formerNames).contains(name) && $0.name != name }
     }
 
-    /// The fields that a person who types this may mean: the one with this name; else those whose
-    /// present or former names match, where it has a `*` or `?`, or contain it. Letters match in
-    /// either case.
+    /// Searches fields by name. An exact match returns only that field. Otherwise returns the
+    /// fields whose current or former name contains the text, or matches it if it has a `*` or `?`.
+    /// Ignores the case of ASCII letters.
     ///
-    /// - Parameter group: only fields of this group (`CozieField.group`); nil: of all.
+    /// - Parameters:
+    ///   - text: a name, a part of one, or a pattern.
+    ///   - group: only search this group (`CozieField.group`). Nil searches all.
     public func fields(matching text: String, group: String? = nil) -> [CozieField] {
         if let field = field(named: text), group == nil || field.group == group,
             !text.utf8.contains(UInt8(ascii: "*"))
@@ -68,13 +69,13 @@ public struct CozieCatalogue: Sendable {
         }
     }
 
-    /// New names by old ones: what `fields(formerlyNamed:)` knows, and of several fields with one
-    /// old name the one that is sent with a survey.
+    /// Maps old names to new ones. If several fields share an old name, the one sent with a survey
+    /// wins.
     ///
     /// Source: the column "Field name in Cozie v2" of Cozie's documentation, and the 18 names that
     /// coziepy 0.0.23 changes (`cozie_v2_v3_translation`). They differ for `heart_rate` and
-    /// `sound_pressure`, which coziepy takes for `ws_`: here the documentation decides. The old
-    /// name of the time of a row, `timestamp_end`, is not among them.
+    /// `sound_pressure`, which coziepy maps to `ws_`; this map follows the documentation.
+    /// `timestamp_end`, the old name of the row time, is not included.
     public var renamesFromV2: [String: String] {
         var renames: [String: String] = [:]
         for field in fields where field.type != nil {

@@ -1,10 +1,10 @@
-// One field of Cozie data, as CozieCatalogue describes it.
+// One field of Cozie data in the catalogue.
 
 public import CozDB
 
-/// What is known of a field of Cozie data.
+/// The description of a field of Cozie data.
 public struct CozieField: Sendable {
-    /// When the app sends values of a field. The stars are those of Cozie's documentation.
+    /// When the app sends a field. The stars are those of Cozie's documentation.
     public enum LoggingRate: String, Sendable, CaseIterable {
         /// When the iPhone app is opened or used, and in background tasks.
         case phoneApp = "*"
@@ -16,12 +16,12 @@ public struct CozieField: Sendable {
         case row
         /// When settings change or a sync button is pressed.
         case sync
-        /// When a push notification comes or is answered.
+        /// When a push notification arrives or is answered.
         case push
         /// Documented, but never sent.
         case never
 
-        /// The same in words.
+        /// The rate in words.
         public var meaning: String {
             switch self {
             case .phoneApp: "when the iPhone app is opened or used"
@@ -35,20 +35,20 @@ public struct CozieField: Sendable {
         }
     }
 
-    /// Which device sends a field.
+    /// The device that sends a field.
     public enum Device: String, Sendable, CaseIterable {
-        /// The phone; what it sends may be measured by the watch.
+        /// The phone. The watch may have measured the value.
         case iphone
         /// The watch, with a survey.
         case watch
-        /// Phone and watch.
+        /// The phone and the watch.
         case both
-        /// None: the backend adds it.
+        /// No device: the backend adds the field.
         case server
-        /// None: a study wrote it.
+        /// No device: a study wrote the field.
         case study
 
-        /// The same in words.
+        /// The device in words.
         public var meaning: String {
             switch self {
             case .iphone: "iPhone"
@@ -60,7 +60,7 @@ public struct CozieField: Sendable {
         }
     }
 
-    /// How the backend says, in a field beside this one, when it stored a value.
+    /// How the backend stores the arrival time of a value in a companion field.
     public enum ArrivalForm: String, Sendable, CaseIterable {
         /// `<name>_lambda`, a string such as `2024-05-01T07:02:51.578123Z`.
         case text
@@ -68,38 +68,38 @@ public struct CozieField: Sendable {
         case milliseconds = "ms"
     }
 
-    /// As points name it. In a pattern one `*` stands for any letters: `q_*`.
+    /// The name in points. In a pattern such as `q_*` one `*` matches any characters.
     public var name: String
-    /// The type that fits what is sent; nil for the time of the row, which is no field.
+    /// The type of the values sent. Nil for the time of the row, which is not a field.
     public var type: FieldType?
-    /// Unit of the values, such as `count/min`; empty where they have none.
+    /// The unit of the values, such as `count/min`. Empty if they have none.
     public var unit: String
-    /// When it is sent.
+    /// When the field is sent.
     public var rate: LoggingRate
-    /// How often it is measured, such as `3-6min`; empty where that is unknown or irregular.
+    /// How often the field is measured, such as `3-6min`. Empty if unknown or irregular.
     public var interval: String
-    /// Which device sends it.
+    /// The device that sends the field.
     public var device: Device
-    /// In what forms its arrival is stored beside it; empty: in none. Where it is, what made the
-    /// app send the value is in `<name>_trigger`.
+    /// How its arrival time is stored. Empty if it is not. If it is, `<name>_trigger` also stores
+    /// what made the app send the value.
     public var arrivals: [ArrivalForm]
-    /// What it is, in a sentence or two.
+    /// The meaning in one or two sentences.
     public var meaning = ""
     /// Its names in Cozie 2.
     public var namesInV2: [String] = []
-    /// Other names it had, such as misspelt ones.
+    /// Other former names, such as misspelled ones.
     public var formerNames: [String] = []
-    /// Types and rates in Cozie's documentation that say something else than `type` and `rate`.
+    /// Types and rates in Cozie's documentation that differ from `type` and `rate`.
     public var documentedAs: [String] = []
 
-    /// The pattern that stands for it in the catalogue; nil where it has an entry of its own.
+    /// The catalogue pattern that matched. Nil if the field has its own entry.
     public internal(set) var pattern: String?
 
-    /// Whether it stands for all fields whose names match.
+    /// Whether the entry describes all fields whose names match a pattern.
     public var isPattern: Bool { name.utf8.contains(UInt8(ascii: "*")) }
 
-    /// The prefix that tells what a field is about, without its underscore: `ts`, `ws`, `q`;
-    /// `row` for fields without one of these.
+    /// The prefix of the name without the underscore, such as `ts`, `ws` or `q`. `row` for fields
+    /// without a known prefix.
     public var group: String {
         CozieField.groups.first { name.utf8.starts(with: "\($0)_".utf8) } ?? "row"
     }
@@ -111,7 +111,7 @@ public struct CozieField: Sendable {
     /// All values of `group`.
     public static let allGroups = groups + ["row"]
 
-    /// The fields that the backend adds beside it.
+    /// The fields that the backend adds for this field.
     public var companions: [CozieField] {
         var result = arrivals.map { form in
             companion(

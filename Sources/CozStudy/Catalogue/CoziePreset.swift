@@ -3,15 +3,15 @@
 public import CozDB
 
 extension SchemaPreset {
-    /// The preset `cozie-v3`: the fields of `CozieCatalogue.v3` with their types, units and
-    /// meanings. Types are those of what the app sends: floats for all measurements, though the
-    /// documentation and the backend's lists make integers of some; integers for counts and
-    /// settings; strings for all answers (`q_*`), also those that look like numbers.
+    /// The preset `cozie-v3`: the fields of `CozieCatalogue.v3` with types, units and notes. Types
+    /// follow what the app sends. All measurements are floats, although the documentation and the
+    /// backend's lists make some integers. Counts and settings are integers. All answers (`q_*`)
+    /// are strings, even those that look like numbers.
     ///
-    /// What the backend adds beside fields is declared by patterns without notes, as a pattern
-    /// cannot say beside which; `CozieCatalogue.field(named:)` can.
+    /// Companion fields are declared by patterns without notes, because a pattern does not name its
+    /// field. `CozieCatalogue.field(named:)` returns their meaning.
     ///
-    /// Names of Cozie 2 are not declared: their values lock the types of their fields.
+    /// Names of Cozie 2 are not declared: the first value decides the type of such a field.
     public static let cozieV3 = SchemaPreset(
         name: "cozie-v3",
         fields: CozieCatalogue.v3.fields.flatMap { field in

@@ -1,30 +1,31 @@
-// The table that CozieCatalogue is read from: what the fields of Cozie 3 are. Data, for people to
-// read and to amend; the tests read the documentation's own tables and compare.
+// The source table of CozieCatalogue: the fields of Cozie 3. Data, to be read and edited by people.
+// Tests compare it with the tables in Cozie's documentation.
 //
 // Sources: the Cozie documentation's two pages "Data Overview"; cozie-apple 8c88818 (what the app
 // sends), cozie-apple-backend e29a13c (what the backend adds and which types it forces), coziepy
-// 0.0.23 (names of version 2). Types are those of what the app sends: HealthKit hands out doubles,
-// and the app sends those, so they are floats, also where the documentation or the backend's lists
-// say Integer and cut the fraction off. Integers are counts and settings.
+// 0.0.23 (names of version 2). Types follow what the app sends. HealthKit returns doubles and the
+// app sends them, so they are floats, even where the documentation or the backend's lists say
+// Integer and truncate. Integers are counts and settings.
 //
-// A field is a line with seven columns, two or more blanks apart, and below it indented lines:
+// A field is a line with seven columns, separated by two or more blanks, and indented lines below:
 //
-//   name        one * stands for any letters
-//   type        float, integer, string, boolean; time is no field but the time of the row
-//   unit        - none
+//   name        one * matches any characters
+//   type        float, integer, string, boolean; time is the time of the row, not a field
+//   unit        - if it has none
 //   rate        when it is sent: * the phone's app is opened or used, ** a survey is submitted,
-//               *** the phone has moved; row: with everything; sync: a sync button is pressed;
-//               push: a notification comes or is answered; never: documented, but never sent
-//   every       how often it is measured; - unknown or not at regular times
-//   device      which device sends it: iphone, watch, both; server: the backend adds it;
-//               study: one study did
-//   beside      text: the backend adds <name>_lambda, when it stored the value, as text, and
-//               <name>_trigger; ms: since August 2025 <name>_lambda_ms in place of the former
+//               *** the phone has moved; row: with every row; sync: a sync button is pressed;
+//               push: a notification arrives or is answered; never: documented, but never sent
+//   every       how often it is measured; - if unknown or irregular
+//   device      the device that sends it: iphone, watch, both; server: the backend adds it;
+//               study: a study wrote it
+//   beside      the companions that the backend adds; - if none. text: <name>_lambda (arrival
+//               time as text) and <name>_trigger. ms: since August 2025 <name>_lambda_ms instead
+//               of <name>_lambda
 //
-//   text        what it is
+//   text        the meaning
 //   v2:         its names in version 2
-//   was:        other names it had
-//   documented as:  type or rate in the documentation, where that says something else
+//   was:        other former names
+//   documented as:  type or rate in the documentation, if different
 
 enum CozieTable {
     static let text = #"""

@@ -1,11 +1,11 @@
-// Names that match a pattern: * stands for any letters, also none, ? for one.
+// Matches names against patterns: * matches any characters, ? matches one.
 
-/// A pattern for names of fields, which are bytes.
+/// A pattern for field names. Matches bytes.
 struct NamePattern: Sendable {
     private let pattern: [UInt8]
     private let ignoresCase: Bool
 
-    /// - Parameter ignoresCase: of the letters A to Z.
+    /// - Parameter ignoresCase: applies to the letters A to Z only.
     init(_ text: String, ignoresCase: Bool = false) {
         self.ignoresCase = ignoresCase
         pattern = NamePattern.folded(text, ignoresCase)
@@ -19,7 +19,7 @@ struct NamePattern: Sendable {
 
     func matches(_ text: String) -> Bool {
         let name = NamePattern.folded(text, ignoresCase)
-        // Only the last star is gone back to: what an earlier one takes is settled by then.
+        // Backtrack to the last star only; earlier stars never need to take more.
         var (star, taken): (Int?, Int) = (nil, 0)
         var (place, position) = (0, 0)
         while position < name.count {

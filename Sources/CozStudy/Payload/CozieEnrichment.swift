@@ -1,31 +1,34 @@
-// What Cozie's backend adds to the rows that the app sends, for databases that take its place.
+// The fields that Cozie's backend adds to the rows of the app, for databases that replace it.
 //
 // Source: cozie-apple-backend (e29a13c), write-influx-queue and write-influx-cozie,
 // add_timestamp_lambda.py.
 
 public import CozDB
 
-/// Fields added to each item of a payload: when it arrived, and what made the app send it.
+/// The fields to add to each item of a payload: its arrival time and what triggered the upload.
 ///
 /// - `timestamp_lambda` (or `timestamp_lambda_ms`): when the item arrived.
-/// - `transmit_trigger`: `empty`, where the item has none.
-/// - `<field>_lambda` (or `<field>_lambda_ms`) and `<field>_trigger` for each field of a list that
-///   has a value in the item: when it arrived, and the item's `transmit_trigger`.
+/// - `transmit_trigger`: `empty` if the item has none.
+/// - `<field>_lambda` (or `<field>_lambda_ms`) and `<field>_trigger` for each of `fields` that has
+///   a value in the item: the arrival time and the item's `transmit_trigger`.
 ///
-/// What an item has itself under these names stays.
+/// A value that the item itself has under one of these names wins.
 public struct CozieEnrichment: Hashable, Sendable {
-    /// How times of arrival are written.
+    /// How arrival times are stored.
     public var form: CozieField.ArrivalForm
-    /// The fields that get companions, by the names in items or those that the import stores them
-    /// under (`ImportOptions.renames`); companions are named after the latter.
+    /// The fields that get companions, by their name in items or by the name under which the import
+    /// stores them (`ImportOptions.renames`). Companions are named after the stored name.
     public var fields: [String]
-    /// When the payload arrived; nil: the clock when it is read.
+    /// When the payload arrived. Nil means the time when it is read.
     public var arrival: Timestamp?
 
+    /// Creates an enrichment.
+    ///
     /// - Parameters:
-    ///   - form: text is `2025-10-15T02:25:40.864000Z`, milliseconds are a float since 1970 UTC.
-    ///   - fields: that get companions; nil: those of the catalogue for this form.
-    ///   - arrival: nil: the clock when the payload is read.
+    ///   - form: text such as `2025-10-15T02:25:40.864000Z`, or milliseconds since 1970 UTC as a
+    ///     float.
+    ///   - fields: the fields that get companions. Nil means the catalogue's fields for `form`.
+    ///   - arrival: when the payload arrived. Nil means the time when it is read.
     public init(
         form: CozieField.ArrivalForm = .text, fields: [String]? = nil, arrival: Timestamp? = nil
     ) {
@@ -34,12 +37,11 @@ public struct CozieEnrichment: Hashable, Sendable {
         self.arrival = arrival
     }
 
-    /// The fields beside which the backend writes their arrival in a form.
+    /// Returns the catalogue fields for which the backend stores the arrival time in this form.
     public static func catalogueFields(_ form: CozieField.ArrivalForm) -> [String] {
         CozieCatalogue.v3.fields.filter { $0.arrivals.contains(form) }.map(\.name)
     }
 
-    /// What follows a name in the field of its arrival.
     var suffix: String {
         switch form {
         case .text: "_lambda"
@@ -47,7 +49,6 @@ public struct CozieEnrichment: Hashable, Sendable {
         }
     }
 
-    /// The value of an arrival in this form.
     func value(_ arrival: Timestamp) -> FieldValue {
         switch form {
         case .text: .string(CozieEnrichment.text(arrival))
@@ -55,7 +56,7 @@ public struct CozieEnrichment: Hashable, Sendable {
         }
     }
 
-    /// `%Y-%m-%dT%H:%M:%S.%fZ`: always six digits of a second.
+    /// Formats as `%Y-%m-%dT%H:%M:%S.%fZ`, always with six fraction digits.
     private static func text(_ time: Timestamp) -> String {
         let whole = time.text(fractionDigits: .nine)
         return whole.dropLast(4) + "Z"

@@ -1,5 +1,4 @@
-// What the Cozie app posts, read and stored with one call each: for services that take the place
-// of Cozie's backend.
+// Reads and stores what the Cozie app posts, for services that replace Cozie's backend.
 
 public import CozDB
 internal import CozImport
@@ -11,63 +10,62 @@ internal import CozImport
 ///     if !report.issues.isEmpty { ... }
 ///
 /// An item is an object with `time`, `measurement` (the experiment), `tags` with `id_participant`,
-/// and `fields`; the objects `fields_int`, `fields_float` and `fields_str` say the types of their
-/// values. Items may stand alone, in an array, in arrays within arrays, one after the other, and in
-/// a string of JSON.
+/// and `fields`. The objects `fields_int`, `fields_float` and `fields_str` hold values of a known
+/// type. Items may be single, in an array, in nested arrays, concatenated, or inside a JSON string.
 ///
-/// - The payload is one commit. Items that cannot be stored are reported with their number and
-///   kept in the rejects journal, and so are single values; the others are stored, unless
-///   `CoziePayloadOptions.isAtomic` asks for all or nothing.
-/// - Times have any offset from UTC, or none, which means UTC. They are read by the calendar and
-///   digits of ISO 8601; what a phone with another calendar writes is refused, not guessed.
-/// - `null` is no value. An empty string is none where the field is a number.
-/// - A number does not say its type: a new field becomes a float, and one that is declared or
-///   stored as integer takes whole numbers of 64 bits exactly.
-/// - Of two values for one field in an item the later one counts.
+/// - The payload is one commit. Items and single values that cannot be stored are reported with
+///   their item number and kept in the rejects journal. The others are stored, unless
+///   `CoziePayloadOptions.isAtomic` is set.
+/// - Times may have any offset from UTC. Without an offset they are UTC. They must use the calendar
+///   and digits of ISO 8601; times from phones with another calendar are refused.
+/// - `null` means no value. So does an empty string for a numeric field.
+/// - Numbers are untyped: a new field becomes a float. A field declared or stored as integer takes
+///   64-bit whole numbers exactly.
+/// - If an item has two values for one field, the later one wins.
 public struct CoziePayload: Sendable {
-    /// What is wrong with an item, or with one value of it.
+    /// A fault in an item or in one of its values.
     public struct Issue: Hashable, Sendable, CustomStringConvertible {
-        /// Number of the item in the payload: the first one is 1.
+        /// The number of the item in the payload, from 1.
         public var item: Int
-        /// Why, in words, with the item's number.
+        /// The reason in words, with the item number.
         public var reason: String
-        /// Whether only a value was refused, and the rest of the item is stored.
+        /// Whether only one value was refused and the rest of the item is stored.
         public var isValue: Bool
 
-        /// `item 17: missing tags.id_participant`.
+        /// The reason, such as `item 17: missing tags.id_participant`.
         public var description: String { reason }
     }
 
-    /// What became of a payload.
+    /// The result of writing a payload.
     public struct Report: Sendable {
-        /// Items in the payload.
+        /// The number of items in the payload.
         public var itemCount = 0
-        /// Everything that was refused: what reading the payload showed, and the first few
-        /// (`WriteReport.exampleCountMax`) values that their fields could not take.
+        /// The faults found while reading, and the first few values (`WriteReport.exampleCountMax`)
+        /// that did not fit the type of their field.
         public var issues: [Issue] = []
-        /// Counts, and the commit that stored them.
+        /// Counts, and the commit that stored the payload.
         public var write = WriteReport()
     }
 
-    /// Items in the payload, those with faults too.
+    /// The number of items in the payload, including faulty ones.
     public let itemCount: Int
-    /// What reading it showed to be wrong. More may turn up when it is written: only the database
-    /// knows the types of its fields.
+    /// The faults found while reading. Writing may find more, because only the database knows the
+    /// types of its fields.
     public let issues: [Issue]
 
     private let batch: WriteBatch
 
-    /// Reads a payload; stores nothing.
+    /// Reads a payload without storing it.
     ///
-    /// Cost: about ten nanoseconds a byte or less.
+    /// Cost: at most about ten nanoseconds per byte.
     ///
     /// - Parameters:
-    ///   - json: the body of the request, UTF-8.
-    ///   - options: how it is read.
-    ///   - settings: of the experiments that it creates. They get the preset `cozie-v3`, unless
-    ///     `settings.preset` says otherwise.
-    ///   - source: what the rejects journal calls it.
-    /// - Throws: `usage` where it is no JSON, with line and column. Then nothing of it can be used.
+    ///   - json: the request body, UTF-8.
+    ///   - options: how to read it.
+    ///   - settings: for experiments that the payload creates. They get the preset `cozie-v3`
+    ///     unless `settings.preset` names another.
+    ///   - source: the name of the payload in the rejects journal.
+    /// - Throws: `usage` with line and column if it is not JSON. The payload is then unusable.
     public init(
         _ json: Span<UInt8>, options: CoziePayloadOptions = CoziePayloadOptions(),
         settings: ExperimentSettings = ExperimentSettings(), source: String = "payload"
@@ -90,7 +88,8 @@ public struct CoziePayload: Sendable {
         self.batch = batch
     }
 
-    /// The same for bytes in an array.
+    /// Reads a payload from an array of bytes without storing it. See
+    /// `init(_:options:settings:source:)` for spans.
     public init(
         _ json: [UInt8], options: CoziePayloadOptions = CoziePayloadOptions(),
         settings: ExperimentSettings = ExperimentSettings(), source: String = "payload"
@@ -98,14 +97,14 @@ public struct CoziePayload: Sendable {
         try self.init(json.span, options: options, settings: settings, source: source)
     }
 
-    /// The experiments that items of it belong to.
+    /// The experiments that the items belong to.
     public var experiments: [String] { batch.experimentNames }
 
-    /// Stores the payload with one commit: on return it is durable, as the database's durability
-    /// says, and so is what was refused, in the rejects journal.
+    /// Stores the payload and its refusals in one commit. On return both are as durable as the
+    /// database's durability setting promises.
     ///
-    /// - Throws: `usage` where an item or value was refused and the options want all or nothing;
-    ///   what `Database.write` throws. Then nothing is stored.
+    /// - Throws: `usage` if an item or value is refused and the options are atomic; the errors of
+    ///   `Database.write`. Nothing is stored then.
     @discardableResult
     public func write(to database: Database) throws(DatabaseError) -> Report {
         var report = Report(itemCount: itemCount, issues: issues)
@@ -119,7 +118,7 @@ public struct CoziePayload: Sendable {
 }
 
 extension CoziePayload.Issue {
-    /// - Parameter refusal: of a batch whose rows are numbered by items.
+    /// - Parameter refusal: from a batch that numbers rows by items.
     init(_ refusal: Refusal) {
         item = refusal.line
         if case .value(_, _, _, let field, _, _) = refusal.subject {

@@ -1,18 +1,18 @@
-// What the reading of payloads can be told.
+// Options for reading payloads of the Cozie app.
 
-/// How payloads of the Cozie app are read. The defaults take what the app sends, as it is.
+/// How to read payloads of the Cozie app. The defaults accept what the app sends.
 public struct CoziePayloadOptions: Sendable {
-    /// Whether one comma before a closing bracket or brace is passed over, as in the examples of
-    /// Cozie's documentation. Everything else is strict in any case.
+    /// Whether to accept one comma before a closing bracket or brace, as in the examples of Cozie's
+    /// documentation. All other JSON syntax is strict.
     public var acceptsTrailingCommas = false
-    /// Whether nothing is stored where an item or value cannot be.
+    /// Whether one refused item or value makes the write store nothing.
     public var isAtomic = false
-    /// What is added to each item; nil: nothing.
+    /// The fields to add to each item. Nil adds none.
     public var enrichment: CozieEnrichment?
-    /// Name of an integer field that the offset of `time` from UTC goes to, in minutes east; nil:
-    /// it is used to find the time, and then forgotten. 1 to 65,535 bytes.
+    /// The integer field that stores the UTC offset of `time`, in minutes east. Nil stores no
+    /// offset. The name has 1 to 65,535 bytes.
     public var offsetField: String?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }

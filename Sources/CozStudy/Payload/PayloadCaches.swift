@@ -1,24 +1,24 @@
-// What a decoder knows of the batch that it fills: handles of experiments, tag sets and columns by
-// the bytes that stand for them in payloads.
+// Caches of a payload decoder: batch handles of experiments, tag sets and columns, keyed by their
+// raw bytes in payloads.
 
 internal import CozDB
 internal import CozImport
 
-/// Belongs to one batch.
+/// The caches for one batch.
 struct PayloadCaches: ~Copyable {
-    /// A field as it is named in payloads, and what is known of it in the batch.
+    /// A field name in payloads and its columns in the batch.
     struct Field {
-        /// Handle of the column by what its values look like; `none` before the first.
+        /// The column for each value type, or `none` before the first value.
         var floatColumn = WriteBatch.ColumnHandle.none
         var integerColumn = WriteBatch.ColumnHandle.none
         var stringColumn = WriteBatch.ColumnHandle.none
         var booleanColumn = WriteBatch.ColumnHandle.none
-        /// The field that followed it last time; -1 where unknown.
+        /// The field that last followed this one, or -1.
         var next = -1
-        /// Its place in the list of the fields with companions; -1: it has none.
+        /// The index in `CozieEnrichment.fields`, or -1 if the field has no companions.
         var companions = -1
         var isTrigger = false
-        /// Why its values cannot be stored; nil: they can.
+        /// Why values of this field are refused. Nil if they are not.
         var fault: String?
 
         subscript(_ type: FieldType) -> WriteBatch.ColumnHandle {
@@ -41,24 +41,22 @@ struct PayloadCaches: ~Copyable {
         }
     }
 
-    /// Raw names of experiments; the owner is 0.
+    /// Raw experiment names. The owner is 0.
     var experimentKeys = KeyTable()
-    /// By key.
+    /// Indexed by `experimentKeys`.
     var experiments: [WriteBatch.ExperimentHandle] = []
-    /// Raw tags from brace to brace; the owner is the experiment.
+    /// Raw tag objects, braces included. The owner is the experiment.
     var tagKeys = KeyTable()
     var tagSets: [WriteBatch.TagSetHandle] = []
-    /// Raw names of fields; the owner is the experiment and the part they stand in.
+    /// Raw field names. The owner is the experiment and the part of the item.
     var fieldKeys = KeyTable()
     var fields: [Field] = []
-    /// Columns that enrichment fills, by experiment of the batch.
     var companions: [WriteBatch.ExperimentHandle: CompanionColumns] = [:]
 
-    /// The columns that enrichment fills in one experiment.
     struct CompanionColumns {
         var arrival: WriteBatch.ColumnHandle
         var trigger: WriteBatch.ColumnHandle
-        /// Of the fields with companions, as far as they came: arrival and trigger.
+        /// Indexed like `CozieEnrichment.fields`. Entries are added when a field first has a value.
         var fields: [Int: (arrival: WriteBatch.ColumnHandle, trigger: WriteBatch.ColumnHandle)] =
             [:]
     }

@@ -1,12 +1,12 @@
-// The values of an item to cells, and the fields that enrichment adds.
+// Converts the values of an item to cells and adds the enrichment fields.
 
 internal import CozDB
 internal import CozImport
 
 extension PayloadDecoder {
-    /// Appends the values of the item; false where it has none.
+    /// Appends the values of the item to the current row. Returns false if it has none.
     mutating func appendFields(_ row: PayloadRow, _ batch: inout WriteBatch) -> Bool {
-        // What is added stands first: of two values for one field the later one counts.
+        // Enrichment goes first, because the later of two values for one field wins.
         let hasAdditions = settings.options.enrichment != nil
         if hasAdditions { appendEnrichment(row, &batch) }
         appendOffset(row, &batch)
@@ -31,7 +31,9 @@ extension PayloadDecoder {
 
     // MARK: Names
 
-    /// The number of the field that a member names.
+    /// Returns the index of the member's field in the caches.
+    ///
+    /// Tries the field that followed the previous one last time before it searches by name.
     private mutating func field(
         _ member: PayloadItem.Member, _ row: PayloadRow, after previous: Int,
         _ batch: inout WriteBatch
@@ -104,8 +106,9 @@ extension PayloadDecoder {
         case .string: appendString(member, field, row, isTyped: false, &batch)
         case .float: append(member.bits, .float, field, member, row, isTyped: false, &batch)
         case .integer:
-            // The database makes a float of it where the field is one or new, and keeps what came
-            // where it must refuse it. Beyond 2^53 it asks for a float that holds the number.
+            // The database converts the number if the field is a new or a float field, and a
+            // refusal keeps the integer. Beyond 2^53 this takes a float that holds the number
+            // exactly.
             let number = Int64(bitPattern: member.bits)
             if number.magnitude > 1 << 53, let same = Double(exactly: number) {
                 append(same.bitPattern, .float, field, member, row, isTyped: false, &batch)
@@ -213,9 +216,9 @@ extension PayloadDecoder {
         batch.append(column: column, bits: bits)
     }
 
-    // MARK: Refusing
+    // MARK: Refusals
 
-    /// Refuses one value; the others of the item are stored.
+    /// Refuses one value. The other values of the item are stored.
     private mutating func refuse(
         _ member: PayloadItem.Member, _ row: PayloadRow, _ reason: String, _ locked: FieldType,
         _ batch: inout WriteBatch
@@ -241,19 +244,19 @@ extension PayloadDecoder {
                     field: PayloadDecoder.prefix(
                         Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
                     value: value, locked: locked),
-                // Where rows are numbered by items, the number of the row says which it is.
+                // Rows numbered by items already carry the item number.
                 reason: settings.numbersRowsByItems ? reason : "item \(itemCount): \(reason)",
                 source: batch.source, line: rowNumber))
     }
 
-    /// The text, or as much of its beginning as there is room for.
+    /// Returns the longest prefix of at most `sizeMax` bytes that does not split a character.
     private static func prefix(_ bytes: [UInt8], sizeMax: Int) -> String {
         var end = Swift.min(bytes.count, sizeMax)
         while end > 0, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    // MARK: What is added
+    // MARK: Enrichment
 
     private mutating func appendOffset(_ row: PayloadRow, _ batch: inout WriteBatch) {
         guard let name = settings.options.offsetField, let offset = row.offset else { return }

@@ -1,10 +1,10 @@
-// An item of a payload to a row: what it must have, its time, experiment and tags.
+// Converts an item of a payload to a row: required members, time, experiment and tags.
 
 internal import CozDB
 internal import CozImport
 
 extension PayloadDecoder {
-    /// Stores the item that was read, or refuses it with everything that is wrong with it.
+    /// Stores the item read last, or refuses it with a list of all its faults.
     mutating func store(_ text: PaddedBytes, at base: Int, _ batch: inout WriteBatch) {
         var faults = item.faults
         let time = time(text, base, &faults)
@@ -22,7 +22,7 @@ extension PayloadDecoder {
                 return
             }
             batch.abandonRow()
-            // What it has was refused, value by value.
+            // Every value was refused on its own.
             if batch.refusals.count > refusedBefore { return }
             faults.append("no field has a value")
         }
@@ -93,7 +93,7 @@ extension PayloadDecoder {
         _ text: PaddedBytes, _ base: Int, _ experiment: WriteBatch.ExperimentHandle,
         _ batch: inout WriteBatch, _ faults: inout [String]
     ) -> WriteBatch.TagSetHandle? {
-        // Items mostly repeat the tags of the one before, byte for byte.
+        // Most items repeat the tags of the previous item byte for byte.
         let range = item.tags.map { ($0.lowerBound + base)..<($0.upperBound + base) } ?? 0..<0
         if let known = caches.tagKeys.find(text, range, owner: experiment.index) {
             return caches.tagSets[known]
@@ -106,8 +106,8 @@ extension PayloadDecoder {
         return number
     }
 
-    /// The tags of the item: numbers and booleans as they are written, those without text left
-    /// out.
+    /// Returns the tags of the item. Numbers and booleans keep their spelling; empty values are
+    /// left out.
     mutating func tags(
         _ text: PaddedBytes, _ base: Int, _ faults: inout [String]
     ) -> [(name: String, value: String)] {
@@ -120,7 +120,7 @@ extension PayloadDecoder {
             }
             if value.isEmpty { continue }
             if let reason = PayloadDecoder.reasonAgainstTag(name, value) { faults.append(reason) }
-            // Of two with one name the later one counts.
+            // The later of two tags with one name wins.
             if let known = places.updateValue(tags.count, forKey: Array(name.utf8)) {
                 tags[known].value = value
                 places[Array(name.utf8)] = known
@@ -168,15 +168,15 @@ extension PayloadDecoder {
     }
 }
 
-/// What the values of an item have in common.
+/// The context shared by all values of an item.
 struct PayloadRow {
     var experiment: WriteBatch.ExperimentHandle
     /// Nanoseconds since 1970 UTC.
     var time: Int64
-    /// Minutes east of UTC; nil where the time has none.
+    /// UTC offset in minutes east, or nil if the time has none.
     var offset: Int?
     var text: PaddedBytes
-    /// Where the item begins in it.
+    /// The offset of the item in `text`.
     var base: Int
 }
 

@@ -1,40 +1,37 @@
-// Payloads to batches: documents, lists and strings around the items. What is in an item is read
-// in PayloadDecoder+Items.swift and +Fields.swift.
+// Decodes payloads to batches: documents, arrays and JSON strings around the items. See
+// PayloadDecoder+Items.swift and +Fields.swift for the items themselves.
 
 internal import CozDB
 internal import CozImport
 
-/// Reads payloads item by item into batches. One decoder serves the files of one import.
+/// Reads payloads item by item into batches. One decoder serves all files of an import.
 struct PayloadDecoder: ~Copyable {
-    /// What stays the same for all payloads.
     struct Settings {
         var options = CoziePayloadOptions()
-        /// The tag that an item must have; nil: that is for the identity to say.
+        /// The tag that an item must have. Nil if the identity of the experiment decides.
         var requiredTag: String?
-        /// Added as `participantTag` to items without it.
+        /// Added as `participantTag` to items without that tag.
         var participant: String?
         var participantTag = "id_participant"
-        /// When payloads arrive.
         var arrival = Timestamp(nanoseconds: 0)
-        /// Whether a document that is no JSON is refused and reading goes on behind it; false: it
-        /// is thrown.
+        /// Whether to refuse invalid JSON and continue after it, instead of throwing.
         var recovers = false
-        /// Whether rows are numbered by items; false: by lines.
+        /// Whether rows are numbered by items instead of lines.
         var numbersRowsByItems = false
-        /// The name that a field is stored under, by the one in the item.
+        /// Maps a field name in an item to its stored name.
         var storedName: (String) -> String = { $0 }
         var stringSizeBytesMax = DatabaseOptions().stringSizeBytesMax
     }
 
-    /// Strings of JSON inside strings of JSON.
+    /// The maximum nesting of JSON strings in JSON strings.
     static let stringDepthMax = 4
 
     let settings: Settings
-    /// Items of the file so far.
+    /// The number of items in the file so far.
     var itemCount = 0
-    /// Where the item that is read begins.
+    /// Where the current item begins.
     var place = JSONPlace()
-    /// Where the string stands that the item is in; nil: in none.
+    /// Where the JSON string around the item begins. Nil if there is none.
     var stringPlace: JSONPlace?
     var item = PayloadItem()
     var times = PayloadTime()
@@ -47,15 +44,15 @@ struct PayloadDecoder: ~Copyable {
         self.settings = settings
     }
 
-    /// A file or payload begins.
+    /// Prepares for the next file or payload.
     mutating func begin() {
         itemCount = 0
         isRecovering = false
     }
 
-    /// Reads items until the batch is full; true at the end.
+    /// Reads items until the batch is full. Returns true at the end of the input.
     ///
-    /// - Throws: `usage` for what is no JSON, where the settings say so; as `JSONInput.next`.
+    /// - Throws: `usage` for invalid JSON unless `recovers` is set; the errors of `JSONInput.next`.
     mutating func read(
         _ input: inout JSONInput, from file: InputFile?, into batch: inout WriteBatch,
         limits: BatchLimits
@@ -89,7 +86,7 @@ struct PayloadDecoder: ~Copyable {
         }
     }
 
-    /// Another item begins at the token read last.
+    /// Counts a new item that begins at the token read last.
     private mutating func beginItem(_ input: inout JSONInput) {
         itemCount += 1
         if stringPlace == nil { place = input.place(of: input.scanner.start) }
@@ -107,7 +104,6 @@ struct PayloadDecoder: ~Copyable {
         input.release()
     }
 
-    /// Reads a string that holds a payload.
     private mutating func readString(
         _ input: inout JSONInput, _ batch: inout WriteBatch, stringDepth: Int
     ) throws(DatabaseError) {
@@ -134,13 +130,14 @@ struct PayloadDecoder: ~Copyable {
         stringPlace = outer
     }
 
-    // MARK: What is no JSON
+    // MARK: Invalid JSON
 
-    /// Refuses what is no JSON, to the next line that may begin an item.
+    /// Refuses the input from the invalid JSON up to the next line that may begin an item.
     private mutating func recover(
         _ input: inout JSONInput, _ file: InputFile?, _ batch: inout WriteBatch, isInItem: Bool
     ) throws(DatabaseError) {
-        // Behind a recovery the list around the items is not known any more.
+        // After a recovery the depth of the surrounding arrays is unknown, so their commas and
+        // brackets look invalid. Skip them.
         let problem = input.scanner.problem.index
         let byte = problem < input.scanner.text.count ? input.scanner.text[problem] : 0
         if isRecovering, input.scanner.depth == 0, byte == UInt8(ascii: ",") || byte == 0x5D {
@@ -152,7 +149,7 @@ struct PayloadDecoder: ~Copyable {
             throw DatabaseError(
                 .usage, "\(number)JSON, \(inside)\(input.problemMessage())\(hint(input))")
         }
-        // The refusal has the place, except that inside a string.
+        // The refusal has the place, except inside a JSON string.
         let inside =
             stringPlace == nil ? "" : ", \(input.place(of: problem).description) of this string"
         let found = input.scanner.problem.message(in: input.scanner.text)
@@ -169,14 +166,13 @@ struct PayloadDecoder: ~Copyable {
                 column: place.column))
     }
 
-    /// What helps against the fault, as who reads it can do it.
+    /// Returns advice on how to accept a trailing comma, or an empty string.
     private func hint(_ input: borrowing JSONInput) -> String {
         guard input.scanner.isTrailingComma else { return "" }
         let remedy = settings.numbersRowsByItems ? "acceptsTrailingCommas" : "--lenient"
         return "; the documentation's examples have such commas: read them with \(remedy)"
     }
 
-    /// Refuses one item.
     mutating func refuseItem(_ bytes: [UInt8], _ reason: String, _ batch: inout WriteBatch) {
         let kept = Array(bytes.prefix(Refusal.lineSizeBytesMax))
         batch.refuse(
@@ -186,6 +182,6 @@ struct PayloadDecoder: ~Copyable {
                 column: settings.numbersRowsByItems ? 0 : place.column))
     }
 
-    /// What stands for the line of the item.
+    /// The number of the item, or the line where it begins.
     var rowNumber: Int { settings.numbersRowsByItems ? itemCount : place.line }
 }

@@ -1,20 +1,19 @@
-// One item of a payload as its tokens: an object with time, measurement, tags and fields, in any
-// order. Kept until its end is known, because nothing of a bad item is stored.
+// One item of a payload as tokens: an object with time, measurement, tags and fields, in any order.
+// Buffered until its end, because a bad item must not be stored in part.
 
 internal import CozDB
 internal import CozImport
 
-/// What a name in an item leads to.
+/// The members of an item that have a meaning.
 enum PayloadPart: Int, CaseIterable {
     case time, measurement, tags
-    /// Values of any type; numbers do not say theirs.
+    /// Values of any type. Numbers are untyped.
     case fields
-    /// Values that say their types.
+    /// Values of a known type.
     case integerFields, floatFields, stringFields
-    /// Nothing that has a meaning.
+    /// An unknown member.
     case other
 
-    /// As payloads spell it.
     var name: StaticString {
         switch self {
         case .time: "time"
@@ -28,12 +27,10 @@ enum PayloadPart: Int, CaseIterable {
         }
     }
 
-    /// Whether it is an object with members of its own.
     var isObject: Bool { self != .time && self != .measurement && self != .other }
 
-    /// The part that has the name the scanner read last.
     init(_ scanner: JSONScanner) {
-        // With escapes a name is longer than its text.
+        // Escapes make the raw text longer than the name, so its length says nothing.
         switch scanner.hasEscapes ? -1 : scanner.contents.count {
         case -1:
             self =
@@ -52,59 +49,56 @@ enum PayloadPart: Int, CaseIterable {
     }
 }
 
-/// The tokens of one item. Its memory is used again for the next one.
+/// The tokens of one item. Reuses its memory for the next item.
 struct PayloadItem {
-    /// Bytes of the item.
     struct Text {
-        /// From where the item begins.
+        /// Relative to the start of the item.
         var range = 0..<0
         var hasEscapes = false
     }
 
-    /// A name with its value.
     struct Member {
-        /// Where it stands; `other` for what has no meaning.
+        /// The part that contains it, or `other`.
         var part: PayloadPart
         var token: JSONToken
         var name: Text
-        /// A string between its quotes; anything else as it stands.
+        /// A string without its quotes; any other value as written.
         var value: Text
-        /// Of a number.
+        /// The bits of a number.
         var bits: UInt64
 
-        /// Whether it is a list or an object.
         var isNested: Bool { token == .objectStart || token == .arrayStart }
     }
 
-    /// What stands in tags and fields, and what has no meaning in an item.
+    /// The members of tags and fields, and unknown members.
     private(set) var members: [Member] = []
     private(set) var time: Member?
     private(set) var measurement: Member?
-    /// The tags from brace to brace, from where the item begins; nil where there are none.
+    /// The range of the tags object, braces included, relative to the start of the item. Nil if
+    /// there is none.
     private(set) var tags: Range<Int>?
-    /// Whether one of the objects with fields is there.
     private(set) var hasFields = false
-    /// Bytes of the item.
     private(set) var size = 0
-    /// What is wrong with the item as such; empty in most.
+    /// Structural faults of the item.
     private(set) var faults: [String] = []
 
     private var name = Text()
-    /// What the last name of the item itself leads to.
+    /// The part named by the last key at the top level of the item.
     private var part = PayloadPart.other
     private var isInObject = false
     private var objectStart = 0
     private var partsSeen = 0
 
-    /// Reads the rest of an item whose brace was read last, with `keep` at that brace.
+    /// Reads the rest of an item after its opening brace. The input must keep the bytes from that
+    /// brace.
     ///
-    /// - Returns: false where the input is no JSON.
-    /// - Throws: as `JSONInput.next`.
+    /// - Returns: false if the input is not valid JSON.
+    /// - Throws: the errors of `JSONInput.next`.
     mutating func read(
         _ input: inout JSONInput, from file: InputFile?
     ) throws(DatabaseError) -> Bool {
         reset()
-        // A copy of its own, which is written back when the input has to read more.
+        // Scan with a local copy. `refill` and the end of the function write it back.
         var scanner = input.scanner
         defer { input.scanner = scanner }
         var base = input.keptStart
@@ -176,7 +170,7 @@ struct PayloadItem {
         case .time: time = member
         case .measurement: measurement = member
         default:
-            // null is nothing.
+            // null counts as absent.
             guard token != .null else { return }
             faults.append("\"\(part.name)\" is \(token.kindName), expected an object")
         }
@@ -203,7 +197,7 @@ struct PayloadItem {
 }
 
 extension JSONToken {
-    /// What a value is, for messages.
+    /// The kind of value, for messages.
     var kindName: String {
         switch self {
         case .objectStart, .objectEnd: "an object"

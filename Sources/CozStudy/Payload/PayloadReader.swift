@@ -1,17 +1,16 @@
-// Payloads as one of the formats of an import.
+// The import format of Cozie payloads.
 
 internal import CozDB
 public import CozImport
 internal import Glibc
 
 extension InputFormat {
-    /// What the Cozie app posts, and its offline log: JSON objects and arrays of them, one after
-    /// the other or in lines.
+    /// Payloads of the Cozie app and its offline log: JSON objects and arrays of objects,
+    /// concatenated or one per line.
     ///
-    /// A document that is no JSON is refused from the item in which that shows to the next line
-    /// that begins with a bracket or brace. Memory does not grow with the size of a file, unless
-    /// nothing of it is to be stored where a part cannot be (`CoziePayloadOptions.isAtomic`): then
-    /// a file is one batch, and `ImportOptions.batchRows` is not asked.
+    /// Invalid JSON is refused from its item up to the next line that begins with a bracket or
+    /// brace. Memory use is independent of the file size. With `CoziePayloadOptions.isAtomic`,
+    /// however, each file is one batch and `ImportOptions.batchRows` is ignored.
     public static func cozieJSON(
         _ payload: CoziePayloadOptions = CoziePayloadOptions()
     ) -> InputFormat {
@@ -22,15 +21,15 @@ extension InputFormat {
     }
 }
 
-/// A decoder with its input, shared by the files of an import.
+/// A decoder and its input, shared by the files of an import.
 struct PayloadReader: PointReader {
-    /// Largest file of which nothing is stored where a part cannot be: it is one batch.
+    /// The maximum size of a file with `isAtomic`, because the whole file is one batch.
     static let atomicSizeBytesMax = 256 << 20
 
     private let box: Box
     private let isAtomic: Bool
 
-    /// What cannot be copied, as readers can.
+    /// Holds the noncopyable state, because readers are copyable.
     private final class Box {
         var input: JSONInput
         var decoder: PayloadDecoder
@@ -72,7 +71,7 @@ struct PayloadReader: PointReader {
             isFinished = try PayloadReader.read(
                 &box.input, &box.decoder, file, into: &batch, limits: whole)
         } catch {
-            // A part of the file must not be stored, also where the file breaks off.
+            // No part of the file must be stored, even if the file is truncated.
             throw DatabaseError(
                 error.kind == .io || error.kind == .damaged ? .usage : error.kind,
                 "\(error.message). Nothing of it was stored", file: file.name)
@@ -88,7 +87,7 @@ struct PayloadReader: PointReader {
         return true
     }
 
-    /// Its own function, so that input and decoder are borrowed once and not for each use.
+    /// A separate function, so that input and decoder are borrowed only once.
     private static func read(
         _ input: inout JSONInput, _ decoder: inout PayloadDecoder, _ file: InputFile,
         into batch: inout WriteBatch, limits: BatchLimits
@@ -105,7 +104,7 @@ struct PayloadReader: PointReader {
 }
 
 extension PayloadDecoder.Settings {
-    /// - Parameter settings: of experiments that the payloads create.
+    /// - Parameter settings: for experiments that the payloads create.
     init(_ options: CoziePayloadOptions, _ settings: ExperimentSettings) {
         self.init()
         self.options = options

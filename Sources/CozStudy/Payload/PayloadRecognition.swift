@@ -1,39 +1,38 @@
-// How an import knows payloads by their first bytes.
+// Detects payloads by the first bytes of a file.
 
 internal import CozImport
 
-/// Whether bytes are the beginning of a payload.
 enum PayloadRecognition {
     private static let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
     private static let containers = ["tags", "fields", "fields_int", "fields_float", "fields_str"]
 
-    /// A bracket, brace or quote, and soon after it names that only items have.
+    /// Whether the bytes begin with a bracket, brace or quote and contain names typical of items.
     static func recognizes(_ head: [UInt8]) -> Bool {
         guard let first = head.firstIndex(where: { !blanks.contains($0) }),
             "[{\"".utf8.contains(head[first])
         else { return false }
         if isEmpty(head[first...]) { return true }
-        // Rows of `cozdb export` look alike; InfluxDB's answers are named as such.
+        // Rows of `cozdb export` and InfluxDB responses look similar.
         if ObjectFormats.isExport(head) || contains(Array(head.prefix(64)), "\"results\"") {
             return false
         }
-        // Lines of objects may be a table, of which a column has any name.
+        // JSON lines may also be a table whose columns have any name.
         if isLines(head[first...]) { return hasItem(head[first...]) }
         func has(_ name: String) -> Bool {
-            // In a string of JSON a backslash stands before the quote.
+            // Inside a JSON string a backslash precedes the quote.
             contains(head, "\"\(name)\"") || contains(head, "\\\"\(name)\\\"")
         }
         if has("measurement") { return true }
         return (["time"] + containers).count(where: has) >= 2
     }
 
-    /// Whether there are only lists and objects with nothing in them.
+    /// Whether the bytes contain only empty arrays and objects.
     private static func isEmpty(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.first != UInt8(ascii: "\"")
             && bytes.allSatisfy { blanks.contains($0) || "[]{},".utf8.contains($0) }
     }
 
-    /// Whether one of the outermost objects has a measurement and, as an object, tags or fields.
+    /// Whether a top-level object has a measurement and an object with tags or fields.
     private static func hasItem(_ bytes: ArraySlice<UInt8>) -> Bool {
         var keys = OutermostKeys(bytes)
         var hasMeasurement = false
@@ -53,7 +52,7 @@ enum PayloadRecognition {
         return false
     }
 
-    /// Whether a line with an object is followed by one that begins with an object.
+    /// Whether the first line is an object and the next line begins with one.
     private static func isLines(_ bytes: ArraySlice<UInt8>) -> Bool {
         let blanks: [UInt8] = [0x20, 0x09, 0x0D]
         guard bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: 0x0A) else {
@@ -73,15 +72,14 @@ enum PayloadRecognition {
     }
 }
 
-/// The keys of the objects that are in no other object. Checks nothing: what is no JSON gives
+/// Iterates over the keys of top-level objects. Does not validate: on invalid JSON it may return
 /// some keys or none.
 private struct OutermostKeys {
     struct Key {
-        /// Between the quotes, as written.
+        /// The raw bytes between the quotes.
         var name: ArraySlice<UInt8>
-        /// The first byte of its value.
         var value: UInt8
-        /// Number of its object, from 1.
+        /// The number of the object, from 1.
         var object: Int
     }
 
@@ -95,7 +93,6 @@ private struct OutermostKeys {
         rest = bytes
     }
 
-    /// The next one; nil at the end of the bytes.
     mutating func next() -> Key? {
         while let byte = rest.popFirst() {
             switch byte {
@@ -119,7 +116,7 @@ private struct OutermostKeys {
         return nil
     }
 
-    /// What stands before the closing quote, which is passed over.
+    /// Consumes the rest of a string and returns its contents.
     private mutating func string() -> ArraySlice<UInt8> {
         let start = rest.startIndex
         while let byte = rest.popFirst() {

@@ -1,22 +1,24 @@
-// The times of payloads: `2022-09-01T07:02:51.578+0800` and its relatives, to the nanosecond.
+// Parses the times of payloads, such as `2022-09-01T07:02:51.578+0800`, to the nanosecond.
 
 internal import CozDB
 
-/// Reads times; the day of the time before is remembered, because times come in order of days.
+/// Parses times. Caches the last date, because times arrive grouped by day.
 struct PayloadTime {
-    /// A time and what its text said of the clock.
     struct Reading: Equatable {
         var nanoseconds: Int64
-        /// East of UTC; nil where the text has no offset, which means UTC.
+        /// Minutes east of UTC. Nil if the text has no offset; it is then UTC.
         var offsetMinutes: Int?
     }
 
     private var lastDate: [UInt8] = []
     private var lastDay: Int64 = 0
 
-    /// Reads `2022-09-01T07:02:51.578+0800`: a blank or `t` in place of `T`; seconds, fraction (1
-    /// to 9 digits) and clock may be missing; offset `Z`, `+08`, `+0800` or `+08:00`, also behind
-    /// a blank, UTC without one. Nil for everything else.
+    /// Parses a time such as `2022-09-01T07:02:51.578+0800`. Returns nil for anything else.
+    ///
+    /// - The separator is `T`, `t` or a blank.
+    /// - Clock, seconds and fraction (1 to 9 digits) are optional.
+    /// - The offset is `Z`, `+08`, `+0800` or `+08:00`, optionally after a blank. The default is
+    ///   UTC.
     mutating func read(_ text: Span<UInt8>) -> Reading? {
         guard text.count >= 10, let day = day(text.extracting(0..<10)),
             let clock = ClockText(text, from: 10)
@@ -28,7 +30,6 @@ struct PayloadTime {
         return Reading(nanoseconds: time, offsetMinutes: clock.offsetMinutes)
     }
 
-    /// The beginning of a day in UTC.
     private mutating func day(_ date: Span<UInt8>) -> Int64? {
         if lastDate.count == date.count, date.indices.allSatisfy({ lastDate[$0] == date[$0] }) {
             return lastDay
@@ -43,7 +44,6 @@ struct PayloadTime {
         return lastDay
     }
 
-    /// Why a text is no time.
     static func reason(_ text: String) -> String {
         let expected = "expected one such as 2022-09-01T07:02:51.578+0800"
         let found = "time is \"\(excerpt(text))\""
@@ -60,8 +60,8 @@ struct PayloadTime {
         return "\(found), \(expected)"
     }
 
-    /// The years in which a phone can have measured something, by the calendar that times are
-    /// written in. Others come from phones set to another one, and are not guessed.
+    /// The years that a phone can plausibly send. Other years come from phones with another
+    /// calendar; such times are refused instead of converted.
     static let years = 1970...2261
 
     static func excerpt(_ text: String) -> String {
@@ -69,13 +69,13 @@ struct PayloadTime {
     }
 }
 
-/// What follows the date in the text of a time.
+/// The part of a time after the date.
 private struct ClockText {
     /// Nanoseconds since midnight.
     var nanoseconds: Int64 = 0
     var offsetMinutes: Int?
 
-    /// - Parameter start: behind the date.
+    /// - Parameter start: the index after the date.
     init?(_ text: Span<UInt8>, from start: Int) {
         var index = start
         if index < text.count, ClockText.isSeparator(text[index]), index + 1 < text.count,
@@ -105,7 +105,7 @@ private struct ClockText {
         return true
     }
 
-    /// Two digits of a number below a limit.
+    /// Parses a two-digit number below a limit.
     private static func pair(_ text: Span<UInt8>, _ index: inout Int, below limit: Int64)
         -> Int64?
     {
@@ -137,7 +137,7 @@ private struct ClockText {
         return index > first ? clock : nil
     }
 
-    /// `Z`, `+08`, `+0800` or `+08:00` in minutes.
+    /// Parses `Z`, `+08`, `+0800` or `+08:00` to minutes.
     private static func offset(_ text: Span<UInt8>, _ index: inout Int) -> Int? {
         if take("Z", text, &index) || take("z", text, &index) { return 0 }
         let isWest = take("-", text, &index)

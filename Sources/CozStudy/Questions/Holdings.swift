@@ -1,19 +1,19 @@
-// What a study holds of whom: the answer of SHOW FIELDS, added up as it comes. Participants times
-// fields are too many to keep.
+// The data of each participant: aggregates the result of SHOW FIELDS while it streams. Participants
+// times fields would be too many rows to keep.
 
 internal import CozDB
 
-/// What SHOW FIELDS says, for each participant and for each field.
+/// Totals per participant and per field, from a SHOW FIELDS statement.
 struct Holdings: QueryResultSink {
-    /// In the order of the answer.
+    /// In result order.
     private(set) var participants: [ParticipantOverview] = []
-    /// Values of each field, by its name; fields without any are left out.
+    /// The number of values by field name, without empty fields.
     private(set) var counts: [[UInt8]: Int] = [:]
 
     private let surveyField: [UInt8]
     private let zone: TimeZoneRules
     private var participant = ""
-    /// Positions of the columns that are read.
+    /// The positions of the columns in the result.
     private var columns = (name: 0, count: 0, first: 0, last: 0)
     private var first = Int64.max
     private var last = Int64.min
@@ -21,7 +21,7 @@ struct Holdings: QueryResultSink {
     private var valueCount = 0
     private var responseCount = 0
 
-    /// Asks the statement; it groups by participant.
+    /// Runs the statement, which must group by participant.
     init(
         _ snapshot: DatabaseSnapshot, _ statement: String, _ options: StudyOptions,
         _ zone: TimeZoneRules
@@ -65,7 +65,7 @@ struct Holdings: QueryResultSink {
         participants.append(
             ParticipantOverview(
                 participant: participant, first: start, last: end,
-                // Clocks put back across midnight can show the earlier date later.
+                // After clocks are set back across midnight, a later time can have an earlier date.
                 days: firstDay...max(firstDay, zone.date(at: end)),
                 fields: fieldCount, values: valueCount, responses: responseCount))
     }

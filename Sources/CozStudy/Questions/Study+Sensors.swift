@@ -1,14 +1,14 @@
-// Questions about what phone and watch measure: how long ago, how late, how often, on which days.
+// Questions about phone and watch data: silence, availability, intervals and delays.
 
 public import CozDB
 
 extension Study {
-    /// Time since the last entry of each participant, of responses and of each modality, as of
-    /// now (`QueryOptions.now`): entries after now are not counted, so it is never less than 0,
-    /// and nil where all entries are later.
+    /// Returns the time since each participant's last entry, for responses and each modality.
+    /// Ignores entries after `QueryOptions.now`, so the silence is never negative. It is nil if
+    /// there is no entry up to now.
     ///
-    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`; the last also where the answer
-    ///   would have more than 1,000,000 rows.
+    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded` (also if the answer would exceed
+    ///   1,000,000 rows).
     public func silence() throws(DatabaseError) -> StudyAnswer<LastEntry> {
         let fields = modalities
         guard let statement = statement(of: .silence) else {
@@ -45,9 +45,9 @@ extension Study {
             statement: statement, rows: rows, note: ages.isEmpty ? nothing : nil)
     }
 
-    /// How many values of each modality each participant has on each local day.
+    /// Returns the number of values per participant, modality and local day.
     ///
-    /// - Throws: as `silence`.
+    /// - Throws: the errors of `silence`.
     public func availability() throws(DatabaseError) -> StudyAnswer<DailyAvailability> {
         let fields = modalities
         guard let statement = statement(of: .availability) else {
@@ -72,10 +72,10 @@ extension Study {
             statement: statement, rows: rows, note: rows.isEmpty ? nothing : nil)
     }
 
-    /// Time between one value and the next of the same participant, for each modality; of all
-    /// participants together, or of each where `StudyOptions.isByParticipant` says so.
+    /// Returns statistics of the time between consecutive values of a participant, per modality.
+    /// Covers all participants together, or each one with `StudyOptions.isByParticipant`.
     ///
-    /// - Throws: as `silence`.
+    /// - Throws: the errors of `silence`, without the row limit.
     public func intervals() throws(DatabaseError) -> StudyAnswer<IntervalStatistics> {
         let fields = modalities
         guard let statement = statement(of: .interval) else {
@@ -94,12 +94,14 @@ extension Study {
             note: rows.isEmpty ? "no two values of one field in this range of time" : nil)
     }
 
-    /// How late data arrives, by what made the phone send it: of rows as a whole
-    /// (`timestamp_lambda`, `timestamp_lambda_ms`, `transmit_trigger`), or of the modalities that
-    /// `StudyOptions.modalities` names (`<field>_lambda`, `<field>_lambda_ms`,
-    /// `<field>_trigger`). Where rows have no such field, of the fields that have.
+    /// Returns statistics of the delay between measurement and arrival, by trigger.
     ///
-    /// - Throws: as `silence`.
+    /// Without `StudyOptions.modalities` the delay is that of whole rows (`timestamp_lambda`,
+    /// `timestamp_lambda_ms`, `transmit_trigger`), or of each modality if rows have no arrival
+    /// time. With `StudyOptions.modalities` it is that of these fields (`<field>_lambda`,
+    /// `<field>_lambda_ms`, `<field>_trigger`).
+    ///
+    /// - Throws: the errors of `silence`, without the row limit.
     public func delays() throws(DatabaseError) -> StudyAnswer<DelayStatistics> {
         let arrivals = self.arrivals
         guard let statement = statement(of: .delay) else {
@@ -137,7 +139,6 @@ extension Study {
             + "arrived: Cozie's backend adds them; import payloads with --enrich"
     }
 
-    /// Where it is stored when data arrived.
     var arrivals: [Arrival] {
         guard options.modalities.isEmpty else {
             return options.modalities.compactMap { arrival(of: $0) }
@@ -157,26 +158,27 @@ extension Study {
             trigger: text(field + "_trigger") ?? text("transmit_trigger"))
     }
 
-    /// Fields with the moment of arrival: numbers of milliseconds before texts.
+    /// Returns the fields that store an arrival time, milliseconds before text.
     private func moments(_ name: String) -> [String] {
         [name + "_ms", name].filter { name in
             valueCounts[Array(name.utf8)] ?? 0 > 0 && schema.field(name)?.type != .boolean
         }
     }
 
-    /// A field of texts; nil where there is none.
     private func text(_ name: String) -> String? {
         schema.field(name)?.type == .string ? name : nil
     }
 
-    /// The numbers of each field in each series of an answer, without fields that have none.
+    /// Returns the statistics of each field in each series. Skips fields with a count of 0.
+    ///
+    /// - Parameter width: the number of statistics per field, of which the first is the count.
     private func statistics(
         _ statement: String, _ fields: [String], _ width: Int
     ) throws(DatabaseError) -> [(series: QueryResult.Series, field: String, numbers: [Double])] {
         var found: [(series: QueryResult.Series, field: String, numbers: [Double])] = []
         for series in try ask(statement) where series.rowCount > 0 {
             for (index, field) in fields.enumerated() {
-                // The first column is the time.
+                // Column 0 is the time.
                 let first = 1 + index * width
                 let numbers = series.columns[first..<first + width].map { $0.doubles[0] ?? 0 }
                 if numbers[0] > 0 { found.append((series, field, numbers)) }

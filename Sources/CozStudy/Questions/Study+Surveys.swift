@@ -1,11 +1,12 @@
-// Questions about responses: per day, valid ones, and how they add up to the goal.
+// Questions about survey responses: per day, valid votes, and progress towards the goal.
 
 public import CozDB
 
 extension Study {
-    /// Responses per participant and local day.
+    /// Returns the responses per participant and local day.
     ///
-    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
+    /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded` (also if the answer would exceed
+    ///   1,000,000 rows).
     public func responses() throws(DatabaseError) -> StudyAnswer<DailyResponses> {
         guard let statement = statement(of: .responses) else {
             return StudyAnswer(note: nothingOfSurveys)
@@ -21,10 +22,10 @@ extension Study {
         return StudyAnswer(statement: statement, rows: rows, note: surveyNote(rows.isEmpty))
     }
 
-    /// Valid votes per participant and local day. Which votes are valid does not depend on the
-    /// range that is asked about.
+    /// Returns the valid votes per participant and local day. Whether a vote is valid does not
+    /// depend on the requested time range.
     ///
-    /// - Throws: as `responses`.
+    /// - Throws: the errors of `responses`.
     public func votes() throws(DatabaseError) -> StudyAnswer<DailyVotes> {
         guard let statement = statement(of: .votes) else {
             return StudyAnswer(note: nothingOfSurveys)
@@ -39,10 +40,10 @@ extension Study {
         return StudyAnswer(statement: statement, rows: rows, note: surveyNote(rows.isEmpty))
     }
 
-    /// Responses and valid votes from the first one on, at the end of each local day of the
-    /// range, beside the goal.
+    /// Returns the cumulative responses and valid votes since the first one, at the end of each
+    /// local day of the time range, with the goal.
     ///
-    /// - Throws: as `responses`.
+    /// - Throws: the errors of `responses`.
     public func goal() throws(DatabaseError) -> StudyAnswer<GoalProgress> {
         guard let statement = statement(of: .goal) else {
             return StudyAnswer(note: nothingOfSurveys)
@@ -75,13 +76,13 @@ extension Study {
         return StudyAnswer(statement: statement, rows: rows, note: note)
     }
 
-    /// The field that says when a survey was begun; nil where there is none.
+    /// The field with the start time of a survey, or nil if there is none.
     var startField: String? {
         let isCozie = options.surveyField.utf8.elementsEqual(StudyFields.survey.utf8)
         return isCozie ? schema.field(StudyFields.start)?.name : nil
     }
 
-    /// The field with the goal; nil where there is none, or a number was given.
+    /// The field with the goal. Nil if there is none or the options give a goal.
     var goalField: String? {
         guard options.goal == nil, let field = schema.field(StudyFields.goal) else { return nil }
         return field.type.isNumber ? field.name : nil
@@ -93,12 +94,12 @@ extension Study {
 
     // MARK: Days
 
-    /// An answer by day, or by field, has a row for each, whether something is there or not: a
-    /// clock that was wrong by centuries, or fields that each participant names differently, make
-    /// them millions.
+    /// The maximum number of rows of an answer. Answers have a row per day or field even without
+    /// data. A clock wrong by centuries, or different fields per participant, would create
+    /// millions.
     static let rowCountMax = 1_000_000
 
-    /// - Throws: `limitExceeded` where the answer would have too many rows.
+    /// - Throws: `limitExceeded` if the answer would have too many rows.
     func checkDays(of columnCount: Int = 1) throws(DatabaseError) {
         let shown = participants.compactMap { days(of: $0) }
         let count = shown.reduce(0) { $0 + $1.count } * columnCount
@@ -113,7 +114,6 @@ extension Study {
                 + "with a wrong time")
     }
 
-    /// A row for each day of each participant that the answer is about.
     func forEachDay<Row>(_ row: (String, LocalDate) -> Row) throws(DatabaseError) -> [Row] {
         try checkDays()
         var rows: [Row] = []
@@ -124,7 +124,6 @@ extension Study {
         return rows
     }
 
-    /// Asks for numbers by participant and local day.
     func daily(
         _ statement: String, _ columns: [String]
     ) throws(DatabaseError) -> DailyCounts {
@@ -143,11 +142,11 @@ extension Study {
     }
 }
 
-/// Numbers by participant and day, as a statement answers them. Names are compared by their bytes.
+/// Numbers by participant and day. Compares names by bytes.
 struct DailyCounts {
     struct Day {
         var day: LocalDate
-        /// As many as columns were asked for.
+        /// One number per requested column.
         var counts: [Int?]
     }
 
@@ -158,7 +157,7 @@ struct DailyCounts {
         let name = Array(participant.utf8)
         for one in more {
             if let place = places[name]?[one.day] {
-                // A date that comes twice, as a bucket on either side of a jump of the clocks.
+                // Clock changes can give two buckets the same date. Add them up.
                 for index in one.counts.indices {
                     guard let count = one.counts[index] else { continue }
                     let earlier = days[name]?[place].counts[index] ?? 0
@@ -171,10 +170,9 @@ struct DailyCounts {
         }
     }
 
-    /// Days with numbers, in order.
     func days(of participant: String) -> [Day] { days[Array(participant.utf8)] ?? [] }
 
-    /// The numbers of one day; nil where the answer has none.
+    /// The numbers of one day, or nil if the result has none.
     subscript(participant: String, day: LocalDate) -> [Int?]? {
         let name = Array(participant.utf8)
         guard let place = places[name]?[day] else { return nil }
@@ -183,7 +181,7 @@ struct DailyCounts {
 }
 
 extension FieldValue {
-    /// A count or a goal; nil for what is no number, or too large a one.
+    /// The value rounded to an integer. Nil if it is not a number or too large.
     fileprivate var wholeNumber: Int? {
         switch self {
         case .integer(let number): Int(number)

@@ -1,40 +1,39 @@
-// A study as its coordinators see it: one experiment at one moment, and what it holds. The
-// questions are in extensions of this type.
+// A study as its coordinators see it: one experiment in one snapshot. Its questions are in
+// extensions.
 
 public import CozDB
 
-/// One experiment at one moment, ready to be asked the questions of a study.
+/// One experiment in one snapshot, and the questions about it.
 ///
-/// Every question is one statement of the query language on the same snapshot; the answer has the
-/// statement along with typed rows. Safe from any thread; keeps the snapshot's files open. A
-/// question costs what its statement costs: it grows with the values of the fields concerned, and
-/// with participants times days.
+/// Each question runs one statement on the snapshot. The answer contains the statement and typed
+/// rows. Safe to use from any thread. Keeps the snapshot's files open. The cost of a question is
+/// that of its statement: it grows with the number of values of the fields involved and with
+/// participants times days.
 public struct Study: Sendable {
-    /// Name of the experiment.
+    /// The name of the experiment.
     public let experiment: String
-    /// The tag that names participants.
+    /// The tag that identifies participants.
     public let participantTag: String
-    /// Whose clocks make the days.
+    /// The time zone that defines local days.
     public let zone: TimeZoneRules
-    /// As they were given.
+    /// The options of this study.
     public let options: StudyOptions
-    /// Every participant that is asked about, in byte order, with all that the study has of them,
-    /// whatever the range of time.
+    /// The selected participants in byte order. Their totals cover all times, not only the range in
+    /// the options.
     public let participants: [ParticipantOverview]
 
     let snapshot: DatabaseSnapshot
     let schema: ExperimentSchema
     let statements: StudyStatements
-    /// How many values of each field the participants asked about have.
+    /// The number of values per field, of all participants.
     let valueCounts: [[UInt8]: Int]
 
-    /// Looks the experiment up, and what it has of whom.
+    /// Opens a study and collects the totals of its participants.
     ///
     /// Cost: reads directories, no values.
     ///
-    /// - Throws: `notFound` for an experiment, participant or field that is not there, with the
-    ///   names that are; `usage` for a zone that the system does not know and a gap below 0;
-    ///   `io`, `damaged`, `cancelled`.
+    /// - Throws: `notFound` for an unknown experiment, participant or field, with a list of known
+    ///   names; `usage` for an unknown time zone or a negative gap; `io`, `damaged`, `cancelled`.
     public init(
         _ snapshot: DatabaseSnapshot, experiment: String, options: StudyOptions
     ) throws(DatabaseError) {
@@ -67,11 +66,11 @@ public struct Study: Sendable {
         }
     }
 
-    /// The statement that a new `Study` asks, to know who and what is there.
+    /// The statement that `init` runs to collect participants and fields.
     public var contextStatement: String { statements.everything }
 
-    /// The statement that a question asks; nil where the study has nothing to ask for. It can be
-    /// asked again, or changed, with `DatabaseSnapshot.query`.
+    /// Returns the statement of a question, or nil if the study has no data for it. It can be run,
+    /// also modified, with `DatabaseSnapshot.query`.
     public func statement(of question: StudyQuestion) -> String? {
         let hasSurveys = schema.field(options.surveyField) != nil
         let fields = modalities
@@ -87,17 +86,17 @@ public struct Study: Sendable {
         }
     }
 
-    // MARK: Who and what is there
+    // MARK: Participants and fields
 
-    /// Rows of the whole experiment, whoever and whatever range is asked about; a row is one
-    /// moment of one participant. Reads times where segments overlap, no values.
+    /// Returns the number of rows of the experiment, for all participants and times. A row is one
+    /// time of one participant. Reads times where segments overlap, no values.
     ///
     /// - Throws: `io`, `damaged`.
     public func rowCount() throws(DatabaseError) -> Int {
         try snapshot.rowCount(of: experiment)
     }
 
-    /// Who takes part, with the data of the range that is asked about.
+    /// Returns the participants and their totals in the time range.
     ///
     /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
     public func overview() throws(DatabaseError) -> StudyAnswer<ParticipantOverview> {
@@ -107,7 +106,7 @@ public struct Study: Sendable {
         return StudyAnswer(statement: statement, rows: held.participants, note: note)
     }
 
-    /// Why an answer has no rows at all.
+    /// Why an answer has no rows.
     var nothing: String {
         if participants.isEmpty { return "experiment \"\(experiment)\" has no rows" }
         return "no rows in this range of time; the data goes from \(span)"
@@ -119,7 +118,7 @@ public struct Study: Sendable {
         return "\(zone.text(first)) to \(zone.text(last))"
     }
 
-    /// Why there are no responses; nil where there are some.
+    /// Why there are no responses, or nil if there are some.
     var nothingOfSurveys: String? {
         if participants.isEmpty { return nothing }
         if valueCounts[Array(options.surveyField.utf8)] ?? 0 == 0 {
@@ -132,8 +131,8 @@ public struct Study: Sendable {
         return nil
     }
 
-    /// The local days of a participant that an answer is about: from the first with data of any
-    /// kind to the last, as far as they are in the range; nil where none is.
+    /// Returns the local days that answers cover for a participant: from their first to their last
+    /// day with any data, limited to the time range. Nil if they have none in that range.
     public func days(of participant: ParticipantOverview) -> ClosedRange<LocalDate>? {
         var (first, last) = (participant.days.lowerBound, participant.days.upperBound)
         if let from = options.from {
@@ -142,17 +141,20 @@ public struct Study: Sendable {
         }
         if let until = options.until {
             if participant.first >= until { return nil }
-            // The bound itself is outside; the very first moment has none before it.
+            // The upper bound is exclusive. Clamp it, because nothing precedes the minimum time.
             let end = Timestamp(nanoseconds: max(until, .min).nanoseconds - 1)
             last = min(last, zone.date(at: end))
         }
         return first <= last ? first...last : nil
     }
 
-    /// Fields that `interval`, `availability` and `silence` are about where none are named: the
-    /// survey counter, then numbers that phone (`ts_`) or watch (`ws_`) measured, without what
-    /// only accompanies another value (longitude beside latitude, accuracy, time of arrival).
-    /// In a study without such fields all numbers. Fields without a value are left out.
+    /// The fields of `interval`, `availability` and `silence`: those in the options, or else a
+    /// default.
+    ///
+    /// The default is the survey counter and the numeric fields measured by phone (`ts_`) or watch
+    /// (`ws_`). It excludes fields that accompany another value, such as longitude, accuracy and
+    /// arrival time. A study without such fields uses all numeric fields. Fields without values are
+    /// left out.
     public var modalities: [String] {
         if !options.modalities.isEmpty { return options.modalities }
         let stored = schema.fields.filter { valueCounts[Array($0.name.utf8)] ?? 0 > 0 }
@@ -163,7 +165,7 @@ public struct Study: Sendable {
         return survey + others.filter { !survey.contains($0) }
     }
 
-    // MARK: Asking
+    // MARK: Statements
 
     func ask(_ statement: String) throws(DatabaseError) -> [QueryResult.Series] {
         let result = try snapshot.query(statement, options: options.query)
@@ -187,7 +189,7 @@ public struct Study: Sendable {
         _ what: String, _ name: String, of whole: String? = nil, among names: [String]
     ) -> DatabaseError {
         let suggestion = NameSuggestion.text(name, among: names)
-        // A part of a name means one of those that begin with it.
+        // If the name is a prefix, list only the names that begin with it.
         let alike = names.filter { !name.isEmpty && $0.utf8.starts(with: name.utf8) }
         let listed = alike.isEmpty ? names : alike
         let shown = listed.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
@@ -201,7 +203,7 @@ public struct Study: Sendable {
 }
 
 extension Identity {
-    /// The tag that names participants.
+    /// The tag that identifies participants.
     fileprivate var participantTag: String {
         switch self {
         case .participant(let tag): tag
@@ -212,14 +214,14 @@ extension Identity {
     }
 }
 
-/// Fields of Cozie studies that questions are about.
+/// The Cozie fields used by the questions.
 enum StudyFields {
     static let survey = "ws_survey_count"
     static let start = "ws_timestamp_start"
     static let goal = "wss_goal"
 
-    /// Whether the name is that of a measurement of its own. `_lambda_ms` are times of arrival;
-    /// longitude, altitude, floor and accuracy come with each latitude.
+    /// Whether the name is an independent measurement. `_lambda_ms` fields are arrival times;
+    /// longitude, altitude, floor and accuracy accompany each latitude.
     static func isMeasurement(_ name: String) -> Bool {
         guard name.hasPrefix("ts_") || name.hasPrefix("ws_") else { return false }
         let isCompanion =

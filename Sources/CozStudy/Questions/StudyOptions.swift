@@ -1,71 +1,73 @@
-// How the questions of a study are asked, and which there are.
+// The questions of a study, their options, and the answer type.
 
 public import CozDB
 
-/// What one can ask of a study.
+/// The questions about a study.
 public enum StudyQuestion: String, CaseIterable, Sendable {
-    /// Who takes part, since when, with how much data.
+    /// Participants with their time range and totals.
     case overview
     /// Survey responses per participant and local day.
     case responses
-    /// Valid votes among them.
+    /// Valid votes per participant and local day.
     case votes
     /// Cumulative responses against the goal.
     case goal
     /// Time since the last entry.
     case silence
-    /// Logging delay by trigger.
+    /// Delay between measurement and arrival, by trigger.
     case delay
     /// Sampling interval per modality.
     case interval
-    /// Which data is there, per participant, modality and local day.
+    /// Number of values per participant, modality and local day.
     case availability
 }
 
-/// How the questions of a study are asked; what is left out asks for everything, in UTC.
+/// Options of the questions. The defaults select everything, in UTC.
 public struct StudyOptions: Sendable {
-    /// Zone of the tz database whose days are counted, such as `Asia/Singapore`.
+    /// The time zone that defines local days, a tz database name such as `Asia/Singapore`.
     public var zone = "UTC"
-    /// Answers are about times from here on; nil for all. What makes a vote valid, and how far
-    /// a participant is on the way to the goal, counts from the very first response all the same.
+    /// The inclusive start of the time range. Nil means no bound. Valid votes and progress towards
+    /// the goal are still computed from the first response.
     public var from: Timestamp?
-    /// ... and before this.
+    /// The exclusive end of the time range. Nil means no bound.
     public var until: Timestamp?
-    /// Participants asked for; none is all.
+    /// The selected participants. Empty selects all.
     public var participants: [String] = []
-    /// Fields that `interval`, `availability`, `silence` and `delay` are about; none chooses by
-    /// what is stored (`Study.modalities`).
+    /// The fields of `interval`, `availability`, `silence` and `delay`. Empty selects the default
+    /// (`Study.modalities`).
     public var modalities: [String] = []
-    /// The field that makes a row a response.
+    /// The field that marks a row as a response.
     public var surveyField = "ws_survey_count"
-    /// Responses wanted of each participant; nil takes the last `wss_goal` of each.
+    /// The required responses per participant. Nil uses the last `wss_goal` of each participant.
     public var goal: Int?
-    /// Time that must pass after a valid vote before another one is.
+    /// The minimum time between two valid votes.
     ///
-    /// Source: 55 minutes are what coziepy (`keep_valid_votes_participant`) and the published data
-    /// sets use.
+    /// Source: coziepy (`keep_valid_votes_participant`) and the published data sets use 55 minutes.
     public var minGap = Duration.seconds(55 * 60)
-    /// Whether `delay` and `interval` are answered for each participant, not for all together.
+    /// Whether `delay` and `interval` cover each participant separately.
     public var isByParticipant = false
-    /// The tag that names participants; nil takes what the experiment's identity says, where that
-    /// is no single tag `id_participant`.
+    /// The tag that identifies participants. Nil derives it from the experiment's identity: its
+    /// participant tag, else `id_participant`. A tag list without `id_participant` uses its first
+    /// tag.
     public var participantTag: String?
-    /// Clock, limits and cancellation of the statements.
+    /// Clock, limits and cancellation check of the statements.
     public var query: QueryOptions
 
-    /// - Parameter now: the clock by which silence is counted.
+    /// Creates the default options.
+    ///
+    /// - Parameter now: the current time, used to compute silence.
     public init(now: Timestamp) {
         query = QueryOptions(now: now)
     }
 }
 
-/// The answer to one question.
+/// The answer to a question.
 public struct StudyAnswer<Row: Sendable>: Sendable {
-    /// The statement that was asked; nil where there was nothing to ask for.
+    /// The statement that was run. Nil if the study has no data for the question.
     public var statement: String?
-    /// By participant, then by what the rows are about, then by day.
+    /// Ordered by participant, then by field or trigger, then by day.
     public var rows: [Row]
-    /// Why there is nothing, where a reader would ask.
+    /// The reason for an empty answer, if it needs one.
     public var note: String?
 
     init(statement: String? = nil, rows: [Row] = [], note: String? = nil) {

@@ -1,127 +1,128 @@
-// What the questions of a study are answered with.
+// The row types of the answers about a study.
 
 public import CozDB
 
-/// One participant's data as a whole.
+/// The totals of one participant.
 public struct ParticipantOverview: Hashable, Sendable {
-    /// Value of the participant tag.
+    /// The value of the participant tag.
     public var participant: String
-    /// Time of the first value of any field.
+    /// The time of the first value of any field.
     public var first: Timestamp
-    /// Time of the last one.
+    /// The time of the last value of any field.
     public var last: Timestamp
-    /// The local days of both.
+    /// The local days of `first` and `last`.
     public var days: ClosedRange<LocalDate>
-    /// Fields that have values.
+    /// The number of fields that have values.
     public var fields: Int
-    /// Values of all fields.
+    /// The number of values of all fields.
     public var values: Int
-    /// Rows with a survey, duplicates included.
+    /// The number of rows with a survey, including duplicates.
     public var responses: Int
 }
 
-/// What one participant answered on one local day; days without any are there too, from the
-/// participant's first day with data of any kind to the last.
+/// The responses of one participant on one local day. Days without responses are included, from the
+/// participant's first day with any data to the last.
 public struct DailyResponses: Hashable, Sendable {
-    /// Value of the participant tag.
+    /// The value of the participant tag.
     public var participant: String
     /// The local day.
     public var day: LocalDate
-    /// Rows with a survey (`ws_survey_count`): a survey sent three times counts three times.
+    /// The number of rows with a survey (`ws_survey_count`). A survey sent three times counts three
+    /// times.
     public var responses: Int
-    /// Surveys that were begun at different times (`ws_timestamp_start`); nil where the study has
-    /// no such field.
+    /// The number of surveys with different start times (`ws_timestamp_start`). Nil if the study
+    /// has no such field.
     public var surveys: Int?
 }
 
-/// Valid votes of one participant on one local day.
+/// The valid votes of one participant on one local day.
 public struct DailyVotes: Hashable, Sendable {
-    /// Value of the participant tag.
+    /// The value of the participant tag.
     public var participant: String
     /// The local day.
     public var day: LocalDate
-    /// Rows with a survey.
+    /// The number of rows with a survey.
     public var responses: Int
-    /// Those of them that come more than the gap after the last valid one.
+    /// The number of valid ones: those later than the previous valid one by more than the gap.
     public var valid: Int
-    /// The others.
+    /// The number of invalid ones.
     public var invalid: Int { responses - valid }
 }
 
-/// How far one participant is at the end of a local day.
+/// The progress of one participant at the end of a local day.
 public struct GoalProgress: Hashable, Sendable {
-    /// Value of the participant tag.
+    /// The value of the participant tag.
     public var participant: String
     /// The local day.
     public var day: LocalDate
-    /// Responses from the first one on.
+    /// The number of responses since the first one.
     public var responses: Int
-    /// Valid votes from the first one on.
+    /// The number of valid votes since the first one.
     public var valid: Int
-    /// Responses wanted: the participant's last `wss_goal`, whenever it came, or what was asked
-    /// for; nil where neither is there.
+    /// The required responses: the goal in the options, or else the participant's last `wss_goal`
+    /// of any time. Nil if there is neither.
     public var goal: Int?
 }
 
-/// When a participant's last value of a field was.
+/// The time of a participant's last value of a field.
 public struct LastEntry: Hashable, Sendable {
-    /// Value of the participant tag.
+    /// The value of the participant tag.
     public var participant: String
     /// `ws_survey_count`, or a modality.
     public var field: String
-    /// Time of the last value at or before now; nil where there is none.
+    /// The time of the last value up to now. Nil if there is none.
     public var last: Timestamp?
-    /// Nanoseconds from then until now, 0 or more.
+    /// Nanoseconds from `last` until now, at least 0.
     public var silence: Int64?
 }
 
-/// How late data of one trigger arrives: `_lambda` minus the time of the row, in seconds.
+/// The delay of data with one trigger: arrival time minus row time, in seconds.
 public struct DelayStatistics: Hashable, Sendable {
-    /// Value of the participant tag; nil where all are taken together.
+    /// The value of the participant tag. Nil for all participants together.
     public var participant: String?
-    /// The field whose arrival it is; nil for rows as a whole.
+    /// The field with the arrival time. Nil for whole rows.
     public var field: String?
-    /// What made the phone send it; empty where a row does not say.
+    /// What made the phone send the data. Empty if the row has no trigger.
     public var trigger: String
-    /// Rows with a delay.
+    /// The number of rows with a delay.
     public var count: Int
-    /// The least; negative where a clock was wrong.
+    /// The minimum. Negative if a clock was wrong.
     public var min: Double
-    /// As many are above as below.
+    /// The median.
     public var median: Double
-    /// 90 percent are at most this.
+    /// The 90th percentile.
     public var p90: Double
-    /// 99 percent are at most this.
+    /// The 99th percentile.
     public var p99: Double
-    /// The most.
+    /// The maximum.
     public var max: Double
 }
 
-/// Time between one value of a field and the next one of the same participant, in seconds.
+/// The time between consecutive values of a field of one participant, in seconds.
 public struct IntervalStatistics: Hashable, Sendable {
-    /// Value of the participant tag; nil where all are taken together.
+    /// The value of the participant tag. Nil for all participants together.
     public var participant: String?
     /// The modality.
     public var field: String
-    /// How many intervals.
+    /// The number of intervals.
     public var count: Int
-    /// As many are above as below.
+    /// The median.
     public var median: Double
-    /// 90 percent are at most this.
+    /// The 90th percentile.
     public var p90: Double
-    /// The longest: a gap.
+    /// The maximum: the longest gap.
     public var max: Double
 }
 
-/// How many values of a field one participant has on one local day; days without any are there
-/// too, from the participant's first day with data of any kind to the last.
+/// The number of values of a field of one participant on one local day. Days without values are
+/// included, from the participant's first day with any data to the last.
 public struct DailyAvailability: Hashable, Sendable {
-    /// Value of the participant tag.
+    /// The value of the participant tag.
     public var participant: String
     /// The modality.
     public var field: String
     /// The local day.
     public var day: LocalDate
-    /// Values, duplicates of one moment once.
+    /// The number of values. Duplicates at one time count once.
     public var count: Int
 }

@@ -1,22 +1,21 @@
-// The statements behind the questions of a study: one for each, complete in itself, so that it can
-// be copied, changed and asked again with `cozdb query`.
+// The statements behind the questions of a study. Each is self-contained, so that it can be copied,
+// modified and run with `cozdb query`.
 
 internal import CozDB
 
-/// Writes the statements of one study.
 struct StudyStatements {
     let experiment: String
     let tag: String
     let zone: TimeZoneRules
     let options: StudyOptions
-    /// Time of the last value of all; nil while that is not known.
+    /// The time of the last value in the experiment. Nil while unknown.
     var last: Timestamp?
 
     private var source: String { QueryLanguage.nameText(experiment) }
     private var group: String { QueryLanguage.nameText(tag) }
     private var survey: String { QueryLanguage.nameText(options.surveyField) }
 
-    /// What the whole study holds, whatever range is asked for.
+    /// Lists all fields of all participants, regardless of the time range.
     var everything: String {
         "SHOW FIELDS FROM \(source) GROUP BY \(group)"
     }
@@ -25,7 +24,7 @@ struct StudyStatements {
         "SHOW FIELDS FROM \(source)\(condition()) GROUP BY \(group)"
     }
 
-    /// - Parameter start: the field that says when a survey was begun, where there is one.
+    /// - Parameter start: the field with the start time of a survey, if there is one.
     func responses(start: String?) -> String {
         let surveys = start.map {
             ", count(distinct(\(QueryLanguage.nameText($0)))) AS surveys"
@@ -39,7 +38,7 @@ struct StudyStatements {
             + "response FROM \(source)\(chosen)), (\(validVotes))" + times(.days) + perDay
     }
 
-    /// - Parameter field: the field that holds the goal; nil where a number is given.
+    /// - Parameter field: the field that stores the goal. Nil if the options give a goal.
     func goal(field: String?) -> String {
         let value = field.map { QueryLanguage.nameText($0) }
         return "SELECT count(response) AS responses, count(vote) AS valid"
@@ -110,7 +109,8 @@ struct StudyStatements {
                     + (hasTrigger ? ["trigger::field"] : []))
     }
 
-    /// Columns of statistics of each field, under names that say which where there are several.
+    /// Returns result columns with statistics of each field. With several fields, the alias
+    /// includes the field name.
     private func statistics(_ fields: [String], _ functions: [String]) -> String {
         let columns = fields.flatMap { field in
             functions.map { function in
@@ -127,7 +127,7 @@ struct StudyStatements {
 
     // MARK: Clauses
 
-    /// Only the buckets with a value: the others are known without being counted.
+    /// Returns only buckets with values. The others are known to be empty.
     private var perDay: String { " GROUP BY time(1d), \(group) fill(none)" + zoneClause }
 
     private var zoneClause: String {
@@ -139,15 +139,15 @@ struct StudyStatements {
         dimensions.isEmpty ? "" : " GROUP BY " + dimensions.joined(separator: ", ")
     }
 
-    /// Participants and times.
     private func condition(_ bounds: Bounds = .all) -> String {
         clause(participantParts + timeParts(bounds))
     }
 
-    /// Participants alone, for subqueries: the statement around them does not know their tags.
+    /// Restricts participants only. Used in subqueries, whose tags are hidden from the outer
+    /// statement.
     private var chosen: String { clause(participantParts) }
 
-    /// Times alone, for statements around subqueries.
+    /// Restricts times only. Used around subqueries.
     private func times(_ bounds: Bounds = .all) -> String { clause(timeParts(bounds)) }
 
     private func clause(_ parts: [String]) -> String {
@@ -162,13 +162,13 @@ struct StudyStatements {
     }
 
     private enum Bounds {
-        /// As they were given.
+        /// The range in the options.
         case all
-        /// The same for days: they end now, unless a statement says otherwise.
+        /// The range in the options, for GROUP BY time, which otherwise ends now.
         case days
-        /// Days from the very first on.
+        /// Like `days`, but without a lower bound.
         case daysFromTheFirst
-        /// As they were given, and not after now.
+        /// The range in the options, but not after now.
         case now
     }
 
@@ -179,28 +179,27 @@ struct StudyStatements {
         }
         let now = options.query.now
         if bounds == .now, let last, last > now, options.until.map({ $0 > now }) ?? true {
-            // What came later, of a study asked about as it was or of a phone whose clock is
-            // wrong, ends no silence.
+            // Values after now must not end a silence. They come from phones with a wrong clock, or
+            // `now` is in the past.
             parts.append("time <= '\(zone.text(now))'")
         } else if let until = options.until {
             parts.append("time < '\(zone.text(until))'")
         } else if bounds == .days || bounds == .daysFromTheFirst, let last, last > now {
-            // Of a phone whose clock is wrong.
+            // Include values after now, from phones with a wrong clock.
             parts.append("time <= '\(zone.text(last))'")
         }
         return parts
     }
 }
 
-/// Where it is stored when and why data arrived.
+/// The fields that store when and why data arrived.
 struct Arrival {
-    /// The field it belongs to; nil for rows as a whole.
+    /// The field that arrived. Nil for whole rows.
     var field: String?
-    /// Fields with the moment, the better first: one is taken where the other is null.
+    /// The fields with the arrival time, in order of preference. The first that is not null is
+    /// used.
     var moments: [String]
-    /// The field with the reason.
     var trigger: String?
 
-    /// The column of its delays.
     var column: String { field ?? "delay" }
 }

@@ -1,18 +1,19 @@
-// The researcher API's CSV as one of the formats of an import.
+// The import format of the researcher API's CSV.
 
 internal import CozDB
 public import CozImport
 
 extension InputFormat {
-    /// What the researcher API delivers, and `ResearcherExport` writes: a column without a name,
-    /// one called `index` with the times, then tags and fields. The experiment is not in the file;
-    /// `ImportOptions.experiment` names it.
+    /// The CSV of the researcher API and of `ResearcherExport`: an unnamed column, a column `index`
+    /// with the times, then tags and fields. The file does not name the experiment;
+    /// `ImportOptions.experiment` does.
     ///
-    /// `id_participant`, `id_device` and `id_password` are tags. Every other column is a field,
-    /// `id_onesignal` too: the API delivers no tags but those three. Types: as stored, or
-    /// declared; else those of the Cozie fields; else of the column as a whole: numbers alone are
-    /// floats, `True` and `False` alone booleans, everything else is text. `q_*` always is text.
-    /// An empty cell is no value.
+    /// `id_participant`, `id_device` and `id_password` are tags, because the API delivers no other
+    /// tags. All other columns are fields, including `id_onesignal`. Empty cells are no values.
+    ///
+    /// The type of a field is its stored type, else text for `q_*`, else its declared type, else
+    /// that of the Cozie catalogue. Otherwise the whole column decides: only numbers are floats,
+    /// only `True` and `False` are booleans, anything else is text.
     public static let cozieCSV = InputFormat(
         name: "cozie-csv", preset: .cozieV3,
         recognizes: { head, _ in CozieHeader.begins(head) },

@@ -1,5 +1,5 @@
-// Reads the researcher API's CSV, each file twice: first for the types of its columns, then for its
-// points. A pipe is copied to a temporary file for that.
+// Reads the researcher API's CSV. Reads each file twice: first for the column types, then for the
+// points. A pipe is first copied to a temporary file.
 
 internal import CozDB
 internal import CozImport
@@ -7,11 +7,11 @@ internal import CozImport
 struct CozieCSVReader: PointReader {
     private let experiment: [UInt8]
     private let participantTag: [UInt8]
-    /// Participant of rows without one.
+    /// The participant of rows without one.
     private let participant: [UInt8]
     private var types: CozieTypes
     private let tokenizer = CSVTokenizer()
-    /// The copy that is read in place of a pipe.
+    /// The temporary copy of a pipe.
     private var copy: InputFile?
     private var header: CozieHeader?
     private var fields = CozieFields()
@@ -48,11 +48,11 @@ struct CozieCSVReader: PointReader {
         try source.rewind()
         tokenizer.begin()
         block = try tokenizer.nextBlock(of: source)
-        // The header, which the first reading has judged.
+        // Skip the header, which `decideTypes` has checked.
         nextRow = 1
     }
 
-    /// The first reading.
+    /// Reads the file a first time: the header and the column types.
     private mutating func decideTypes(_ file: InputFile) throws(DatabaseError) {
         tokenizer.begin()
         guard var block = try tokenizer.nextBlock(of: file) else {
@@ -94,7 +94,7 @@ struct CozieCSVReader: PointReader {
         }
     }
 
-    // MARK: The second reading
+    // MARK: Points
 
     mutating func read(
         _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
@@ -136,7 +136,7 @@ struct CozieCSVReader: PointReader {
         var column = 0
     }
 
-    /// What keeps the row from being a point; nil where it became one.
+    /// Reads the cells of a row. Returns the problem if the row is not a point, else nil.
     private mutating func readCells(
         _ row: CSVRow, _ block: CSVBlock, into batch: inout WriteBatch
     ) -> Problem? {

@@ -1,15 +1,14 @@
-// What a cell of the researcher API's CSV can be: a number as pandas spells it, True or False, or
-// text.
+// Classifies the cells of the researcher API's CSV: numbers as pandas prints them, True or False,
+// or text.
 
 internal import CozDB
 internal import CozImport
 
-/// What a cell reads as.
 enum CozieCell {
-    /// Bits of a Double.
+    /// The bits of a Double.
     case number(UInt64)
     case boolean(Bool)
-    /// `NaN`, which is no value beside numbers and text everywhere else.
+    /// `NaN`: no value in a numeric column, text in others.
     case notANumber
     case text
 
@@ -38,8 +37,8 @@ enum CozieCell {
             && bytes.starts(with: word, at: range.lowerBound, end: range.upperBound)
     }
 
-    /// Python's spellings: `-0.5`, `74`, `1e-05`; no zeros in front, which would be lost, and no
-    /// point without digits on both sides.
+    /// Parses Python's number formats, such as `-0.5`, `74` and `1e-05`. Leading zeros make it
+    /// text, because they would be lost. So does a point without digits on both sides.
     private static func number(_ bytes: PaddedBytes, _ range: Range<Int>) -> CozieCell {
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         let start = isNegative ? range.lowerBound + 1 : range.lowerBound
@@ -78,7 +77,7 @@ enum CozieCell {
         return .number(scanned.bits)
     }
 
-    /// Whether a long whole number, such as an identifier, is still the same as a float.
+    /// Whether a long integer, such as an identifier, is unchanged as a float.
     @inline(never) private static func isExact(
         _ bytes: PaddedBytes, _ range: Range<Int>, _ bits: UInt64
     ) -> Bool {

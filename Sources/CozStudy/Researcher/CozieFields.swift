@@ -1,36 +1,35 @@
-// Cells of the researcher API's CSV to values of a batch.
+// Converts cells of the researcher API's CSV to batch values.
 
 internal import CozDB
 internal import CozImport
 
-/// The columns of a file as fields, with their handles in the batch being filled.
+/// The columns of a file as fields, and their handles in the current batch.
 struct CozieFields {
     private let names: [[UInt8]]
     private let types: [FieldType?]
     private var experiment = WriteBatch.ExperimentHandle.none
-    /// Four for each column, one per type; `none` where the batch has not heard of it.
+    /// Four per column, one for each type. `none` if not yet created.
     private var handles: [WriteBatch.ColumnHandle]
 
     init() { self.init([], []) }
 
     /// - Parameters:
-    ///   - names: of the columns, fields or not.
-    ///   - types: of the fields; nil for a column without values.
+    ///   - names: of all columns, including those that are not fields.
+    ///   - types: of the fields. Nil for a column without values.
     init(_ names: [[UInt8]], _ types: [FieldType?]) {
         self.names = names
         self.types = types
         handles = []
     }
 
-    /// Another batch begins.
     mutating func forgetHandles(experiment: WriteBatch.ExperimentHandle) {
         self.experiment = experiment
         handles.removeAll(keepingCapacity: true)
         handles.append(contentsOf: repeatElement(.none, count: 4 * names.count))
     }
 
-    /// Appends the value of a cell that is not empty. What is no value of the field's type comes as
-    /// text, so that the database refuses it, and it alone.
+    /// Appends the value of a cell that is not empty. A value that does not fit the field type is
+    /// appended as text, so that the database refuses only this value.
     mutating func append(
         _ column: Int, _ bytes: PaddedBytes, _ range: Range<Int>, to batch: inout WriteBatch
     ) {
@@ -53,10 +52,10 @@ struct CozieFields {
         batch.append(column: handle(column, .string, &batch), bits: bits)
     }
 
-    /// Integers come as `74`, and as `74.0` from a column that has nulls too. Digits alone are
-    /// exact, whatever their number.
+    /// Parses an integer. pandas prints `74`, or `74.0` if the column also has nulls. Plain digits
+    /// are parsed exactly, not as a float.
     private static func integer(_ bytes: PaddedBytes, _ range: Range<Int>) -> Int64? {
-        // No integer is longer, nor a float that is one.
+        // No integer is longer, in either form.
         guard range.count <= 32 else { return nil }
         if let digits = Int64(String(decoding: bytes.copy(range), as: UTF8.self)) { return digits }
         guard case .number(let bits) = CozieCell(bytes, range) else { return nil }
@@ -75,17 +74,17 @@ struct CozieFields {
     }
 }
 
-/// The tags of the rows. Neighbours mostly have the same ones.
+/// The tags of the rows. Adjacent rows mostly have the same tags.
 struct CozieTags {
     private struct Tag {
         var name: [UInt8]
-        /// The column of the file; -1: the same value for all rows.
+        /// The column in the file, or -1 for a constant.
         var column: Int
         var value: [UInt8]
         var isParticipant: Bool
     }
 
-    /// In byte order of their names.
+    /// Sorted by name in byte order.
     private var tags: [Tag] = []
     private var fallback: [UInt8] = []
     private var experiment = WriteBatch.ExperimentHandle.none
@@ -109,15 +108,12 @@ struct CozieTags {
         tags.sort { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// Another batch begins.
     mutating func forgetHandles(experiment: WriteBatch.ExperimentHandle) {
         self.experiment = experiment
         last = nil
     }
 
-    /// The handle of a row's tags in the batch.
-    ///
-    /// - Throws: `usage` for a value too long.
+    /// - Throws: `usage` for a tag value that is too long.
     mutating func handle(
         _ row: CSVRow, _ block: CSVBlock, in batch: inout WriteBatch
     ) throws(DatabaseError) -> WriteBatch.TagSetHandle {

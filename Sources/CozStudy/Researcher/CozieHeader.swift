@@ -1,25 +1,21 @@
-// The header of the researcher API's CSV: what each column is.
+// The header of the researcher API's CSV and the role of each column.
 
 internal import CozDB
 internal import CozImport
 
-/// What a column of the file is.
 enum CozieRole: Equatable {
-    /// A row number, or what a table program added.
+    /// A row number, or an unnamed column added by pandas.
     case ignored
     case time
     case tag
     case field
 }
 
-/// The columns of one file.
 struct CozieHeader {
     private(set) var names: [[UInt8]] = []
     private(set) var roles: [CozieRole] = []
-    /// Which of the columns has the times.
     private(set) var timeColumn = 0
 
-    /// Whether a file begins as one of this format.
     static func begins(_ head: [UInt8]) -> Bool {
         var head = head[...]
         if head.starts(with: "\u{FEFF}".utf8) { head = head.dropFirst(3) }
@@ -28,7 +24,7 @@ struct CozieHeader {
         }
     }
 
-    /// - Throws: `usage` for a header that is none of this format.
+    /// - Throws: `usage` for a header that does not fit this format.
     init(_ row: CSVRow, _ block: borrowing CSVBlock, file: String) throws(DatabaseError) {
         func problem(_ text: String) -> DatabaseError {
             DatabaseError(.usage, "line \(row.line): \(text)", file: file)
@@ -56,7 +52,8 @@ struct CozieHeader {
         }
     }
 
-    /// pandas calls the times `index`, or `level_0` where a field is called `index`.
+    /// Returns the index of the time column. pandas names it `index`, or `level_0` if there is a
+    /// field `index`.
     private func timeColumn(
         _ problem: (String) -> DatabaseError
     ) throws(DatabaseError) -> Int {
@@ -70,7 +67,7 @@ struct CozieHeader {
     }
 
     private static func role(_ name: [UInt8]) -> CozieRole {
-        // What pandas calls the row number when it has read the file and writes it again.
+        // pandas names an unnamed column like this when it reads and rewrites a file.
         if name.isEmpty || name.starts(with: "Unnamed: ".utf8) { return .ignored }
         let isTag = ResearcherRequest.tags.contains { name.elementsEqual($0.utf8) }
         return isTag ? .tag : .field

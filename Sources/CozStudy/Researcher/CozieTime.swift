@@ -1,12 +1,12 @@
-// The times of the researcher API's CSV.
+// Parses the times of the researcher API's CSV.
 
 internal import CozDB
 internal import CozImport
 
 enum CozieTime {
-    /// Nanoseconds since 1970. `2025-10-15 02:25:21.570000+0000`, and every other text that
-    /// `Timestamp` reads; UTC where there is no offset. Offsets of old local times have seconds:
-    /// `+065525`.
+    /// Parses a time such as `2025-10-15 02:25:21.570000+0000` to nanoseconds since 1970. Also
+    /// accepts all formats of `Timestamp`, with UTC as the default offset, and offsets with seconds
+    /// such as `+065525`, which historical local times have.
     static func read(_ bytes: PaddedBytes, _ range: Range<Int>) -> Int64? {
         if range.count == 31,
             bytes.starts(with: "+0000", at: range.lowerBound + 26, end: range.upperBound),
@@ -20,7 +20,7 @@ enum CozieTime {
         return withSeconds(text)
     }
 
-    /// The form that the API has, digit by digit.
+    /// Parses the usual format of the API. This is the fast path.
     private static func utc(_ bytes: PaddedBytes, _ start: Int) -> Int64? {
         let shape: StaticString = "dddd-dd-dd dd:dd:dd.dddddd"
         for offset in 0..<shape.utf8CodeUnitCount {
@@ -40,7 +40,7 @@ enum CozieTime {
         }
         let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2))
         let (hour, minute, second) = (number(11, 2), number(14, 2), number(17, 2))
-        // Times near the ends of the range, and days that not every month has, go the slow way.
+        // Leave times near the ends of the range, and days 29 to 31, to the slow path.
         guard (1700..<2200).contains(year), (1...12).contains(month), (1...28).contains(day),
             hour < 24, minute < 60, second < 60
         else { return nil }
@@ -48,7 +48,7 @@ enum CozieTime {
         return seconds * 1_000_000_000 + number(20, 6) * 1000
     }
 
-    /// Days since 1970-01-01, by counting years that begin in March.
+    /// Returns the days since 1970-01-01. Counts years from March, so that the leap day comes last.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let years = month > 2 ? year : year - 1
         let months = month > 2 ? month - 3 : month + 9
@@ -56,7 +56,7 @@ enum CozieTime {
             + (153 * months + 2) / 5 + day - 1 - 719_468
     }
 
-    /// An offset of six digits.
+    /// Parses a time whose offset has six digits.
     private static func withSeconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count > 7, bytes.suffix(6).allSatisfy({ $0 &- 0x30 < 10 }),

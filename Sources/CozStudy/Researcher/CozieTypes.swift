@@ -1,47 +1,46 @@
-// The types of the columns of a CSV that says none.
+// Chooses the types of CSV columns, because the file does not declare them.
 
 internal import CozDB
 internal import CozImport
 
-/// Decides the types of fields, in this order: text for `q_*`; as the experiment stores or
-/// declares the field; as an earlier file of the import had it; as the catalogue has it; as the
-/// values of the whole column are.
+/// Chooses field types in this order: the stored type; text for `q_*`; the declared type; the type
+/// from an earlier file of the import; the catalogue; the values of the whole column.
 struct CozieTypes {
     private let schema: ExperimentSchema?
     private let options: ImportOptions
     private var decided: [[UInt8]: FieldType] = [:]
 
     /// - Parameters:
-    ///   - schema: of the experiment, where it is there already.
-    ///   - options: fields that are stored under other names have the types of these.
+    ///   - schema: of the experiment, if it exists.
+    ///   - options: a renamed field has the type of its stored name.
     init(_ schema: ExperimentSchema?, _ options: ImportOptions) {
         self.schema = schema
         self.options = options
     }
 
-    /// The type of a field, where it does not depend on the values.
+    /// Returns the type of a field, or nil if only the values can decide.
     func type(of name: [UInt8]) -> FieldType? {
         let text = options.storedName(of: String(decoding: name, as: UTF8.self))
         if let type = schema?.field(text)?.type { return type }
-        // Answers are text that often looks like a number: "7", "00".
+        // Answers are text, even if they look like numbers: "7", "00".
         if text.utf8.starts(with: "q_".utf8) { return .string }
         return schema?.declaration(of: text)?.type ?? decided[name]
             ?? CozieCatalogue.v3.field(named: text)?.type
     }
 
-    /// Remembers what a file's values made of a field, for the files that follow.
+    /// Saves the type found from the values of a file, for the following files.
     mutating func remember(_ type: FieldType, of name: [UInt8]) {
         decided[name] = type
     }
 }
 
-/// What the values of one column have shown so far.
+/// The kinds of values seen in a column.
 struct CozieColumnValues {
     private var hasNumber = false
     private var hasInfinity = false
     private var hasNotANumber = false
     private var hasBoolean = false
-    /// Whether the type cannot change any more.
+    /// Whether the type is final.
     private(set) var hasText = false
 
     mutating func add(_ cell: CozieCell) {
@@ -54,12 +53,12 @@ struct CozieColumnValues {
         }
     }
 
-    /// The type that all values have; nil for a column without values.
+    /// The type that fits all values. Nil for a column without values.
     var type: FieldType? {
         if hasText { return .string }
         if hasBoolean { return hasNumber || hasInfinity || hasNotANumber ? .string : .boolean }
         if hasNumber { return .float }
-        // Words only: nothing says that they are numbers.
+        // Only `inf` or `NaN`, which may as well be words.
         return hasInfinity || hasNotANumber ? .string : nil
     }
 }

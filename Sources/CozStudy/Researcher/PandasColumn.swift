@@ -1,17 +1,18 @@
-// What decides how pandas spells a column of numbers: which kinds of numbers the whole of it has.
+// Tracks the kinds of numbers in a column, which decide how pandas prints it.
 
 internal import CozDB
 
-/// What a column holds in all rows of an answer.
+/// The kinds of values in a column, over all rows of a result.
 ///
-/// InfluxDB answers whole floats without a point, so that Python reads them as integers. A column
-/// of integers alone stays one (`74`); with a null or a fraction in it, it becomes a column of
-/// floats (`74.0`), in which integers beyond 2^53 lose digits; with integers beyond 64 bits, or
-/// beyond 63 beside negative ones, it becomes one of Python's objects, each printed as it is.
+/// InfluxDB prints whole floats without a decimal point, so Python reads them as integers. A column
+/// of only integers stays an integer column (`74`). With a null or a fraction it becomes a float
+/// column (`74.0`), and integers beyond 2^53 lose digits. With integers beyond 64 bits, or beyond
+/// 63 bits together with negative ones, it becomes an object column, in which each value keeps its
+/// own format.
 ///
-/// Source: pandas' `maybe_convert_objects`, by way of all 255 combinations of these kinds.
+/// Source: pandas' `maybe_convert_objects`, verified with all 255 combinations of these kinds.
 struct PandasColumn {
-    /// Whether any value is there; pandas drops a column without one.
+    /// Whether there is any value. pandas drops a column without one.
     private(set) var hasValue = false
     private var hasNull = false
     private var hasFraction = false
@@ -19,14 +20,14 @@ struct PandasColumn {
     private var isBeyondInt64 = false
     private var isBeyondUInt64 = false
 
-    /// Whether its numbers are printed as floats; else each as InfluxDB answers it.
+    /// Whether all numbers are printed as floats. Otherwise each is printed as in InfluxDB's
+    /// response.
     var isOfFloats: Bool {
         (hasNull || hasFraction) && !isBeyondUInt64 && !(isBeyondInt64 && hasNegative)
     }
 
-    /// Takes in further rows.
     mutating func add(_ vector: ResultVector) {
-        // What was found once need not be found again.
+        // Only float columns can still add information.
         if hasValue && hasNull && vector.type != .float { return }
         for row in 0..<vector.count {
             if vector.isNull(row) {
@@ -49,7 +50,8 @@ struct PandasColumn {
             hasFraction = true
             return
         }
-        // The digits that stand for 2^63 and -2^63 are 192 too many.
+        // InfluxDB prints -2^63 as -9223372036854776000 and 2^64 as 18446744073709552000, so both
+        // are out of range.
         if value >= 0x1p64 || value <= -0x1p63 {
             isBeyondUInt64 = true
         } else if value >= 0x1p63 {

@@ -1,15 +1,15 @@
-// Values and cells as pandas' `DataFrame.to_csv` spells them. Which spelling a column of numbers
-// gets is PandasColumn's to decide.
+// Formats values and cells like pandas' `DataFrame.to_csv`. PandasColumn chooses the format of
+// numeric columns.
 //
-// Source: tried out with pandas 1.5.3, 2.2.3 and 3.1.1 on answers of influxdb-python 5.3.2; quoting
-// as Python's csv.writer has it since 3.11.9 and 3.12.3 (gh-67044).
+// Source: experiments with pandas 1.5.3, 2.2.3 and 3.1.1 on responses of influxdb-python 5.3.2.
+// Quoting follows Python's csv.writer since 3.11.9 and 3.12.3 (gh-67044).
 
 internal import CozDB
 
 enum PandasText {
     private static let quote = UInt8(ascii: "\"")
 
-    /// The same with an apostrophe in front of what a spreadsheet would compute.
+    /// Appends a text cell. Escapes it if a spreadsheet would evaluate it as a formula.
     static func append(safeCell text: Span<UInt8>, to bytes: inout [UInt8]) {
         if let marked = FormulaText.marked(text) {
             append(cell: marked.span, to: &bytes)
@@ -18,8 +18,8 @@ enum PandasText {
         }
     }
 
-    /// A cell of text: in quotes where it holds a comma, a quote or a line break. Blanks and an
-    /// empty text get none.
+    /// Appends a text cell. Quotes it if it has a comma, a quote or a line break, but not for
+    /// blanks or an empty text.
     static func append(cell text: Span<UInt8>, to bytes: inout [UInt8]) {
         var needsQuotes = false
         for index in text.indices where breaksCell(text[index]) {
@@ -73,17 +73,18 @@ enum PandasText {
         }
     }
 
-    /// A float as Python's `repr`: the fewest digits that read back, `74.0`, `1e-05`, `1e+16`.
+    /// Appends a float like Python's `repr`, with the fewest digits that read back: `74.0`,
+    /// `1e-05`, `1e+16`.
     ///
-    /// - Parameter value: not NaN, which is an empty cell. Minus zero has lost its sign: InfluxDB
-    ///   answers `-0`, which Python reads as the integer 0.
+    /// - Parameter value: not NaN, which is an empty cell. The sign of -0 is dropped: InfluxDB
+    ///   prints `-0`, which Python reads as the integer 0.
     static func append(float value: Double, to bytes: inout [UInt8]) {
         let magnitude = value.magnitude
         if magnitude < 1e15, magnitude == magnitude.rounded(.towardZero) {
             append(Int64(value), to: &bytes)
             bytes.append(contentsOf: ".0".utf8)
         } else if magnitude >= 1e-4, magnitude < 1e15 {
-            // In this range Swift's text has no exponent and is Python's.
+            // In this range Swift prints no exponent and agrees with Python.
             bytes.append(contentsOf: value.description.utf8)
         } else if value.isFinite {
             bytes.append(contentsOf: ShortestDecimal(value).python.utf8)
@@ -92,8 +93,8 @@ enum PandasText {
         }
     }
 
-    /// A float as Python prints what it reads in InfluxDB's answer: a whole number is an integer
-    /// there.
+    /// Appends a float as Python prints it after reading InfluxDB's JSON, in which whole numbers
+    /// are integers.
     ///
     /// - Parameter value: not NaN.
     static func append(answered value: Double, to bytes: inout [UInt8]) {
@@ -105,7 +106,7 @@ enum PandasText {
         }
     }
 
-    /// Whether InfluxDB's JSON has the number without point and exponent.
+    /// Whether InfluxDB's JSON prints the number without decimal point and exponent.
     static func isAnsweredAsInteger(_ value: Double) -> Bool {
         value.magnitude < 1e21 && value == value.rounded(.towardZero)
     }

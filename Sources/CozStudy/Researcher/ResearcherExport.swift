@@ -1,42 +1,44 @@
-// The researcher API's CSV, byte for byte, from a database: the statement that the API sends to
-// InfluxDB, twice. The first run finds out what pandas knows of whole columns, the second writes.
+// Exports the CSV of the researcher API, byte for byte. Runs the API's InfluxDB statement twice:
+// the first run collects what pandas derives from whole columns, the second writes.
 //
-// Source: cozie-apple-backend e29a13c, lambda_cozie-apple-v3-researcher-read-influx: the answer
-// becomes a pandas table, columns without a value are dropped, `to_csv` writes the rest.
+// Source: cozie-apple-backend e29a13c, lambda_cozie-apple-v3-researcher-read-influx. It converts
+// the response to a pandas table, drops columns without values, and calls `to_csv`.
 
 public import CozDB
 
-/// Writes what the researcher API delivers: a column without a name that counts the rows, `index`
-/// with the times, the columns asked for that have a value; numbers, booleans and texts as pandas
-/// spells them, null and the empty text as nothing.
+/// Writes the CSV of the researcher API: an unnamed column with row numbers, `index` with the
+/// times, and the requested columns that have values. Numbers, booleans and texts are printed like
+/// pandas does. Nulls and empty texts are empty cells.
 ///
-/// Memory does not grow with the number of rows.
+/// Memory use does not depend on the number of rows.
 public struct ResearcherExport: Sendable {
-    /// What was written.
+    /// The result of an export.
     public struct Summary: Hashable, Sendable {
-        /// Rows, without the header.
+        /// The number of rows, without the header.
         public var rows = 0
-        /// Columns, without the row number and `index`.
+        /// The columns, without the row number and `index`.
         public var columns: [String] = []
     }
 
     private let request: ResearcherRequest
     private let isCancelled: (@Sendable () -> Bool)?
 
+    /// Creates an export.
+    ///
     /// - Parameters:
-    ///   - request: what is wanted.
-    ///   - isCancelled: asked now and then; true ends the export.
+    ///   - request: what to export.
+    ///   - isCancelled: the cancellation check. If it returns true, `write` throws `cancelled`.
     public init(_ request: ResearcherRequest, isCancelled: (@Sendable () -> Bool)? = nil) {
         self.request = request
         self.isCancelled = isCancelled
     }
 
-    /// Writes the CSV, in pieces of some 64 KiB. An answer without rows is the header `,index`.
+    /// Writes the CSV in pieces of about 64 KiB. Without rows it writes the header `,index`.
     ///
     /// Cost: reads the rows twice.
     ///
-    /// - Throws: `notFound` for an experiment that does not exist; `usage` for a column, zone or
-    ///   number of days that means nothing; what the query or `write` throws.
+    /// - Throws: `notFound` for an unknown experiment; `usage` for an invalid column, time zone or
+    ///   number of days; the errors of the query and of `write`.
     @discardableResult
     public func write(
         from snapshot: DatabaseSnapshot,
@@ -64,7 +66,7 @@ public struct ResearcherExport: Sendable {
     }
 
     private func isKept(_ column: Int, _ survey: ColumnSurvey) -> Bool {
-        // A tag that the API asks for on its own account is no column that anybody wants empty.
+        // The API adds the tags on its own, so drop them if they are empty.
         survey.columns[column].hasValue
             || request.keepsEmptyColumns && column >= ResearcherRequest.tags.count
     }
@@ -85,7 +87,7 @@ public struct ResearcherExport: Sendable {
         return try TimeZoneRules(named: name)
     }
 
-    /// What the API would answer with an empty table, because nobody can tell it from no data.
+    /// Rejects requests that the API answers with an empty table, which looks like missing data.
     private func check(
         _ schema: ExperimentSchema, _ snapshot: DatabaseSnapshot
     ) throws(DatabaseError) {
@@ -97,7 +99,7 @@ public struct ResearcherExport: Sendable {
         where !ResearcherRequest.tags.contains(column)
             && !known.contains(where: { $0.name.utf8.elementsEqual(column.utf8) })
         {
-            // The query layer knows all tags, and which name may be meant.
+            // The query layer knows all tags and suggests similar names.
             var nothing = ColumnSurvey()
             var options = options
             options.influxCompatible = false
@@ -120,7 +122,7 @@ public struct ResearcherExport: Sendable {
     }
 }
 
-/// The first run: names, rows and what is in each column.
+/// The sink of the first run: collects names, row count and kinds of values.
 private struct ColumnSurvey: QueryResultSink {
     private(set) var columns: [PandasColumn] = []
     private(set) var names: [String] = []
@@ -142,7 +144,7 @@ private struct ColumnSurvey: QueryResultSink {
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
 }
 
-/// The second run: header and rows.
+/// The sink of the second run: writes header and rows.
 private struct ResearcherTable: QueryResultSink {
     private static let pieceSizeBytes = 1 << 16
 

@@ -1,14 +1,14 @@
-// The column `index`: times as the researcher API prints them.
+// Formats the `index` column: times as the researcher API prints them.
 
 internal import CozDB
 
-/// Prints times as strftime does with `%Y-%m-%d %H:%M:%S.%f%z`: six digits of the second, the rest
-/// cut off; an offset without a colon, with seconds where it has some.
+/// Formats times like strftime with `%Y-%m-%d %H:%M:%S.%f%z`: six fraction digits, truncated, and
+/// an offset without a colon, with seconds if it has any.
 struct ResearcherIndex {
     private let zone: TimeZoneRules?
     private var scratch: [UInt8] = []
 
-    /// - Parameter zone: nil is UTC.
+    /// - Parameter zone: nil means UTC.
     init(_ zone: TimeZoneRules?) {
         self.zone = zone
     }
@@ -17,7 +17,7 @@ struct ResearcherIndex {
         let time = Timestamp(nanoseconds: nanoseconds)
         let offset = zone?.offsetSeconds(at: time) ?? 0
         scratch.removeAll(keepingCapacity: true)
-        // 2025-10-15T02:25:21.570000000Z
+        // The format is 2025-10-15T02:25:21.570000000Z.
         time.appendText(to: &scratch, offsetSeconds: offset, fractionDigits: .nine)
         bytes.append(contentsOf: scratch[0..<10])
         bytes.append(UInt8(ascii: " "))

@@ -1,39 +1,40 @@
-// What is asked of the researcher API, and the statement it makes of that.
+// A request to the researcher API, and the statement that the API derives from it.
 //
 // Source: cozie-apple-backend e29a13c, lambda_cozie-apple-v3-researcher-read-influx.
 
 public import CozDB
 
-/// A request to the researcher API: an experiment, participants, and what to leave out.
+/// A request to the researcher API: an experiment, participants, and filters.
 public struct ResearcherRequest: Sendable {
-    /// The experiment.
+    /// The name of the experiment.
     public var experiment: String
-    /// The participants whose rows are wanted; empty: all. The API takes exactly one.
+    /// The participants to export. Empty exports all. The API takes exactly one.
     public var participants: [String] = []
-    /// Only rows with this `id_password`; nil: all rows. The API always asks for one, and answers
-    /// a wrong one with no rows.
+    /// Only exports rows with this `id_password`. Nil exports all rows. The API always requires a
+    /// password, and returns no rows for a wrong one.
     public var password: String?
-    /// The fields or tags wanted, in this order; empty: all fields in byte order.
+    /// The fields or tags to export, in this order. Empty exports all fields in byte order.
     public var columns: [String] = []
-    /// Only rows of the last so many days before `now`, of 24 hours; nil: all.
+    /// Only exports rows of this many days of 24 hours before `now`. Nil exports all.
     public var days: Int?
-    /// Only rows from this time on. The API has nothing like it.
+    /// The inclusive start of the time range. The API has no such option.
     public var from: Timestamp?
-    /// Only rows before this time. The API has nothing like it.
+    /// The exclusive end of the time range. The API has no such option.
     public var to: Timestamp?
-    /// In whose local time rows are stamped, such as `Asia/Singapore`; nil: UTC, as the API does.
+    /// The time zone of the printed times, such as `Asia/Singapore`. Nil prints UTC, as the API
+    /// does.
     public var zone: String?
-    /// Keeps columns without a value, which the API drops.
+    /// Whether to keep columns without values. The API drops them.
     public var keepsEmptyColumns = false
-    /// Masks the values of columns that open doors (`QueryOptions.redactsSecrets`).
+    /// Whether to mask the values of credential columns (`QueryOptions.redactsSecrets`).
     public var redactsSecrets = false
-    /// Puts an apostrophe in front of texts that a spreadsheet would take for formulas, which the
-    /// API does not. Numbers stay as they are.
+    /// Whether to put an apostrophe before texts that a spreadsheet would evaluate as formulas. The
+    /// API does not. Numbers are unchanged.
     public var marksFormulas = false
-    /// What `days` counts back from.
+    /// The end of the range that `days` selects.
     public var now: Timestamp
 
-    /// Everything of an experiment.
+    /// Creates a request for all data of an experiment.
     public init(experiment: String, now: Timestamp) {
         self.experiment = experiment
         self.now = now
@@ -41,21 +42,20 @@ public struct ResearcherRequest: Sendable {
 }
 
 extension ResearcherRequest {
-    /// Tags that the API asks for before all fields.
+    /// The tags that the API selects before all fields.
     static let tags = ["id_participant", "id_device", "id_password"]
 
-    /// What the statement selects, in its order. A field called `time` cannot be: a statement
-    /// takes that name for the times, which are in the file anyway.
+    /// Returns the selected columns in order. Leaves out a field `time`, because statements reserve
+    /// that name for the row time.
     func selection(_ schema: ExperimentSchema) -> [String] {
         let fields = columns.isEmpty ? schema.fields.map(\.name) : columns
         return ResearcherRequest.tags + fields.filter { $0 != "time" }
     }
 
-    /// The statement for some columns of the selection.
     func statement(_ names: [String], _ schema: ExperimentSchema) -> String {
         let tag = participantTag(schema)
         let items = names.map { name in
-            // In an experiment whose participants have another tag that one is the participant.
+            // If another tag identifies participants, it becomes `id_participant`.
             name == "id_participant" && tag != name
                 ? "\(QueryText.name(tag)) AS \"id_participant\"" : QueryText.name(name)
         }
@@ -63,7 +63,7 @@ extension ResearcherRequest {
             + condition(schema)
     }
 
-    /// The WHERE of the statement, with a blank before it; empty where all rows are wanted.
+    /// Returns the WHERE clause with a leading blank, or an empty string if there are no filters.
     package func condition(_ schema: ExperimentSchema) -> String {
         let conditions = conditions(participantTag(schema))
         return conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
@@ -90,7 +90,7 @@ extension ResearcherRequest {
     }
 }
 
-/// Names and strings as statements have them.
+/// Quotes names and strings for statements.
 package enum QueryText {
     package static func name(_ name: String) -> String { "\"" + escaped(name, "\"") + "\"" }
     package static func string(_ text: String) -> String { "'" + escaped(text, "'") + "'" }

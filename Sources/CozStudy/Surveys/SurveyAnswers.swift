@@ -1,4 +1,5 @@
-// How often each answer of a survey was given, and which answers no option has.
+// Counts how often each answer of a survey was given, including answers that are not among its
+// options.
 
 public import CozDB
 
@@ -6,39 +7,39 @@ public import CozDB
 public struct SurveyAnswers: Sendable {
     /// An answer and how often it is stored.
     public struct Count: Hashable, Sendable {
-        /// The answer as it is stored.
+        /// The answer as stored.
         public var answer: String
-        /// Rows that have it.
+        /// The number of rows with this answer.
         public var rows: Int
-        /// Surveys that have it: rows that began at different times (`ws_timestamp_start`), as the
-        /// app sends a survey again when somebody taps twice. nil where the experiment does not
-        /// have that field.
+        /// The number of surveys with this answer. Rows with equal start times
+        /// (`ws_timestamp_start`) are one survey, because a double tap makes the app send it again.
+        /// Nil if the experiment does not have that field.
         public var surveys: Int?
     }
 
-    /// The field that takes the answers.
+    /// The field that stores the answers.
     public var field: String
-    /// The question; empty where no survey with it is registered.
+    /// The question. Empty if no registered survey has it.
     public var question: String
-    /// Whether a survey with the question is registered.
+    /// Whether a registered survey has the question.
     public var isRegistered: Bool
-    /// The answers offered, in the order of the survey, also those that nobody chose.
+    /// The offered answers in survey order, including those never chosen.
     public var offered: [Count]
-    /// Other answers, the most frequent first.
+    /// Other answers, most frequent first.
     public var others: [Count]
 
-    /// Rows with an answer.
+    /// The number of rows with an answer.
     public var total: Int { (offered + others).reduce(0) { $0 + $1.rows } }
 }
 
 extension Database {
-    /// Counts the stored answers of an experiment: of all questions registered for it
-    /// (`declare`), and of the other fields of strings whose names begin with `q_`, in the order
-    /// of registration and then of names.
+    /// Counts the stored answers of an experiment. Covers all questions registered for it
+    /// (`declare`) in order of registration, then other string fields that begin with `q_`, by
+    /// name.
     ///
-    /// Rows are counted, and besides the surveys that they come from.
+    /// Counts rows, and also the surveys that they come from.
     ///
-    /// - Throws: `notFound` for an unknown experiment, and what `query` throws.
+    /// - Throws: `notFound` for an unknown experiment; the errors of `query`.
     public func surveyAnswers(of experiment: String) throws(DatabaseError) -> [SurveyAnswers] {
         let schemas = try schemas()
         guard let schema = schemas.first(where: { $0.name.utf8.elementsEqual(experiment.utf8) })
@@ -97,7 +98,6 @@ extension Database {
 }
 
 extension SurveyAnswers {
-    /// The field with the time at which a survey was begun.
     fileprivate static let beginning = "ws_timestamp_start"
 
     init(_ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool) {
@@ -106,7 +106,7 @@ extension SurveyAnswers {
         self.isRegistered = isRegistered
         var rest = Dictionary(
             counts.map { (Array($0.answer.utf8), $0) }, uniquingKeysWith: { first, _ in first })
-        // Nobody gave an answer that is not there: no survey has it, if surveys are counted.
+        // The survey count of an answer that was never given: 0 if surveys are counted, else nil.
         let none = counts.first?.surveys.map { _ in 0 }
         offered = field.options.map { option in
             rest.removeValue(forKey: Array(option.utf8))
@@ -120,7 +120,6 @@ extension SurveyAnswers {
             }
     }
 
-    /// The name as a statement takes it.
     fileprivate static func identifier(_ name: String) -> String {
         var text = "\""
         for scalar in name.unicodeScalars {

@@ -1,23 +1,23 @@
-// A watch survey's file, read and checked.
+// Reads and checks the file of a watch survey.
 
-/// A survey that was read, and what is to be said of it.
+/// A watch survey and the findings about it.
 public struct SurveyCheck: Sendable {
-    /// nil where the file is no survey at all.
+    /// The survey. Nil if the file is not a survey.
     public var survey: WatchSurvey?
-    /// In the order of their places.
+    /// The findings in file order.
     public var findings: [SurveyFinding]
 
-    /// Whether the survey can be registered: whether there are no errors.
+    /// Whether the survey can be registered: it has no errors.
     public var isUsable: Bool { survey != nil && count(.error) == 0 }
 
-    /// Findings of a severity.
+    /// Returns the number of findings of a severity.
     public func count(_ severity: SurveyFinding.Severity) -> Int {
         findings.count { $0.severity == severity }
     }
 
-    /// Reads the text of a survey's JSON file and checks it: whether it is JSON, has the keys the
-    /// app needs, ids that are unique and lead somewhere, and questions that can be reached and
-    /// left.
+    /// Reads and checks the text of a survey's JSON file. Checks that it is JSON and has the keys
+    /// that the app needs, that ids are unique and refer to existing questions, and that each
+    /// question can be reached and left.
     public init(_ text: String) {
         var reader = SurveyReader(text)
         reader.read()

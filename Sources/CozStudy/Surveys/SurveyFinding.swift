@@ -1,23 +1,23 @@
-// Something about a watch survey that its author should know.
+// A problem in the file of a watch survey.
 
-/// Something that a check of a watch survey found, with its place in the file.
+/// A problem that the check of a watch survey found, with its place in the file.
 public struct SurveyFinding: Hashable, Sendable {
-    /// How bad a finding is.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, CaseIterable {
-        /// The file is no survey, or its answers could not be told apart. It cannot be registered.
+        /// The file is not a survey, or its answers would be ambiguous. It cannot be registered.
         case error
-        /// The survey does not work in the app, or not as it was probably meant.
+        /// The survey does not work in the app, or probably not as intended.
         case flaw
-        /// Worth knowing; the survey works.
+        /// A hint. The survey works.
         case note
     }
 
-    /// How bad it is.
+    /// The severity.
     public var severity: Severity
-    /// Line in the file, from 1.
+    /// The line in the file, from 1.
     public var line: Int
-    /// Byte in the line, from 1.
+    /// The byte in the line, from 1.
     public var column: Int
-    /// What was found, and what was expected or follows.
+    /// What was found, and what was expected or what follows from it.
     public var message: String
 }

@@ -1,14 +1,15 @@
-// The way through a watch survey: where options lead, what can be reached, where it ends.
+// Checks the flow of a watch survey: where options lead, which questions can be reached, and where
+// it ends.
 
 internal import CozDB
 
-/// Findings about ids and the order of questions.
 struct SurveyFlow {
     let survey: WatchSurvey
-    /// Looking for a name that may have been meant takes time with the number of questions.
+    /// The maximum number of findings with a suggested name, because the search takes time
+    /// proportional to the number of questions.
     private static let suggestionCountMax = 100
 
-    /// Index of the question of each id, the first of several.
+    /// The index of the first question with each id.
     private let indices: [[UInt8]: Int]
 
     init(_ survey: WatchSurvey) {
@@ -91,7 +92,7 @@ struct SurveyFlow {
 
     // MARK: Reach
 
-    /// Questions that no way leads to.
+    /// Questions that cannot be reached from the first one.
     private var reach: [SurveyFinding] {
         guard !survey.questions.isEmpty else { return [] }
         var isReached = [Bool](repeating: false, count: survey.questions.count)
@@ -103,19 +104,19 @@ struct SurveyFlow {
         }
         return survey.questions.indices.compactMap { number in
             let question = survey.questions[number]
-            // That an id stands twice is said already.
+            // A duplicate id is reported elsewhere.
             guard !isReached[number], index(question.id) == number else { return nil }
             return finding(.flaw, question, "\(question.id) cannot be reached: nothing leads to it")
         }
     }
 
-    /// Questions after which no answer ever ends the survey.
+    /// Questions from which the survey cannot end.
     private var ends: [SurveyFinding] {
         var canEnd = [Bool](repeating: false, count: survey.questions.count)
         var before = [[Int]](repeating: [], count: survey.questions.count)
         var waiting: [Int] = []
         for (number, question) in survey.questions.enumerated() {
-            // Without options it stops there; that is said already.
+            // A question without options stops the survey. That is reported elsewhere.
             if question.options.isEmpty { waiting.append(number) }
             for option in question.options {
                 if let next = index(option.next) {

@@ -1,15 +1,15 @@
-// A watch survey from its JSON, with findings about what is missing or of the wrong kind.
+// Parses a watch survey from JSON and reports missing keys and wrong types.
 
 internal import CozDB
 internal import CozImport
 
-/// Reads one file.
 struct SurveyReader {
     private(set) var survey: WatchSurvey?
     private(set) var findings: [SurveyFinding] = []
     private let text: String
 
-    /// Keys of an option that only the app needs: without them it does not load the survey.
+    /// Keys of an option that affect only its appearance. The app does not load a survey without
+    /// them.
     private static let appearance = [
         "icon", "icon_background_color", "use_sf_symbols", "sf_symbols_color",
     ]
@@ -41,8 +41,9 @@ struct SurveyReader {
         checkFirst(document, questions)
     }
 
-    /// The JSON; nil where it is none. Of one that only has commas too many, which the app does
-    /// not take, the rest is checked as well.
+    /// Parses the JSON, or returns nil if it is invalid. If trailing commas are the only error,
+    /// reports them and returns the rest, so that it is checked too. The app does not accept such
+    /// commas.
     private mutating func document() -> JSONNode? {
         do {
             return try JSONNode.parse(text)
@@ -106,7 +107,7 @@ struct SurveyReader {
             text: text, next: next, line: place.line, column: place.column)
     }
 
-    /// One finding a question says enough.
+    /// Reports each missing key once per question.
     private mutating func checkAppearance(_ options: [JSONNode], of question: String) {
         for key in SurveyReader.appearance {
             let missing = options.filter { $0.members != nil && $0[key] == nil }
@@ -130,7 +131,7 @@ struct SurveyReader {
 
     // MARK: Findings
 
-    /// The text under a key; nil with a finding where there is none.
+    /// Returns the string under a key, or reports a finding and returns nil.
     private mutating func string(
         _ key: String, of node: JSONNode, _ what: String, severity: SurveyFinding.Severity
     ) -> String? {
@@ -152,7 +153,7 @@ struct SurveyReader {
                 severity: severity, line: place.line, column: place.column, message: message))
     }
 
-    /// The error of a parser has its place as an offset, and in words.
+    /// Reports a JSON error. The parser gives its place as an offset and in the message.
     private mutating func report(invalid error: DatabaseError) {
         var (line, column) = (1, 1)
         for byte in text.utf8.prefix(error.offset ?? 0) {
@@ -161,7 +162,7 @@ struct SurveyReader {
         }
         let words = error.message
         let start = words.firstRange(of: ": ")?.upperBound ?? words.startIndex
-        // There is no lenient reading here: the app has none.
+        // Cut the hint about lenient reading, which the app does not support.
         let end = words.firstRange(of: " (lenient")?.lowerBound ?? words.endIndex
         findings.append(
             SurveyFinding(

@@ -1,29 +1,32 @@
-// Watch surveys registered for an experiment: its fields of answers get questions and options.
+// Registers watch surveys for an experiment: declares its answer fields with questions and options.
 
 public import CozDB
 
-/// What a registration did.
+/// The result of a registration.
 public struct SurveyRegistration: Sendable {
-    /// Whether the experiment was created for it.
+    /// Whether the registration created the experiment.
     public var isNewExperiment = false
-    /// Fields that were declared, in the order of the survey.
+    /// The declared fields, in survey order.
     public var fields: [String] = []
-    /// Fields among them that had another question or other options before.
+    /// The declared fields whose question or options changed.
     public var changedFields: [String] = []
-    /// Fields among them whose stored values are no strings: their answers are not counted.
+    /// The declared fields that store another type than strings. Their answers are not counted.
     public var conflicts: [TypeConflict] = []
 }
 
 extension Database {
-    /// Registers a survey for an experiment: the fields of its answers become strings with question
-    /// and options, durably. Several surveys can be registered for one experiment; of one question
-    /// the later registration counts.
+    /// Registers a survey for an experiment: durably declares its answer fields as strings with
+    /// question and options. An experiment can have several surveys. If they share a question, the
+    /// last registration wins.
     ///
     /// - Parameters:
-    ///   - keepsOptions: whether options that were registered before stay, behind the new ones:
-    ///     for a survey that was changed while the study ran.
-    ///   - settings: of the experiment, where it does not exist yet.
-    /// - Throws: as `declare`.
+    ///   - survey: the survey to register.
+    ///   - experiment: the name of the experiment. Created if it does not exist.
+    ///   - keepsOptions: whether to keep earlier options after the new ones, for a survey that
+    ///     changed during the study.
+    ///   - settings: used if the experiment is created.
+    /// - Returns: the declared fields, the changes and the type conflicts.
+    /// - Throws: the errors of `declare`.
     @discardableResult
     public func register(
         _ survey: WatchSurvey, for experiment: String, keepsOptions: Bool = false,

@@ -1,52 +1,52 @@
-// A watch survey of the Cozie app: questions, the answers they offer, and which question follows.
+// A watch survey of the Cozie app: its questions, their options, and the order of questions.
 
 public import CozDB
 
-/// The definition of a watch survey, as the Cozie app loads it from a JSON file.
+/// A watch survey, as the Cozie app loads it from a JSON file.
 ///
 /// Source: `WatchSurveyModelController` and `WatchSurveyViewModel` of the app (cozie-apple
-/// 8c88818): the survey begins with the first question of the list, an option leads to the
-/// question it names, and where it names none, or one that is not there, the survey ends.
+/// 8c88818). The survey begins with the first question of the list. An option leads to the question
+/// that it names. The survey ends if it names none or an unknown one.
 public struct WatchSurvey: Sendable {
-    /// A question. Its answers are stored in the field that is called like its id.
+    /// A question. Its id is the name of the field that stores the answers.
     public struct Question: Sendable {
-        /// Name of the field that takes the answers, such as `q_thermal`.
+        /// The name of the field that stores the answers, such as `q_thermal`.
         public var id: String
-        /// The question as the participant reads it.
+        /// The question shown to the participant.
         public var text: String
-        /// In the order in which they are shown.
+        /// The options in display order.
         public var options: [Option]
-        /// Line in the file, from 1.
+        /// The line in the file, from 1.
         public var line: Int
-        /// Byte in the line, from 1.
+        /// The byte in the line, from 1.
         public var column: Int
     }
 
-    /// An answer to choose.
+    /// An answer option.
     public struct Option: Sendable {
-        /// What is shown, and stored when it is chosen.
+        /// The text that is shown, and stored if chosen.
         public var text: String
-        /// The id of the question that follows; empty: the survey ends.
+        /// The id of the next question. Empty ends the survey.
         public var next: String
-        /// Line in the file, from 1.
+        /// The line in the file, from 1.
         public var line: Int
-        /// Byte in the line, from 1.
+        /// The byte in the line, from 1.
         public var column: Int
     }
 
-    /// Name of the survey, as `wss_title` has it.
+    /// The name of the survey, as in `wss_title`.
     public var name: String
-    /// Identifier of the survey.
+    /// The identifier of the survey.
     public var id: String
-    /// In the order of the file; the survey begins with the first.
+    /// The questions in file order. The survey begins with the first.
     public var questions: [Question]
 
-    /// The question whose answers a field takes; the first of several, as in the app.
+    /// Returns the question with this id, or nil. The first one wins, as in the app.
     public func question(_ id: String) -> Question? {
         questions.first { $0.id.utf8.elementsEqual(id.utf8) }
     }
 
-    /// The fields of the answers, with questions and options, for `Database.declare`.
+    /// The declarations of the answer fields with questions and options, for `Database.declare`.
     public var declarations: [SchemaPreset.Field] {
         questions.map { question in
             SchemaPreset.Field(
