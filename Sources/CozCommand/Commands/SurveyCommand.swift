@@ -82,7 +82,7 @@ struct SurveyCommand: ParsableCommand {
         return checks
     }
 
-    // MARK: The three uses
+    // MARK: Checking, registering, counting
 
     private func check() throws {
         let checks = try checks()
