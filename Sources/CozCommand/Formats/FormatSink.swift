@@ -51,7 +51,7 @@ struct FormatSink: QueryResultSink {
         if firstName == nil { firstName = series.name }
         header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags
-        // All series of a statement have equal columns, so convert the columns once.
+        // Usually all series of a statement have equal columns: convert them once.
         if series.columns == seriesColumns {
             header.columns = columns
         } else {
