@@ -40,7 +40,7 @@ enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether no byte needs an escape, with or without Go's rules.
+    /// Whether the text is ASCII without bytes that need an escape, with or without Go's rules.
     static func isPlain(_ text: Span<UInt8>) -> Bool {
         var isPlain = true
         for index in text.indices { isPlain = isPlain && JSONText.isPlain(text[index]) }

@@ -3,7 +3,7 @@
 internal import CozDB
 internal import Glibc
 
-/// Each statement is appended to the file, so several prompts can share it. Opening trims it. A
+/// Each statement is appended to the file, so several prompts can share it. `read` trims it. A
 /// file that others can read is made private first; anything but a regular file is left alone.
 /// Errors are ignored: the prompt then has no history.
 struct HistoryFile {
