@@ -3,7 +3,6 @@
 internal import CozDB
 internal import Glibc
 
-/// One run of a program.
 struct CommandRun {
     let seconds: Double
     /// User and system CPU seconds.
@@ -73,7 +72,6 @@ struct CommandRun {
         self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 
-    /// Copies of this process's environment variables.
     private static var inherited: [UnsafeMutablePointer<CChar>?] {
         var copies = unsafe [UnsafeMutablePointer<CChar>?]()
         var place = 0

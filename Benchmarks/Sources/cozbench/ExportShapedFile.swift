@@ -11,7 +11,6 @@ enum ExportShapedFile {
         var end: Int
     }
 
-    /// The values of one field of one series.
     private struct Stream: Hashable {
         var series: Int
         var field: Int

@@ -2,7 +2,6 @@
 
 internal import CozDB
 
-/// Parses the argument of `--params`.
 enum QueryParameters {
     /// - Throws: `usage` unless the text is an object whose values are scalars or, as in InfluxDB,
     ///   objects such as `{"identifier": "x"}`.

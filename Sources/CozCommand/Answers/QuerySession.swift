@@ -14,7 +14,6 @@ struct QuerySession {
     var showsQuestions = false
     /// How long statements that change data wait for the lock.
     var wait = LockWait()
-    /// The style of `--format csv`.
     var csvStyle = CSVStyle.plain
     var timing = false
     var repetitions: Int?

@@ -92,7 +92,6 @@ struct RestoreCommand: ParsableCommand {
     }
 }
 
-/// The report of `backup` and `restore`.
 private struct BackupText {
     let report: BackupReport
     let isRestore: Bool

@@ -29,7 +29,6 @@ struct FileAccessOption: ParsableArguments {
     var access: DatabaseOptions.FileAccess { groupReadable ? .groupReadable : .ownerOnly }
 }
 
-/// How long a command waits for the write lock.
 struct WaitOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -61,7 +60,6 @@ struct SafeCellsOption: ParsableArguments {
         if safeCells, !isCSV { throw ValidationError("--safe-cells belongs to --format csv") }
     }
 
-    /// The style of CSV cells.
     var style: CSVStyle { safeCells ? .marksFormulas : .plain }
 }
 

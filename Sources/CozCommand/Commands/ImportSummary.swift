@@ -3,7 +3,6 @@
 internal import CozDB
 internal import CozImport
 
-/// The results of an import as text.
 struct ImportSummary {
     var report = ImportReport()
     /// Whether to report that nothing was renamed.

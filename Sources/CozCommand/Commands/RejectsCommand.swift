@@ -131,7 +131,6 @@ struct RejectsCommand: ParsableCommand {
     }
 }
 
-/// Prints entries of the rejects journal.
 struct RejectPrinter {
     private let format: RejectsCommand.Format
     private let output: OutputWriter

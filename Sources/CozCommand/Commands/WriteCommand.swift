@@ -49,7 +49,6 @@ struct WriteCommand: ParsableCommand {
     }
 }
 
-/// Commits points from standard input one by one.
 private struct WriteSession: ~Copyable {
     private let database: Database
     private var parser: LineProtocolParser
@@ -123,6 +122,5 @@ private struct WriteSession: ~Copyable {
 }
 
 extension Timestamp {
-    /// The time one nanosecond later.
     fileprivate var next: Timestamp { Timestamp(nanoseconds: nanoseconds + 1) }
 }

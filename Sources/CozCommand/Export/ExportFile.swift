@@ -3,7 +3,6 @@
 internal import CozDB
 internal import Glibc
 
-/// The output of `cozdb export`.
 struct ExportFile {
     let output: OutputWriter
     private let path: String?

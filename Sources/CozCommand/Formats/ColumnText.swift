@@ -39,6 +39,5 @@ struct ColumnText {
 }
 
 extension FieldType {
-    /// Whether values are numbers.
     var isNumber: Bool { self == .float || self == .integer }
 }

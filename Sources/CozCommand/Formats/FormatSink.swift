@@ -9,13 +9,11 @@ struct FormatSink: QueryResultSink {
     private let schemas: [ExperimentSchema]
     private let needsIdentity: Bool
     private var isInSeries = false
-    /// The experiment of the first series of the statement.
     private var firstName: String?
     private var header = ResultHeader()
     private var isTime: [Bool] = []
     /// The columns of the current series.
     private var seriesColumns: [ResultColumn] = []
-    /// Statements begun so far.
     private(set) var statements = 0
     /// The error of the first failed statement, which decides the exit status.
     private(set) var firstError: DatabaseError?

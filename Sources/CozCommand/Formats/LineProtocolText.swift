@@ -3,7 +3,6 @@
 
 internal import CozDB
 
-/// Names and values in the syntax of line protocol.
 enum LineProtocolText {
     // MARK: Names
 

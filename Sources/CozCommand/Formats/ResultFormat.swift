@@ -3,7 +3,6 @@
 
 internal import CozDB
 
-/// The kind of a column of an answer.
 enum ResultColumnKind: Equatable {
     case time
     /// A tag or an attribute.
@@ -54,7 +53,6 @@ struct ResultHeader {
     }
 }
 
-/// One cell of an answer.
 enum ResultCell {
     case null
     /// Nanoseconds since 1970.

@@ -4,7 +4,6 @@ internal import ArgumentParser
 internal import CozDB
 internal import Glibc
 
-/// How times are written.
 struct TimeText {
     enum Style {
         /// `2024-03-01T08:30:12.5Z`: only the necessary fraction digits, as InfluxDB prints it.
@@ -56,7 +55,6 @@ struct ClockTime: ExpressibleByArgument {
         }
     }
 
-    /// The current time of the system's clock.
     static var current: Timestamp {
         var now = timespec()
         // Sound: fills in a local value.

@@ -14,7 +14,6 @@ struct CompletionRequest: Equatable {
     var textBefore: String { earlier.isEmpty ? before : earlier + "\n" + before }
 }
 
-/// The answer to a request.
 struct Completion: Equatable {
     struct Candidate: Equatable {
         var text: String
@@ -77,7 +76,6 @@ protocol NameCatalog {
     func zones(prefix: String) -> [String]
 }
 
-/// Finds the candidates for a request.
 struct Completer {
     let catalog: any NameCatalog
 

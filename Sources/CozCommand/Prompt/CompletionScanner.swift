@@ -1,7 +1,6 @@
 // Splits an unfinished statement into words for completion. It only has to find names, quotes and
 // parentheses; the library's lexer reads the statements that are run.
 
-/// A word, as completion distinguishes them.
 enum CompletionWord: Equatable {
     /// A keyword, an unquoted name or a number.
     case word(String)

@@ -90,7 +90,6 @@ struct HistoryFile {
     }
 }
 
-/// Environment variables.
 enum Environment {
     static func value(_ name: String) -> String? {
         // Sound: the string lives until the environment changes, and the command never changes it.

@@ -1,6 +1,5 @@
 // The source of a prompt's lines: a terminal, or a list of lines in tests.
 
-/// An input at a prompt.
 enum LineInput: Equatable {
     /// A line without its newline.
     case line(String)

@@ -126,7 +126,6 @@ enum PromptCommand: Equatable {
         return String(text.dropFirst().dropLast())
     }
 
-    /// The output of `\help`.
     static var helpText: String {
         var table = TextRows()
         for command in list { table.append("\(command.name) \(command.value)", command.help) }

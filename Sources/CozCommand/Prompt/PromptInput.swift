@@ -2,9 +2,7 @@
 
 internal import CozDB
 
-/// Collects the lines of a statement.
 struct PromptInput {
-    /// The result of a line.
     enum Step: Equatable {
         /// The statement continues on the next line.
         case more
@@ -50,7 +48,6 @@ struct PromptInput {
         return .more
     }
 
-    /// Drops an unfinished statement.
     mutating func clear() {
         lines = []
     }

@@ -117,7 +117,6 @@ struct StripTable {
         }
     }
 
-    /// The number of columns left for the days.
     func room(_ width: Int) -> Int {
         max(10, width - (nameWidths + numberWidths).reduce(0) { $0 + $1 + 2 })
     }

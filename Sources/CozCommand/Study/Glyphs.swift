@@ -2,7 +2,6 @@
 
 internal import Glibc
 
-/// The characters for shades and bars.
 struct Glyphs {
     /// A day without values.
     let zero: Character

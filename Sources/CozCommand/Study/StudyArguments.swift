@@ -4,7 +4,6 @@ internal import ArgumentParser
 internal import CozDB
 internal import CozStudy
 
-/// The name of a question.
 struct QuestionName: ExpressibleByArgument {
     let question: StudyQuestion
 

@@ -4,7 +4,6 @@
 internal import CozDB
 internal import CozStudy
 
-/// The appearance of a report.
 struct ReportStyle {
     var glyphs: Glyphs
     /// Width of the terminal.
@@ -12,7 +11,6 @@ struct ReportStyle {
     var zone: TimeZoneRules
 }
 
-/// The answer to one question.
 struct StudySection {
     var question: StudyQuestion
     var statement: String?
@@ -24,7 +22,6 @@ struct StudySection {
     /// The answer for people: complete lines.
     var report: String
 
-    /// Answers a question.
     static func answer(
         _ question: StudyQuestion, _ study: Study, _ style: ReportStyle
     ) throws(DatabaseError) -> StudySection {

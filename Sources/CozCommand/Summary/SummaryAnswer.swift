@@ -6,7 +6,6 @@ internal import Glibc
 
 /// The summaries of one kind, for any number of participants.
 struct SummaryAnswer {
-    /// What to print.
     struct Shape {
         /// Whether JSON is an array, even of one summary.
         var isList = false
@@ -14,7 +13,6 @@ struct SummaryAnswer {
         var namesParticipants = false
         /// Whether tables and csv have one row per slot.
         var showsSlots = false
-        /// The style of csv cells.
         var cells = CSVStyle.plain
     }
 

@@ -10,7 +10,6 @@ enum ExitStatus: Int32 {
     case damaged = 1
     /// A read or write failed, or the disk is full.
     case io = 3
-    /// Another process is writing to the database.
     case locked = 4
     /// Not found, not a database, or a newer format.
     case notFound = 5

@@ -3,7 +3,6 @@
 internal import CozDB
 internal import Glibc
 
-/// How long to wait for another writer.
 struct LockWait {
     var seconds = 0
 

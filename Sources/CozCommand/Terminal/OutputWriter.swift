@@ -134,7 +134,6 @@ enum StandardError {
     }
 }
 
-/// System messages for error numbers.
 enum SystemMessage {
     static func text(_ number: Int32) -> String {
         // Sound: the text is constant or lives in this thread until its next call.

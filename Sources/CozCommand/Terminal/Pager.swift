@@ -3,7 +3,6 @@
 internal import CozDB
 internal import Glibc
 
-/// Decides whether output needs a pager, starts it, and waits for its end.
 final class Pager {
     private let command: String
     private let rows: Int

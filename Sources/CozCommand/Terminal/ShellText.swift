@@ -1,7 +1,6 @@
 // Quotes words so that users can copy them from a message into a shell.
 
 enum ShellText {
-    /// Quotes the word for a shell if necessary.
     static func quoted(_ word: String) -> String {
         let plain = "-_./:@%+=,"
         let isPlain = word.unicodeScalars.allSatisfy {

@@ -108,7 +108,6 @@ struct InputLimit {
     /// A list of forgotten participants, with about 70 bytes each.
     static let forgotten = InputLimit(sizeBytes: 64 << 20)
 
-    /// The limit for statements.
     static func statements(_ limits: QueryLimits) -> InputLimit {
         InputLimit(
             sizeBytes: limits.textSizeBytesMax,

@@ -2,7 +2,6 @@
 
 internal import Glibc
 
-/// The properties of the terminal behind a descriptor.
 enum Terminal {
     static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
