@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The kernels of the database, measured one by one. Kernels are internal: so this package compiles
-// the very files that hold them (symbolic links into the library) in one module with its loops, as
-// the library does, instead of opening them to others or putting benchmarks into the library. The
-// module has the library's name because some files say it.
+// This package measures the kernels of the database one by one. Kernels are internal, so the
+// package compiles the library's own files (through symbolic links) into one module with the
+// benchmark loops. That avoids making kernels public or putting benchmarks into the library. The
+// module is named CozDB because some of those files refer to it by name.
 let package = Package(
     name: "cozkernels",
     products: [.executable(name: "cozkernels", targets: ["CozDB"])],

@@ -1,4 +1,4 @@
-// The embedding program of README, as it stands there: open, write, query, print.
+// The embedding example of the README, verbatim: open, write, query, print.
 
 import CozDB
 

@@ -1,5 +1,5 @@
-// Gates by the futex of Linux. The system call compares the word and sleeps in one step, so that
-// no wake-up can be missed; it also returns for no reason, hence the loop.
+// Gates on Linux futexes. The system call compares the word and sleeps atomically, so no wake-up
+// is missed. It can also wake up spuriously, hence the loop.
 
 #include "CKernels.h"
 

@@ -1,5 +1,6 @@
-// CRC32C by instruction: SSE4.2 with carry-less multiplication on x86-64, the CRC extension on
-// arm64. Elsewhere coz_crc32c_is_available() is false and Checksum.swift uses its table.
+// CRC32C with processor instructions: SSE4.2 and carry-less multiplication on x86-64, the CRC
+// extension on arm64. Elsewhere coz_crc32c_is_available() returns false, and Checksum.swift uses
+// its table.
 
 #include "CKernels.h"
 
@@ -21,15 +22,16 @@ static inline uint64_t load64(const uint8_t *bytes) {
     return word;
 }
 
-// The checksum of a run of bytes followed by n zero bytes, where factor = x^(8n - 33) mod P.
-// The product of two reflected numbers comes out times x, the instruction multiplies by x^32.
+// Returns the checksum of some bytes followed by n zero bytes, where factor = x^(8n - 33) mod P.
+// The product of two reflected numbers has an extra factor x; the instruction multiplies by x^32.
 KERNEL static inline uint32_t shifted(uint32_t crc, uint32_t factor) {
     __m128i product = _mm_clmulepi64_si128(
         _mm_cvtsi32_si128((int)crc), _mm_cvtsi32_si128((int)factor), 0);
     return (uint32_t)_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-// Three streams of `size` bytes side by side, because one instruction takes three cycles.
+// Computes three adjacent streams of `size` bytes in parallel, because the instruction has a
+// latency of three cycles.
 KERNEL static inline uint32_t three_streams(
     const uint8_t *bytes, size_t size, uint32_t crc, uint32_t factor, uint32_t factor_double) {
     uint64_t first = crc, second = 0, third = 0;

@@ -1,5 +1,5 @@
-// The number of this process, kept where a child by fork does not find it: the kernel clears the
-// page in the child, however that was made.
+// Caches the process id in a page that the kernel clears in every forked child, so that a child
+// does not see its parent's id.
 #define _GNU_SOURCE
 
 #include "CKernels.h"
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Null where the kernel has no such pages.
+// Null if the kernel does not support such pages.
 static int32_t *kept;
 
 static void map(void) {

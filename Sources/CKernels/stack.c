@@ -1,19 +1,19 @@
-// The stack of the calling thread, which glibc tells only those that ask for its own extensions.
+// The bounds of the calling thread's stack, from GNU extensions of glibc.
 #define _GNU_SOURCE
 
 #include "CKernels.h"
 
 #include <pthread.h>
 
-// Where it begins and ends, once the thread has asked: for the first thread of a process glibc
-// reads all of /proc/self/maps each time.
+// The cached bounds of this thread's stack. For the main thread, glibc reads all of
+// /proc/self/maps on each call.
 static _Thread_local uintptr_t lowest, highest;
 
 size_t coz_stack_left(void) {
     pthread_attr_t attributes;
-    // A variable of this call lies where the stack ends at the moment.
+    // The address of a local variable approximates the current end of the stack.
     uintptr_t here = (uintptr_t)&attributes;
-    // Who changes stacks itself is on another one than before.
+    // Outside the cached bounds: not cached yet, or the program has switched stacks.
     if (here <= lowest || here >= highest) {
         void *start = NULL;
         size_t size = 0;

@@ -1,5 +1,5 @@
-// libedit's settings are functions with a variable number of arguments, which Swift cannot call.
-// Here is one function for each setting that the prompt uses; there is no logic in them.
+// libedit's functions for settings are variadic, which Swift cannot call. This header wraps each
+// setting that the prompt uses in a function without logic.
 #ifndef COZDB_CLIBEDIT_SHIM_H
 #define COZDB_CLIBEDIT_SHIM_H
 
@@ -35,7 +35,7 @@ static inline int cozEditUseHistory(EditLine *editor, History *entries) {
     return el_set(editor, EL_HIST, history, entries);
 }
 
-// Whether the terminal is in the editor's mode (1) or in the one it was found in (0).
+// Switches the terminal to the editor's mode (1) or back to its original mode (0).
 static inline int cozEditTakeTerminal(EditLine *editor, int isEditing) {
     return el_set(editor, EL_PREP_TERM, isEditing);
 }
@@ -59,7 +59,7 @@ static inline int cozHistorySetSize(History *entries, int count) {
     return history(entries, &event, H_SETSIZE, count);
 }
 
-// Equal neighbours are kept once.
+// Keeps consecutive equal entries once.
 static inline int cozHistorySetUnique(History *entries) {
     HistEvent event;
     return history(entries, &event, H_SETUNIQUE, 1);

@@ -1,4 +1,4 @@
-// The command `cozdb`: start of the process, list of subcommands, end of the process.
+// The `cozdb` command: process start, subcommands, process exit.
 
 internal import ArgumentParser
 internal import CozDB
@@ -54,8 +54,8 @@ struct Cozdb: ParsableCommand {
 }
 
 extension Cozdb {
-    /// Help, version, completion scripts, and wrong usage with its own status. What is wrong is
-    /// quoted as it was given.
+    /// Prints help, the version, a completion script or a usage error, and exits. Usage errors have
+    /// their own exit status and quote the argument as given.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         let text = fullMessage(for: error)
@@ -69,7 +69,8 @@ extension Cozdb {
         Glibc.exit(code.rawValue)
     }
 
-    /// Swift repairs what is not UTF-8, and a repaired statement asks for something else.
+    /// Rejects arguments that are not UTF-8. Swift would repair them, and a repaired statement
+    /// means something else.
     private static func checkArguments() throws(DatabaseError) {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let bytes = unsafe CommandLine.unsafeArgv[index] else { continue }

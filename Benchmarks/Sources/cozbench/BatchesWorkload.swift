@@ -1,14 +1,14 @@
-// What a service sees that sends batches and waits for each: rows a second that are durable.
+// Durable batches from one client that waits for each: acknowledged rows per second.
 
 internal import CozDB
 
 enum BatchesWorkload {
-    /// Batches are made before the clock runs, each row of them once; segments are written and
-    /// merged in between as they always are.
+    /// Builds all batches before the clock starts, each row once. Flushes and compactions run in
+    /// between, as usual.
     ///
     /// - Parameters:
-    ///   - directory: of the new database; on the disk that is to be measured.
-    ///   - rows: of a batch.
+    ///   - directory: Path of the new database, on the disk to measure.
+    ///   - rows: Rows per batch.
     static func run(directory: String, rows: Int, count: Int) throws(DatabaseError) {
         var random = SplitMix(state: 1)
         var batches: [WriteBatch] = []

@@ -1,8 +1,8 @@
-// How long a statement goes on after somebody wants it to end: cancelled at random moments.
+// How long a statement keeps running after its cancellation, at random moments.
 
 internal import CozDB
 
-/// Throws an answer away.
+/// A sink that discards the answer.
 struct NothingSink: QueryResultSink {
     mutating func beginStatement(_ index: Int) throws(DatabaseError) {}
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {}

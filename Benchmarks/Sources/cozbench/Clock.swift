@@ -1,12 +1,12 @@
-// Time, and what many measurements of it come to.
+// Clocks, and statistics over measured times.
 
 internal import Glibc
 
 enum Clock {
-    /// Seconds of a clock that nobody sets.
+    /// Seconds of the monotonic clock.
     static func now() -> Double { read(CLOCK_MONOTONIC) }
 
-    /// Seconds of the processor that this process took: other programs do not add to them.
+    /// CPU seconds of this process. Other programs do not add to them.
     static func processor() -> Double { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> Double {
@@ -17,12 +17,12 @@ enum Clock {
     }
 }
 
-/// How long many equal things took.
+/// The times of repeated runs of one operation.
 struct Durations {
     private var seconds: [Double] = []
 
     var count: Int { seconds.count }
-    /// Of the first one, which finds caches cold.
+    /// The first time, measured with cold caches.
     var first: Double { seconds.first ?? 0 }
     var least: Double { seconds.min() ?? 0 }
     var median: Double { part(0.5) }
@@ -31,7 +31,7 @@ struct Durations {
 
     mutating func append(contentsOf other: Durations) { seconds += other.seconds }
 
-    /// What this part of all stays below: 0.99 for all but one of a hundred.
+    /// The quantile of the times: 0.99 for the 99th percentile.
     func part(_ part: Double) -> Double {
         guard !seconds.isEmpty else { return 0 }
         let sorted = seconds.sorted()
@@ -39,7 +39,7 @@ struct Durations {
     }
 }
 
-/// Numbers as a reader wants them: three digits that count.
+/// Formats a number with about three significant digits.
 func digits(_ value: Double) -> String {
     guard value.isFinite, value != 0 else { return "0" }
     let size = abs(value)

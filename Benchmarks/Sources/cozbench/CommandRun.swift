@@ -1,28 +1,27 @@
-// Runs a program as users do, in a process of its own, and reads from the system what the run cost.
+// Runs a program in another process, as users do, and reads the cost of the run from the kernel.
 
 internal import CozDB
 internal import Glibc
 
-/// One run of a program.
 struct CommandRun {
     let seconds: Double
-    /// Of both the program's own and the system's work for it.
+    /// User and system CPU seconds.
     let processorSeconds: Double
-    /// Largest resident set, in bytes. What this process has when it starts the other counts
-    /// (`man 2 getrusage`), so it has to be small.
+    /// Largest resident set, in bytes. It includes the size of this process at the moment of the
+    /// spawn (`man 2 getrusage`), so this process has to be small.
     let peakSizeBytes: Int
-    /// Bytes given to write calls, to whatever file.
+    /// Bytes passed to write calls, to any file.
     let writtenBytes: Int
     let status: Int32
 
-    /// What the command tells the allocator, for workloads of this program that stand for it.
+    /// The allocator settings of the `cozdb` command, for workloads that stand in for it.
     static let allocatorSettings = [
         "MALLOC_ARENA_MAX=2", "MALLOC_TRIM_THRESHOLD_=131072", "MALLOC_MMAP_THRESHOLD_=1048576",
     ]
 
-    /// Runs a workload of this program in a process of its own, with the command's allocator.
+    /// Runs a workload of this program in a child process, with the allocator settings of `cozdb`.
     ///
-    /// - Throws: `io` where it fails; it has said why.
+    /// - Throws: `io` if it fails; the child has printed the reason.
     static func ofWorkload(_ words: String...) throws(DatabaseError) -> CommandRun {
         let run = try CommandRun(
             "/proc/self/exe", words, environment: allocatorSettings, showsErrors: true)
@@ -32,10 +31,10 @@ struct CommandRun {
         return run
     }
 
-    /// Runs a program to its end; its output is thrown away.
+    /// Runs a program to its end and discards its output.
     ///
-    /// - Parameter environment: added to that of this process, each `NAME=value`.
-    /// - Throws: `notFound` where it cannot be started.
+    /// - Parameter environment: Variables to add to those of this process, each as `NAME=value`.
+    /// - Throws: `notFound` if it cannot be started.
     init(
         _ program: String, _ arguments: [String], environment: [String] = [],
         showsErrors: Bool = false
@@ -47,7 +46,7 @@ struct CommandRun {
             unsafe posix_spawn_file_actions_addopen(
                 &actions, descriptor, "/dev/null", O_WRONLY, 0)
         }
-        // Sound: lists of C strings that end with nil and live until they are freed below.
+        // Sound: null-terminated lists of C strings, which live until they are freed below.
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var variables = unsafe environment.map { unsafe strdup($0) } + CommandRun.inherited
@@ -59,7 +58,7 @@ struct CommandRun {
         guard code == 0 else {
             throw DatabaseError(.notFound, "cannot start the command", file: program)
         }
-        // Ended and not yet forgotten: then its counts are complete.
+        // The process has ended but is not reaped yet, so its I/O counts are complete.
         var state = unsafe siginfo_t()
         unsafe waitid(P_PID, id_t(process), &state, WEXITED | WNOWAIT)
         seconds = Clock.now() - start
@@ -69,11 +68,10 @@ struct CommandRun {
         unsafe wait4(process, &status, 0, &usage)
         peakSizeBytes = usage.ru_maxrss * 1024
         processorSeconds = CommandRun.seconds(usage.ru_utime) + CommandRun.seconds(usage.ru_stime)
-        // The status of a process that ended by itself, as WEXITSTATUS takes it apart.
+        // The exit status as WEXITSTATUS computes it, or 128 plus the signal.
         self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 
-    /// Copies of this process's variables.
     private static var inherited: [UnsafeMutablePointer<CChar>?] {
         var copies = unsafe [UnsafeMutablePointer<CChar>?]()
         var place = 0

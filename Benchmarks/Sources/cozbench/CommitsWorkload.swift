@@ -1,12 +1,12 @@
-// Durable commits of one row each: by one writer, beside a loop of fdatasync that writes as many
-// bytes; and by many threads at once, each of which waits until its row is durable.
+// Durable commits of one row each: by one writer, compared with a loop of fdatasync over as many
+// bytes, and by many threads that each wait for their commit.
 
 internal import CozDB
 internal import Glibc
 internal import Synchronization
 
 enum CommitsWorkload {
-    /// - Parameter directory: where the databases go; on the disk that is to be measured.
+    /// - Parameter directory: Where the databases are created, on the disk to measure.
     static func run(directory: String, count: Int, threads: Int) throws(DatabaseError) {
         try single(directory, count: count)
         try group(directory, threads: threads)
@@ -14,7 +14,7 @@ enum CommitsWorkload {
 
     // MARK: One writer
 
-    /// A commit and a write of the loop in turn, so that whatever else the disk does meets both.
+    /// Alternates a commit and an iteration of the loop, so that other disk activity affects both.
     private static func single(_ directory: String, count: Int) throws(DatabaseError) {
         let path = "\(directory)/commits-\(getpid()).cozdb"
         let database = try Database.open(path)
@@ -48,7 +48,7 @@ enum CommitsWorkload {
                 + "   least \(digits(times.least * 1e6)) us")
     }
 
-    /// Bytes of the last frame in the only log; docs/format/wal.md has the layout.
+    /// Size of the last frame in the only log, in bytes. The layout is in docs/format/wal.md.
     private static func lastFrameSize(_ database: String) throws(DatabaseError) -> Int {
         let log = "\(database)/\(try onlyLog(database))"
         let bytes = try ParseWorkload.readFile(log)
@@ -116,7 +116,8 @@ enum CommitsWorkload {
     }
 }
 
-/// Makes rows of one series, a batch each, as a service would: names are looked up every time.
+/// Writes rows of one series, one batch per row. It looks up the names each time, as a service
+/// would.
 private struct RowWriter {
     private var batch = WriteBatch()
     private let participant: [UInt8]
@@ -146,13 +147,13 @@ private struct RowWriter {
     }
 }
 
-/// The least a durable write can cost here: bytes over bytes that are there, then fdatasync.
+/// The lower bound for a durable write: overwrites allocated bytes, then calls fdatasync.
 private final class SyncLoop {
     private let descriptor: Int32
     private let bytes: [UInt8]
     private var offset = 0
 
-    /// Makes a file of the size of all writes, written and synced.
+    /// Creates a file with the size of all writes, filled and synced.
     init(_ path: String, size: Int, count: Int) throws(DatabaseError) {
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -1,12 +1,13 @@
-// Named workloads: `cozbench WORKLOAD ARGUMENTS`. Wall time only informs; it gates nothing.
+// Runs one named workload: `cozbench WORKLOAD ARGUMENTS`. Wall times are informative only; no check
+// depends on them.
 
 internal import CozDB
 internal import Glibc
 
-/// One thing that can be measured, or a file that can be made to measure it with.
+/// A workload: a measurement, or the creation of an input file for one.
 struct Workload: Sendable {
     let name: String
-    /// Names of the arguments, as the usage prints them; those in brackets may be left out.
+    /// Names of the arguments, as the usage text prints them; those in brackets are optional.
     let arguments: String
     let what: String
     let run: @Sendable (Arguments) throws -> Void
@@ -26,7 +27,7 @@ struct Workload: Sendable {
     var countMax: Int { arguments.split(separator: " ").count }
 }
 
-/// The words after a workload's name.
+/// The arguments after the workload's name.
 struct Arguments {
     let words: [String]
 
@@ -164,7 +165,7 @@ struct Cozbench {
             try workload.run(arguments)
         } catch {
             let text = "cozbench: \(error)\n"
-            // Sound: the bytes of a string that lives.
+            // Sound: the bytes of a string that is alive.
             _ = unsafe write(STDERR_FILENO, text, text.utf8.count)
             exit(3)
         }

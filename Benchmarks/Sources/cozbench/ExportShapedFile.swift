@@ -1,17 +1,16 @@
-// A file as `influx_inspect export` writes it: one field a line, sorted by series and field, each
-// in the order of time and without repetitions.
+// Writes files in the form of `influx_inspect export`: one field per line, sorted by series, field
+// and time, without duplicates.
 
 internal import CozDB
 
 enum ExportShapedFile {
-    /// A value in the source: its time, where its text stands, and which line it came from.
+    /// A value in the source: its time and the range of its text.
     private struct Value {
         var time: Int64
         var start: Int
         var end: Int
     }
 
-    /// One series and one field.
     private struct Stream: Hashable {
         var series: Int
         var field: Int
@@ -52,7 +51,8 @@ enum ExportShapedFile {
         print("\(count) values of \(seriesNumbers.count) series, \(fieldNumbers.count) fields")
     }
 
-    /// Of values with one time the last in the source counts. Gives the number written.
+    /// Writes the values of a stream and returns how many. Of values with equal times, the last one
+    /// in the source wins.
     private static func write(
         _ values: [Value], of key: String, from lines: LineFile, to output: OutputFile
     ) throws(DatabaseError) -> Int {
@@ -71,14 +71,14 @@ enum ExportShapedFile {
     }
 }
 
-/// Where the parts of one line of line protocol are.
+/// The positions of the parts of a line of line protocol.
 private struct LineCuts {
-    /// End of measurement and tags.
+    /// The end of the measurement and its tags.
     private(set) var keyEnd = 0
     private(set) var fields: [(start: Int, equals: Int, end: Int)] = []
     private(set) var time: Int64 = 0
 
-    /// nil for a line that is no point with a time.
+    /// Returns nil if the line is not a point with a time.
     init?(_ line: UnsafeRawBufferPointer) {
         var isQuoted = false
         var start = -1

@@ -1,14 +1,14 @@
-// The figures of docs/performance.md: import speed, size, memory and start-up of the command.
+// The figures in docs/performance.md: import speed, size, memory and start-up time of the command.
 
 internal import CozDB
 internal import Glibc
 
 enum FiguresWorkload {
-    /// Imports a file into a new database with the finished command and queries it.
+    /// Imports a file into a new database with the release build of the command, then queries it.
     ///
     /// - Parameters:
-    ///   - command: path of a release build of `cozdb`.
-    ///   - directory: where the databases of the runs go; each is left for inspection.
+    ///   - command: Path of a release build of `cozdb`.
+    ///   - directory: Where the databases are created; they are kept for inspection.
     static func run(
         command: String, file: String, directory: String, repeats: Int
     ) throws(DatabaseError) {

@@ -1,4 +1,4 @@
-// Axes of `growth` that measure a statement over what a file made.
+// The axes of `growth` that measure a statement on an imported file.
 
 internal import CozDB
 
@@ -12,7 +12,7 @@ extension GrowthAxis {
         .scattered("scattered count", "SELECT count(*) FROM m"),
         .scattered("scattered field", "SELECT f0 FROM m"),
         .series("tag OR tag") { count in
-            // The nesting of a statement is bounded; the other side grows.
+            // The nesting depth of a statement is limited, so only the data grows beyond that.
             "SELECT f FROM m WHERE " + list(min(count, 490), " OR ") { "id_participant = 'p\($0)'" }
         },
         .series("tag IN") { count in
@@ -38,7 +38,7 @@ extension GrowthAxis {
         (0..<count).map(item).joined(separator: separator)
     }
 
-    /// One row of so many fields.
+    /// An axis with one row that has `count` fields.
     private static func wide(_ name: String, _ statement: String) -> GrowthAxis {
         GrowthAxis(name: name, counts: [7500, 15_000, 30_000], statement: { _ in statement }) {
             count, file throws(DatabaseError) in
@@ -50,7 +50,7 @@ extension GrowthAxis {
         }
     }
 
-    /// So many rows with a field each.
+    /// An axis with `count` rows that each have another field.
     private static func sparse(_ name: String, _ statement: String) -> GrowthAxis {
         GrowthAxis(name: name, counts: [7500, 15_000, 30_000], statement: { _ in statement }) {
             count, file throws(DatabaseError) in
@@ -60,7 +60,7 @@ extension GrowthAxis {
         }
     }
 
-    /// So many series with a field each.
+    /// An axis with `count` series that each have another field.
     private static func scattered(_ name: String, _ statement: String) -> GrowthAxis {
         GrowthAxis(name: name, counts: [7500, 15_000, 30_000], statement: { _ in statement }) {
             count, file throws(DatabaseError) in
@@ -70,7 +70,7 @@ extension GrowthAxis {
         }
     }
 
-    /// So many series of a row.
+    /// An axis with `count` series of one row.
     private static func series(
         _ name: String, _ statement: @escaping @Sendable (Int) -> String
     ) -> GrowthAxis {
@@ -82,7 +82,7 @@ extension GrowthAxis {
         }
     }
 
-    /// So many rows of a number and a text, a second apart.
+    /// An axis with `count` rows of a number and a text, one second apart.
     private static func rows(
         _ name: String, _ statement: @escaping @Sendable (Int) -> String
     ) -> GrowthAxis {

@@ -1,19 +1,19 @@
-// Costs that input can choose: how time and memory grow with one thing of which a file has much.
-// The exponent says it: 1 where twice as much costs twice as much.
+// How time and memory grow with one property of the input. An exponent of 1 means that twice the
+// input costs twice as much.
 
 internal import CozDB
 internal import Glibc
 
-/// One thing that a file can have much of. A new axis is one more entry of `all`.
+/// A property of a file that can grow. To add an axis, add an entry to `all`.
 struct GrowthAxis: Sendable {
     let name: String
-    /// How much of it is measured, ascending.
+    /// The sizes to measure, ascending.
     let counts: [Int]
-    /// A statement that is measured over what the file made; nil where its import is.
+    /// The statement to measure on the imported file; nil measures the import.
     var statement: (@Sendable (Int) -> String)?
-    /// How often the file is imported; the last time is measured, with the merge that it brings.
+    /// How often to import the file. The last import is measured, with the merge that it causes.
     var importCount = 1
-    /// Writes a file with so much of it.
+    /// Writes a file of the given size.
     let write: @Sendable (Int, OutputFile) throws(DatabaseError) -> Void
 
     static let all = [
@@ -60,7 +60,7 @@ struct GrowthAxis: Sendable {
 }
 
 enum GrowthWorkload {
-    /// - Parameter name: of one axis; nil for all.
+    /// - Parameter name: Name of one axis; nil for all.
     static func run(directory: String, name: String?) throws(DatabaseError) {
         let all = GrowthAxis.all + GrowthAxis.statements
         let axes = all.filter { name == nil || $0.name == name }
@@ -72,7 +72,7 @@ enum GrowthWorkload {
     }
 
     private static func measure(_ axis: GrowthAxis, in directory: String) throws(DatabaseError) {
-        // What an import of nearly nothing takes is no part of what grows.
+        // Subtract the cost of an import of nearly nothing.
         let base = try cost(axis, 1, in: directory)
         var points: [(count: Int, seconds: Double, bytes: Double)] = []
         for count in axis.counts {
@@ -109,7 +109,7 @@ enum GrowthWorkload {
         return try CommandRun.ofWorkload("ask", path + ".cozdb", path + ".iql")
     }
 
-    /// Asks what a file says, and throws the answer away.
+    /// Runs the statement in a file and discards the answer.
     static func ask(database path: String, file: String) throws(DatabaseError) {
         let database = try Database.open(path, access: .readOnly)
         let text = String(decoding: try ParseWorkload.readFile(file), as: UTF8.self)
@@ -121,7 +121,7 @@ enum GrowthWorkload {
         try database.close()
     }
 
-    /// The slope of a straight line through the logarithms.
+    /// The slope of the least-squares line through the logarithms of the points.
     private static func exponent(_ points: [(Double, Double)]) -> Double {
         let logs = points.map { (x: log($0.0), y: log($0.1)) }
         let count = Double(logs.count)

@@ -1,12 +1,12 @@
-// How fast a file becomes a database at rest, how large that is, and what was written on the way.
+// An import into a new database: speed, size at rest, and bytes written on the way.
 
 internal import CozDB
 internal import CozImport
 
-/// One import, from opening a new database to having closed it.
+/// One import, from opening the new database to closing it.
 struct ImportRun {
     let report: ImportReport
-    /// Everything, closing included.
+    /// Wall time of the whole import, including the close.
     let seconds: Double
     let processorSeconds: Double
     let writtenBytes: Int

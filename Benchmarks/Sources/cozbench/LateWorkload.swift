@@ -1,13 +1,12 @@
-// What it costs when all data is late: a file with every line at a random place, beside the same
-// file in its order.
+// The cost of late data: imports a file with its lines in random order and the same file in order.
 
 internal import CozDB
 internal import CozImport
 
 enum LateWorkload {
-    /// Each import runs in a process of its own.
+    /// Runs each import in its own process.
     ///
-    /// - Parameter directory: where the shuffled file and three databases go.
+    /// - Parameter directory: Where the shuffled file and the three databases are created.
     static func run(path: String, directory: String, seed: UInt64) throws(DatabaseError) {
         let shuffled = "\(directory)/shuffled.lp"
         _ = try CommandRun.ofWorkload("shuffle", path, shuffled, "\(seed)")

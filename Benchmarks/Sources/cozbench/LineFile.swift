@@ -1,13 +1,13 @@
-// A file of line protocol as lines, for making other files of it: the whole of it is mapped, and
-// only where its lines begin is kept.
+// The lines of a line protocol file, for making other files of them. The file is mapped; only the
+// offsets of its lines are kept.
 
 internal import CozDB
 internal import Glibc
 
 @safe final class LineFile {
-    /// Lines before the first point: comments and statements of an export.
+    /// The end of the header: the comments and statements of an export before the first point.
     let headerEnd: Int
-    /// Where each line after the header begins, and where the last one ends.
+    /// The offset of each line after the header, then the end of the last one.
     private(set) var starts: [Int] = []
     let bytes: UnsafeRawBufferPointer
 
@@ -40,9 +40,9 @@ internal import Glibc
 
     deinit { unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
 
-    /// The bytes of a line with what ends it.
+    /// The bytes of a line including its newline.
     func line(_ index: Int) -> UnsafeRawBufferPointer {
-        // Sound: both are places in the file.
+        // Sound: both are offsets in the file.
         unsafe UnsafeRawBufferPointer(rebasing: bytes[starts[index]..<starts[index + 1]])
     }
 
@@ -57,7 +57,7 @@ internal import Glibc
         return min(index + 1, bytes.count)
     }
 
-    /// A line goes on where it ends within a string.
+    /// The end of a point. Newlines inside strings do not end it.
     private static func endOfPoint(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
         var isQuoted = false
         var index = offset
@@ -74,7 +74,7 @@ internal import Glibc
     }
 }
 
-/// A file that is written from its beginning to its end.
+/// A file that is written sequentially.
 final class OutputFile {
     private let descriptor: Int32
     private let path: String

@@ -1,11 +1,11 @@
-// What merging costs by itself: segments as flushes write them, then all of them merged to one by
-// a process that does nothing else.
+// The cost of compaction alone: writes segments without merging them, then merges all of them in a
+// process that does nothing else.
 
 internal import CozDB
 internal import CozImport
 
 enum MergeWorkload {
-    /// A file into a new database without a merge: its segments are left as flushes wrote them.
+    /// Imports a file without compaction, so that the segments stay as the flushes wrote them.
     static func unmerged(path: String, directory: String) throws(DatabaseError) {
         var options = DatabaseOptions()
         options.compactsInBackground = false
@@ -20,7 +20,7 @@ enum MergeWorkload {
         try database.close()
     }
 
-    /// Both, each in a process of its own.
+    /// Runs both steps, each in its own process.
     static func run(path: String, directory: String) throws(DatabaseError) {
         _ = try CommandRun.ofWorkload("unmerged", path, directory)
         let before = try Database.open(directory, access: .readOnly).info()

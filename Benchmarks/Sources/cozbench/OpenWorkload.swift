@@ -1,4 +1,4 @@
-// How long opening and closing a database takes, and a first small answer.
+// The time to open and close a database, and to answer a first small query.
 
 internal import CozDB
 

@@ -1,5 +1,5 @@
-// Threads of the operating system, one for each of many callers that wait: a dispatch queue would
-// run only as many at once as there are cores.
+// Operating system threads for callers that block. A dispatch queue would run only as many at once
+// as there are cores.
 
 internal import Glibc
 
@@ -14,7 +14,7 @@ enum OwnThreads {
         }
     }
 
-    /// Runs the body once for each number, on a thread each; returns when all have ended.
+    /// Runs the body once per number, each on its own thread, and returns when all have ended.
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
         var threads: [pthread_t] = []
         for number in 0..<count {

@@ -1,4 +1,4 @@
-// How fast line protocol becomes batches, on one core and without a database.
+// Parse speed of line protocol into batches, on one core and without a database.
 
 internal import CozDB
 internal import CozImport

@@ -1,5 +1,5 @@
-// How fast payloads of the Cozie app become batches, on one core and without a database; and how
-// long a payload of 100 items takes until it is committed, without a sync.
+// Parse speed of Cozie app payloads on one core without a database, and the latency of committing a
+// payload of 100 items without a sync.
 
 internal import CozDB
 internal import CozImport
@@ -8,14 +8,14 @@ internal import Glibc
 
 enum PayloadWorkload {
     /// - Parameters:
-    ///   - path: a JSON array of items.
-    ///   - directory: where a new database for the commits goes.
+    ///   - path: A file with a JSON array of items.
+    ///   - directory: Where the database for the commits is created.
     static func run(path: String, repeats: Int, directory: String) throws(DatabaseError) {
         try parse(path, repeats)
         try commit(path, directory)
     }
 
-    /// The format's reader, as an import uses it; the file is in the page cache.
+    /// Reads the file with the reader that an import uses. The file is in the page cache.
     private static func parse(_ path: String, _ repeats: Int) throws(DatabaseError) {
         var best = Double.infinity
         for _ in 0..<repeats {
@@ -45,7 +45,7 @@ enum PayloadWorkload {
         print("best: \(Int(1 / best / 1e6)) MB/s")
     }
 
-    /// Time of the processor, which other programs do not take from it.
+    /// CPU seconds of this process. Other programs do not add to them.
     private static func cpuSeconds() -> Double {
         var time = timespec()
         // Sound: fills in a local value.
@@ -53,7 +53,8 @@ enum PayloadWorkload {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Payloads of 100 items, each a call to read and a call to store, as a service makes them.
+    /// Commits payloads of 100 items. Each takes one call to parse and one to store, as in a
+    /// service.
     private static func commit(_ path: String, _ directory: String) throws(DatabaseError) {
         let payloads = try chunks(path, itemCount: 100)
         guard !payloads.isEmpty else { return }
@@ -83,7 +84,7 @@ enum PayloadWorkload {
         try database.close()
     }
 
-    /// The items of a file as arrays of so many.
+    /// Splits the items of a file into arrays of `itemCount`.
     private static func chunks(
         _ path: String, itemCount: Int
     ) throws(DatabaseError) -> [[UInt8]] {

@@ -1,11 +1,11 @@
-// What the system counts for this process: bytes given to write calls, and memory.
+// Costs of a process as the kernel counts them: bytes passed to write calls, and memory.
 
 internal import CozDB
 internal import Glibc
 
 enum ProcessCosts {
-    /// Bytes that write calls of a process took so far, to whatever file: `wchar` of /proc/N/io.
-    /// The database writes by such calls only.
+    /// Bytes that a process passed to write calls so far, to any file: `wchar` of /proc/N/io. The
+    /// database writes with such calls only.
     static func writtenBytes(of process: String = "self") throws(DatabaseError) -> Int {
         let path = "/proc/\(process)/io"
         let text = String(decoding: try ParseWorkload.readFile(path), as: UTF8.self)
@@ -23,7 +23,7 @@ enum ProcessCosts {
         return usage.ru_maxrss * 1024
     }
 
-    /// The resident set and the threads of now.
+    /// The current resident set and number of threads.
     static func now() throws(DatabaseError) -> (kilobytes: Int, threads: Int) {
         let path = "/proc/self/status"
         let text = String(decoding: try ParseWorkload.readFile(path), as: UTF8.self)

@@ -1,19 +1,19 @@
-// The fourteen queries of the comparison with other stores, warm, in one open database. Their
-// constants are found in the data, so that any database of Cozie data will do.
+// The fourteen queries of the comparison with other stores, warm, on one open database. Their
+// constants come from the data, so any database of Cozie data works.
 
 internal import CozDB
 
-/// What the texts of the queries need to know of the data.
+/// Names and times in the data that the queries use.
 struct QueryConstants {
-    /// The largest experiment.
+    /// The experiment with the most rows.
     var experiment: String
     /// The second participant in order, or the only one.
     var participant: String
     var first: Int64
     var last: Int64
-    /// Thirty numeric fields, the first by name.
+    /// The first thirty numeric fields by name.
     var numeric: [String]
-    /// One field of floats, and five fields, of those that the data has.
+    /// A float field, and up to five fields, that the data has.
     var noise: String
     var five: [String]
 
@@ -25,7 +25,7 @@ struct QueryConstants {
     static let day: Int64 = 86_400_000_000_000
 
     var source: String { "FROM \"\(experiment)\"" }
-    /// All days of the data.
+    /// A condition that covers all days of the data.
     var span: String { "time >= \(first / Self.day * Self.day) AND time <= \(last)" }
 
     init(_ database: Database) throws(DatabaseError) {
@@ -60,7 +60,7 @@ struct QueryConstants {
 enum QueriesWorkload {
     typealias Question = (name: String, what: String, text: String)
 
-    /// Name, what it asks, and the statement.
+    /// All questions: name, meaning, statement.
     static func table(_ it: QueryConstants) -> [Question] {
         ofOneOrAll(it) + ofParticipants(it)
     }
@@ -144,9 +144,9 @@ enum QueriesWorkload {
         ]
     }
 
-    /// Prints the time from a statement's text to its collected answer.
+    /// Prints the time from the statement's text to its collected answer.
     ///
-    /// - Parameter name: of the only question to ask; nil asks all.
+    /// - Parameter name: Name of the only question to run; nil runs all.
     static func run(path: String, repeats: Int, name: String?) throws(DatabaseError) {
         let database = try Database.open(path, access: .readOnly)
         let constants = try QueryConstants(database)
@@ -162,7 +162,7 @@ enum QueriesWorkload {
         }
     }
 
-    /// The time of each run, and the rows of the answer.
+    /// Runs a question repeatedly and returns the time of each run and the rows of the answer.
     static func ask(
         _ question: Question, of database: Database, repeats: Int
     ) throws(DatabaseError) -> (times: Durations, rows: Int) {

@@ -1,5 +1,5 @@
-// Small queries beside many writers, as a service has them: how long one takes while nobody
-// writes, and while many threads commit rows; and what a cursor costs that is left open.
+// Latency of small queries alone and while many threads commit rows, as in a service, and the cost
+// of a cursor that stays open.
 
 internal import CozDB
 internal import Glibc
@@ -39,7 +39,7 @@ enum ReadsWorkload {
                 + "   99 % \(digits(times.part(0.99) * 1e6)) us   \(times.count) queries")
     }
 
-    /// Rows of one participant, a minute each, that are in a segment.
+    /// Writes rows for each participant, one per minute, and flushes them to segments.
     private static func fill(_ database: Database, series: Int) throws(DatabaseError) {
         for number in 0..<series {
             var batch = WriteBatch()
@@ -84,7 +84,7 @@ enum ReadsWorkload {
         return times
     }
 
-    /// Commits one row after the other; how many.
+    /// Commits one row after the other until `end` and returns how many.
     private static func write(_ database: Database, series: Int, until end: Double) -> Int {
         var count = 0
         var batch = WriteBatch()

@@ -1,25 +1,25 @@
-// Whether costs stay what they are when the data grows: of a row, of opening, and of questions that
-// are about one participant.
+// Whether costs stay constant as the data grows: per row, of opening, and of queries for one
+// participant.
 
 internal import CozDB
 internal import CozImport
 
 enum ScaleWorkload {
     private struct Costs {
-        /// Seconds of processor of one point.
+        /// CPU seconds per point.
         var time: Double
-        /// Bytes at rest of one row.
+        /// Bytes at rest per row.
         var size: Double
-        /// Seconds until it is open for reading.
+        /// Seconds to open the database for reading.
         var opening: Double
-        /// Seconds of each question about one participant.
+        /// Seconds per query for one participant.
         var questions: [(name: String, seconds: Double)]
     }
 
-    /// Questions about one participant whose answers do not grow with the data.
+    /// Queries for one participant whose answers do not grow with the data.
     private static let ofOneParticipant = ["Q2", "Q6", "Q7"]
 
-    /// - Parameter directory: where the two databases go.
+    /// - Parameter directory: Where the two databases are created.
     static func run(small: String, large: String, directory: String) throws(DatabaseError) {
         let first = try measure(small, "\(directory)/small.cozdb")
         let second = try measure(large, "\(directory)/large.cozdb")

@@ -1,10 +1,11 @@
-// Very many participants with one row each: what an import of them takes, and asking for one.
+// A very large number of participants with one row each: cost of the import, and of a query for one
+// of them.
 
 internal import CozDB
 internal import CozImport
 
 enum SeriesWorkload {
-    /// - Parameter directory: where the file and the database go.
+    /// - Parameter directory: Where the file and the database are created.
     static func run(directory: String, count: Int) throws(DatabaseError) {
         let path = "\(directory)/series.lp"
         try write(path, count: count)

@@ -1,9 +1,9 @@
-// Many small sessions, as of a program that is started for each delivery: open, write, close.
+// Many short sessions, as of a program that is started for each delivery: open, write, close.
 
 internal import CozDB
 
 enum SessionsWorkload {
-    /// - Parameter directory: of the new database.
+    /// - Parameter directory: Path of the new database.
     static func run(directory: String, sessions: Int, rows: Int) throws(DatabaseError) {
         var random = SplitMix(state: 1)
         var times = Durations()
@@ -45,7 +45,7 @@ enum SessionsWorkload {
                 + "\(digits(Double(info.diskBytes) / Double(max(1, least)))) times that")
     }
 
-    /// What one participant's watch sends: a value a minute of two kinds, and why it was sent.
+    /// What a watch sends: one value per minute of two fields, and the trigger of the transmission.
     static func delivery(
         _ session: Int, rows: Int, _ random: inout SplitMix
     ) throws(DatabaseError) -> WriteBatch {

@@ -1,9 +1,9 @@
-// A file with every line at a random place: what arrives when all data is late.
+// A file with its lines in random order: the input when all data is late.
 
 internal import CozDB
 
 enum ShuffledFile {
-    /// The header stays where it is. The same seed gives the same file.
+    /// Shuffles the lines after the header. The same seed gives the same file.
     static func write(_ source: String, to target: String, seed: UInt64) throws(DatabaseError) {
         let lines = try LineFile(source)
         var random = SplitMix(state: seed)
@@ -14,7 +14,7 @@ enum ShuffledFile {
         for number in order {
             let line = unsafe lines.line(Int(number))
             unsafe try output.append(line)
-            // The last line of the source may have no end.
+            // The last line of the source may lack a newline.
             if unsafe line.last != 10 { try output.append("\n") }
         }
         try output.flush()
@@ -22,7 +22,7 @@ enum ShuffledFile {
     }
 }
 
-/// Numbers from a seed. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
+/// The SplitMix64 generator. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
 /// Generators", 2014.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64

@@ -1,11 +1,11 @@
-// Where libFuzzer comes in: it brings `main`, and calls these two.
+// The entry points for libFuzzer, which provides `main` and calls the two functions.
 
 internal import Glibc
 
-/// Memory that one process may take: whoever asks for more is ended, and that is a finding.
+/// The memory limit of the process. An input that exceeds it ends the process: a finding.
 private let memorySizeBytesMax: UInt = 512 << 20
 
-/// The target that the environment names.
+/// The target named by COZDB_FUZZ_TARGET.
 private let target: FuzzTarget = {
     let name = unsafe getenv("COZDB_FUZZ_TARGET").map { unsafe String(cString: $0) }
     guard let name, let target = FuzzTarget(rawValue: name) else {
@@ -25,12 +25,11 @@ public func initialize(
     var limit = rlimit()
     limit.rlim_cur = rlim_t(memorySizeBytesMax)
     limit.rlim_max = rlim_t(memorySizeBytesMax)
-    // A limit of what is written to, not of addresses: sanitizers reserve many of those.
+    // Limit the data segment rather than the address space: sanitizers reserve many addresses.
     return unsafe setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit)
 }
 
-/// Seconds that the process has computed, on all cores: what a busy machine makes of that is no
-/// finding.
+/// CPU seconds of this process, on all cores. A busy machine does not add to them.
 private var seconds: Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

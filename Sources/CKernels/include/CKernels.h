@@ -1,29 +1,29 @@
-// The few instructions and system calls that Swift cannot name. No allocation, no errors, and no
-// state but what the system was asked before.
+// The few instructions and system calls that Swift cannot express. The functions do not allocate or
+// fail; their only state is cached answers of the system.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Whether this processor has the instruction that coz_crc32c needs.
+// Whether this processor has the instructions that coz_crc32c needs.
 bool coz_crc32c_is_available(void);
 
-// CRC32C (Castagnoli, reflected) of `count` bytes, continuing from the checksum `seed` of what
-// came before (0 at the beginning). Call it only where coz_crc32c_is_available().
+// Returns the CRC32C (Castagnoli, reflected) of `count` bytes. `seed` is the checksum of the bytes
+// before them, or 0. Requires coz_crc32c_is_available().
 uint32_t coz_crc32c(const uint8_t *_Nullable bytes, size_t count, uint32_t seed);
 
-// A gate is a word: 0 is shut, 1 is open for good. Many threads wait at it, and one call lets all
-// of them go without a lock that they would have to take one after the other.
+// A gate is a word: 0 is closed, 1 is permanently open. Many threads can wait for it, and one call
+// releases all of them. They need no mutex, which they would have to take in turn.
 
-// Returns when the gate is open; sees what was written before that.
+// Returns when the gate is open. Writes before the opening are visible to the caller.
 void coz_gate_wait(uint32_t *_Nonnull gate);
 
-// Opens the gate and wakes all that wait at it.
+// Opens the gate and wakes all waiting threads.
 void coz_gate_open(uint32_t *_Nonnull gate);
 
-// How many bytes of the calling thread's stack are left; 0 where the system does not say.
+// Returns the free bytes of the calling thread's stack; 0 if unknown.
 size_t coz_stack_left(void);
 
-// The number of this process. Costs a load where getpid costs a system call.
+// Returns the process id. It costs a load; getpid costs a system call.
 int32_t coz_process(void);

@@ -1,4 +1,4 @@
-// Options of `cozdb query` that say how much one statement may take.
+// The options of `cozdb query` that limit the resources of a statement.
 
 internal import ArgumentParser
 internal import CozDB
@@ -44,7 +44,7 @@ struct QueryLimitOptions: ParsableArguments {
         }
     }
 
-    /// The usual limits with those that were named.
+    /// The default limits, changed by the options that were given.
     var limits: QueryLimits {
         var limits = QueryLimits()
         if let maxRows { limits.rowCountMax = maxRows }
@@ -56,7 +56,7 @@ struct QueryLimitOptions: ParsableArguments {
         return limits
     }
 
-    /// The option that raises the limit which an error names.
+    /// Returns the option that raises the limit which the error names.
     static func option(for error: DatabaseError) -> String? {
         guard error.kind == .limitExceeded else { return nil }
         let options = [
@@ -68,7 +68,7 @@ struct QueryLimitOptions: ParsableArguments {
     }
 }
 
-/// A number of bytes with an optional unit of 1024, 1024^2 or 1024^3.
+/// A number of bytes, optionally with a unit: K, M or G, as powers of 1024.
 struct ByteCount: ExpressibleByArgument {
     let value: Int
 

@@ -1,11 +1,10 @@
-// Values for `$name` in statements, from `--params`.
+// Reads the values for `$name` in statements from `--params`.
 
 internal import CozDB
 
-/// Bound parameters from `--params`.
 enum QueryParameters {
-    /// - Throws: `usage` for anything but an object of values, or of `{"identifier": "x"}` and the
-    ///   like, as InfluxDB takes them.
+    /// - Throws: `usage` unless the text is an object whose values are scalars or, as in InfluxDB,
+    ///   objects such as `{"identifier": "x"}`.
     static func read(_ text: String) throws(DatabaseError) -> [String: QueryParameter] {
         let json: JSONValue
         do throws(DatabaseError) {

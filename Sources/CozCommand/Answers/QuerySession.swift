@@ -1,4 +1,4 @@
-// Running statements for `cozdb query`: once, repeatedly with times, or from a prompt.
+// Runs statements for `cozdb query`: once, repeatedly with times, or from a prompt.
 
 internal import ArgumentParser
 internal import CozDB
@@ -7,20 +7,19 @@ internal import Glibc
 struct QuerySession {
     let path: String
     private(set) var format = AnswerFormat.table
-    /// Unit of printed times; nil prints RFC 3339.
+    /// The unit of printed times; nil prints RFC 3339.
     var epoch: TimeUnit?
     var options: QueryOptions
-    /// Whether answers come with the questions registered for their fields.
+    /// Whether answers include the questions declared for their fields.
     var showsQuestions = false
-    /// For statements that change data.
+    /// How long statements that change data wait for the lock.
     var wait = LockWait()
-    /// Of `--format csv`.
     var csvStyle = CSVStyle.plain
     var timing = false
     var repetitions: Int?
-    /// The file that the statements come from, for errors.
+    /// The file that the statements come from, for error messages.
     var file: String?
-    /// What shows answers that are longer than the terminal; nil for none.
+    /// The command that shows answers longer than the terminal; nil for none.
     var pagerCommand: String?
 
     init(path: String, options: QueryOptions) {
@@ -28,11 +27,11 @@ struct QuerySession {
         self.options = options
     }
 
-    /// Chooses the form of answers, and with it InfluxDB's rules for what is an error.
+    /// Sets the format of answers. `influx-json` also turns on InfluxDB's rules for errors.
     mutating func use(_ format: AnswerFormat) {
         self.format = format
         options.influxCompatible = format == .influxJSON
-        // Counts are no points of any experiment.
+        // Line protocol holds points, so it cannot report the counts of a deletion.
         options.reportsDeletions = format != .lp
     }
 
@@ -43,7 +42,7 @@ struct QuerySession {
 
     /// Runs the statements and prints their answers.
     ///
-    /// - Throws: what opening the database throws; failures of statements are reported here.
+    /// - Throws: Errors of opening the database. Errors of statements are reported here.
     func run(_ text: String) throws(DatabaseError) -> ExitStatus {
         let start = ContinuousClock.now
         let body: (Database) throws(DatabaseError) -> ExitStatus = {
@@ -80,11 +79,11 @@ struct QuerySession {
 
     struct Outcome {
         var error: DatabaseError?
-        /// What the format could not write.
+        /// What the format could not represent.
         var note: String?
         var counters = QueryCounters()
         var formatting = Duration.zero
-        /// From the statement's text to its formatted answer, waiting for the reader left out.
+        /// The time from the statement's text to its formatted answer, without writing it out.
         var elapsed = Duration.zero
     }
 
@@ -173,7 +172,7 @@ struct QuerySession {
     }
 }
 
-/// What `--timing` and `--repeat` print.
+/// The output of `--timing` and `--repeat`.
 enum QueryTiming {
     static func report(_ elapsed: Duration) {
         StandardError.writeLine("elapsed_ms=\(milliseconds(elapsed))")

@@ -1,4 +1,4 @@
-// `cozdb backup` and `cozdb restore`: copies of a whole database, and the way back.
+// `cozdb backup` and `cozdb restore`: copying a whole database, and restoring a copy.
 
 internal import ArgumentParser
 internal import CozDB
@@ -92,7 +92,6 @@ struct RestoreCommand: ParsableCommand {
     }
 }
 
-/// The report of both.
 private struct BackupText {
     let report: BackupReport
     let isRestore: Bool

@@ -1,4 +1,4 @@
-// Options of `import` that only Beiwe exports need.
+// Options of `import` for Beiwe exports only.
 
 internal import ArgumentParser
 internal import CozStudy

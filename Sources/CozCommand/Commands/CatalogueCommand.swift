@@ -1,4 +1,4 @@
-// `cozdb catalogue`: what the fields of Cozie data are.
+// `cozdb catalogue`: the known fields of Cozie data.
 
 internal import ArgumentParser
 internal import CozDB
@@ -122,7 +122,7 @@ struct CatalogueCommand: ParsableCommand {
             ]
             for (index, cell) in cells.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                // An empty cell says that there is nothing, as null does in an answer.
+                // An empty cell stands for a missing value, as null does in an answer.
                 if !cell.isEmpty { CSVFormat.append(cell, to: &bytes) }
             }
         }

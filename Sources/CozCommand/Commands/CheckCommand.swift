@@ -1,4 +1,4 @@
-// `cozdb check`: reads every byte and says what is damaged and lost.
+// `cozdb check`: reads every byte and reports damage and what it lost.
 
 internal import ArgumentParser
 internal import CozDB

@@ -1,4 +1,4 @@
-// Options that several subcommands share.
+// Options that several subcommands share, and helpers to open databases.
 
 internal import ArgumentParser
 internal import CozDB
@@ -16,7 +16,7 @@ struct DatabaseOption: ParsableArguments {
     }
 }
 
-/// Who may read what a command makes.
+/// Who may read the files that a command creates.
 struct FileAccessOption: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -29,7 +29,6 @@ struct FileAccessOption: ParsableArguments {
     var access: DatabaseOptions.FileAccess { groupReadable ? .groupReadable : .ownerOnly }
 }
 
-/// How long a command waits for its turn to write.
 struct WaitOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -47,7 +46,7 @@ struct WaitOption: ParsableArguments {
     var lock: LockWait { LockWait(seconds: wait) }
 }
 
-/// What CSV for spreadsheets needs.
+/// The option for CSV that is opened in spreadsheets.
 struct SafeCellsOption: ParsableArguments {
     @Flag(
         help: """
@@ -56,12 +55,11 @@ struct SafeCellsOption: ParsableArguments {
             """)
     var safeCells = false
 
-    /// - Throws: `ValidationError` where nothing would come of it.
+    /// - Throws: `ValidationError` if the output is not CSV.
     func check(isCSV: Bool) throws {
         if safeCells, !isCSV { throw ValidationError("--safe-cells belongs to --format csv") }
     }
 
-    /// Whether CSV is marked.
     var style: CSVStyle { safeCells ? .marksFormulas : .plain }
 }
 
@@ -70,12 +68,13 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension Database {
-    /// Opens for changes, hands over, and closes: flushed and sealed also when `body` failed.
+    /// Opens a database for writing, calls `body`, and closes the database. The close flushes and
+    /// seals the database even if `body` throws.
     ///
     /// - Parameters:
-    ///   - creates: whether an absent or empty directory becomes a database.
-    ///   - access: who may read a database that is made.
-    ///   - wait: for another writer's end.
+    ///   - creates: Whether to create a database in a missing or empty directory.
+    ///   - access: Who may read a database that is created.
+    ///   - wait: How long to wait for another writer.
     static func withWriter<Result>(
         _ path: String, creates: Bool, access: DatabaseOptions.FileAccess = .ownerOnly,
         _ wait: LockWait, _ body: (Database) throws(DatabaseError) -> Result
@@ -86,8 +85,8 @@ extension Database {
         return result
     }
 
-    /// The same where there is something left to say of what was done: the failure is that of
-    /// closing.
+    /// Like `withWriter`, but returns an error of the close instead of throwing it, so that the
+    /// caller can still report what `body` did.
     static func withClosedWriter<Result>(
         _ path: String, creates: Bool, access: DatabaseOptions.FileAccess, _ wait: LockWait,
         _ body: (Database) throws(DatabaseError) -> Result
@@ -101,7 +100,7 @@ extension Database {
         do {
             result = try body(database)
         } catch {
-            // The first error is the one to report; closing may fail for the same reason.
+            // Report the first error; the close may fail for the same reason.
             try? database.close()
             throw error
         }
@@ -130,9 +129,10 @@ extension Database {
 }
 
 extension DatabaseSnapshot {
-    /// The experiment of this name, or without a name the only one there is.
+    /// Returns `name`, or the only experiment of the database if `name` is nil.
     ///
-    /// - Throws: without a name `notFound` where there is none, `usage` where there are several.
+    /// - Throws: Without a name, `notFound` if there is no experiment and `usage` if there are
+    ///   several.
     func experiment(_ name: String?) throws(DatabaseError) -> String {
         if let name { return name }
         let names = schemas.map(\.name)
@@ -145,7 +145,7 @@ extension DatabaseSnapshot {
 }
 
 extension DatabaseError {
-    /// What Ctrl-C turns into.
+    /// The error that Ctrl-C causes.
     static let interrupted = DatabaseError(
         .cancelled, "interrupted; what was committed stays, the rest was not stored")
 
@@ -155,7 +155,7 @@ extension DatabaseError {
 }
 
 extension Identity {
-    /// As `--identity` takes it.
+    /// The identity in the terms of `--identity`, for reports.
     var text: String {
         switch self {
         case .participant(let tag): "participant (tag \(tag))"
@@ -166,6 +166,6 @@ extension Identity {
 }
 
 extension Timestamp {
-    /// RFC 3339 in UTC, nine fraction digits.
+    /// RFC 3339 in UTC with nine fraction digits.
     var fullText: String { TimeText(style: .full).text(nanoseconds) }
 }

@@ -1,4 +1,4 @@
-// `cozdb export`: rows into files that other programs, or an import, read.
+// `cozdb export`: writes rows to files for other programs or for another import.
 
 internal import ArgumentParser
 internal import CozDB
@@ -129,7 +129,7 @@ struct ExportCommand: ParsableCommand {
                 }
             } catch {
                 file.abandon()
-                // Nobody reads the rest.
+                // The reader of the output is gone: drop the rest.
                 if file.output.isClosed { return notes }
                 throw error
             }
@@ -178,7 +178,7 @@ struct ExportCommand: ParsableCommand {
         notes.add(format.losses, self.format.rawValue)
     }
 
-    /// The experiments asked for, in that order; else all that may be meant.
+    /// The experiments named by `--experiment`, in that order; all experiments if none is named.
     private func chosen(
         _ schemas: [ExperimentSchema]
     ) throws(DatabaseError) -> [ExperimentSchema] {

@@ -1,4 +1,4 @@
-// `cozdb forget`: participants out of every file of the database, and kept out.
+// `cozdb forget`: removes participants from all files of a database and refuses their data later.
 
 internal import ArgumentParser
 internal import CozDB

@@ -1,4 +1,4 @@
-// `cozdb import`: files into a database.
+// `cozdb import`: imports files into a database.
 
 internal import ArgumentParser
 internal import CozDB
@@ -101,13 +101,14 @@ struct ImportCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Nothing is created for files that are not there.
+        // Do not create a database if an input file is missing.
         for file in files { try ImportCommand.checkReadable(file) }
         var summary = ImportSummary(path: database.path)
         summary.asksForRenames = !renaming.words.isEmpty
         let display = SharedProgress(progress)
         defer { display.end() }
-        // Opened first: nobody else is kept out while a pipe has nothing to give.
+        // Open the inputs before the database: while a pipe has no data yet, other writers are not
+        // locked out.
         let options = importOptions(display)
         let inputs = try ImportInputs(files, options: options)
         var start = ContinuousClock.now
@@ -120,19 +121,21 @@ struct ImportCommand: ParsableCommand {
             display.merging()
             return (database, try database.schemas())
         }
-        // Closing merges segments: that is part of the work, and it finds rows that met.
+        // The close merges segments. Its time counts, and it finds further values for the same
+        // cells.
         summary.report.seconds = (ContinuousClock.now - start) / .seconds(1)
         summary.end(written.0, schemas: written.1)
         display.end()
         let output = OutputWriter()
         output.append(summary.text)
         try output.flush()
-        // The summary is true all the same: all of it is durable.
+        // Throw only after the summary: what it reports is durable.
         if let failure { throw failure }
         if summary.report.hasRefusals { throw ExitStatus.partlyRefused.exitCode }
     }
 
-    /// The formats with the options given for them. `auto` asks them in the order of the cases.
+    /// Each format with its options. `auto` tries the formats in the order of
+    /// `ImportFormat.allCases`.
     private var formats: [ImportFormat: InputFormat] {
         [
             .cozieJSON: .cozieJSON(payloads.payload), .influxJSON: .influxJSON, .ndjson: .ndjson,
@@ -164,7 +167,7 @@ struct ImportCommand: ParsableCommand {
 
     private static func checkReadable(_ path: String) throws(DatabaseError) {
         if path == "-" { return try InputReader.checkStandardInput() }
-        // The path ends with a zero byte during the call.
+        // Sound: the path is null-terminated during the call.
         let status = unsafe path.withCString { unsafe access($0, R_OK) }
         guard status != 0 else { return }
         throw DatabaseError(

@@ -2,8 +2,8 @@
 
 internal import ArgumentParser
 
-/// As `--format` takes them. Where none is named, the first of them that recognises a file reads
-/// it; line protocol, the last, recognises nothing and takes what is left.
+/// The values of `--format`. For `auto`, the first format that recognizes a file reads it. Line
+/// protocol is last: it reads every file that no other format recognizes.
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case auto
     case cozieJSON = "cozie-json"

@@ -1,19 +1,18 @@
-// What `cozdb import` prints at its end.
+// The summary that `cozdb import` prints at its end.
 
 internal import CozDB
 internal import CozImport
 
-/// What an import did, in words.
 struct ImportSummary {
     var report = ImportReport()
-    /// Whether it says also that nothing was renamed.
+    /// Whether to report that nothing was renamed.
     var asksForRenames = false
     private let path: String
     private var before = Counts()
     private var after = Counts()
     private var schemas: [ExperimentSchema] = []
 
-    /// What a database holds, and what became of the values written to it so far.
+    /// The contents of a database, and the counters of its writes so far.
     private struct Counts {
         var rows = 0
         var values = 0
@@ -24,13 +23,13 @@ struct ImportSummary {
         self.path = path
     }
 
-    // What cannot be counted does not stop an import.
+    // Errors of counting do not fail an import.
 
     mutating func begin(_ database: Database) {
         before = ImportSummary.count(database) ?? before
     }
 
-    /// - Parameter database: closed by now; the counts come from a reader.
+    /// - Parameter database: The closed database; the counts come from a new reader.
     mutating func end(_ database: Database, schemas: [ExperimentSchema]) {
         let counted = try? Database.withReader(path) { ImportSummary.count($0) }
         after = counted.flatMap(\.self) ?? after
@@ -75,8 +74,8 @@ struct ImportSummary {
         return text + remedies
     }
 
-    /// What became of the values. Those that met another one in their cell are told apart as far
-    /// as a flush or a merge compared them; merges compare older ones too, of other imports.
+    /// What became of the values. Values for a cell that already had one are classified only if a
+    /// flush or a merge has compared them. Merges also compare older values, from earlier imports.
     private var upserts: String {
         let inserted = after.values - before.values
         let met = max(0, report.values - inserted)
@@ -94,7 +93,7 @@ struct ImportSummary {
         return text + merges
     }
 
-    /// What InfluxDB would have kept apart.
+    /// Points that InfluxDB would have kept as separate rows.
     private var merges: String {
         guard let merged = report.mergedTagSets else { return "" }
         let identity = ShellText.quoted(merged.identity.text)
@@ -107,7 +106,7 @@ struct ImportSummary {
             """
     }
 
-    /// Files of folders that are of no use to the format.
+    /// Files in folders that the format does not use.
     private var passedOver: String {
         if report.passedOver == 0 { return "" }
         var text = "passed   \(PlainText.counted(report.passedOver, "file")) of another kind\n"
@@ -143,7 +142,7 @@ struct ImportSummary {
         return text
     }
 
-    /// The commands that would take the refused values in.
+    /// The commands that would store the refused values.
     private var remedies: String {
         guard !report.conflicts.isEmpty else { return "" }
         let folder = ShellText.quoted(path)
@@ -158,8 +157,9 @@ struct ImportSummary {
         return text + "  cozdb rejects --db \(folder) replay\n"
     }
 
-    /// Whether a value has no business in its field: the field is declared as numbers or flags, and
-    /// only as text it could take the value. It would be of no use as a measurement any more.
+    /// Whether a value does not belong in its field: the field is declared as a number or boolean,
+    /// and only a change to string could store the value. The field would then be useless as a
+    /// measurement.
     private func isForeign(_ conflict: TypeConflict) -> Bool {
         if conflict.locked == .string { return false }
         if conflict.locked == .integer, conflict.received == .float { return false }
@@ -167,8 +167,8 @@ struct ImportSummary {
         return (schema?.declaration(of: conflict.field)?.type ?? .string) != .string
     }
 
-    /// One change of type for each field: to float where that takes in all its values, else to
-    /// string. A field of strings takes in what it gets as it is.
+    /// One type change per field: to float if that fits all its values, else to string. String
+    /// fields need no change.
     private var statements: [String] {
         var fields: [(place: String, isFloat: Bool)] = []
         for conflict in report.conflicts
@@ -177,7 +177,7 @@ struct ImportSummary {
                 "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
                 + "FIELD \(ImportSummary.identifier(conflict.field)) TYPE "
             let isFloat = conflict.locked == .integer && conflict.received == .float
-            // Names that differ only by Unicode normalisation are equal for Swift.
+            // Compare bytes: for Swift, names that differ only in Unicode normalization are equal.
             if let known = fields.firstIndex(where: { $0.place.utf8.elementsEqual(place.utf8) }) {
                 fields[known].isFloat = fields[known].isFloat && isFloat
             } else {
@@ -187,7 +187,7 @@ struct ImportSummary {
         return fields.map { $0.place + ($0.isFloat ? "float" : "string") }
     }
 
-    /// The name as a statement takes it; in quotes, so that it is no keyword.
+    /// Quotes a name for a statement, so that it is never read as a keyword.
     private static func identifier(_ name: String) -> String {
         var text = "\""
         for scalar in name.unicodeScalars {

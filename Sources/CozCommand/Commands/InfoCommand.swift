@@ -1,4 +1,4 @@
-// `cozdb info`: what a database holds and how large it is.
+// `cozdb info`: shows the contents and the size of a database.
 
 internal import ArgumentParser
 internal import CozDB
@@ -88,6 +88,6 @@ struct InfoCommand: ParsableCommand {
 }
 
 extension TypeRule {
-    /// As `--types` takes it.
+    /// The rule as `--types` accepts it.
     var text: String { self == .strict ? "strict" : "lossless" }
 }

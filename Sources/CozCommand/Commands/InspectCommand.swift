@@ -1,4 +1,4 @@
-// `cozdb inspect`: any database file as text.
+// `cozdb inspect`: prints any database file as text.
 
 internal import ArgumentParser
 internal import CozDB

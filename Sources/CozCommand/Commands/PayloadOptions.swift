@@ -66,9 +66,9 @@ struct PayloadOptions: ParsableArguments {
         }
     }
 
-    /// Checks the options against the format, which only the command knows.
+    /// Checks the options against the format, which is an option of the command.
     func validate(for format: ImportFormat) throws {
-        // Whether a file of unknown format was stored whole should not depend on a guess.
+        // Whether a file is stored atomically must not depend on a guessed format.
         if atomic, format != .cozieJSON {
             throw ValidationError("--atomic needs --format cozie-json")
         }

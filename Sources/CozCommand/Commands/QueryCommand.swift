@@ -1,4 +1,4 @@
-// `cozdb query`: statements in, answers out.
+// `cozdb query`: runs statements and prints their answers.
 
 internal import ArgumentParser
 internal import CozDB

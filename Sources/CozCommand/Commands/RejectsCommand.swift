@@ -1,4 +1,4 @@
-// `cozdb rejects`: what was refused, and a second chance for it.
+// `cozdb rejects`: lists, exports, replays and clears refused lines and values.
 
 internal import ArgumentParser
 internal import CozDB
@@ -131,11 +131,10 @@ struct RejectsCommand: ParsableCommand {
     }
 }
 
-/// Prints entries of the rejects journal.
 struct RejectPrinter {
     private let format: RejectsCommand.Format
     private let output: OutputWriter
-    /// Columns of the terminal; nil where there is none, and nothing has to be cut.
+    /// Width of the terminal; nil if there is none, and cells are not cut.
     private let widthMax = Terminal.columns(STDOUT_FILENO)
     private var table = TextTable(
         [
@@ -171,13 +170,13 @@ struct RejectPrinter {
         output.append(takeText() + table.note(elsewhere: "--format ndjson"))
     }
 
-    /// The reason is the last column and what one looks for, so none is left out.
+    /// The reason is the last column and the most important one, so no column may be dropped.
     private mutating func takeText() -> String {
         if let widthMax { table.fit(widthMax, leavesOut: false) }
         return table.takeText()
     }
 
-    /// What equal lines are shown as.
+    /// The suffix of an entry that stands for several equal lines.
     private static func repeats(_ entry: RejectEntry) -> String {
         if entry.count == 1 { return "" }
         return " (and \(PlainText.grouped(entry.count - 1)) more such lines, to line "
@@ -189,7 +188,7 @@ struct RejectPrinter {
     private static func what(_ refusal: Refusal) -> String {
         switch refusal.subject {
         case .line(let bytes):
-            // One line of a megabyte would make the column as wide for all of them.
+            // Cut long lines: one line of a megabyte would widen the column for all entries.
             let text = String(decoding: bytes.prefix(200), as: UTF8.self)
             return bytes.count > 200 ? text + "…" : text
         case .value(let experiment, _, let time, let field, let value, _):
@@ -222,7 +221,7 @@ struct RejectPrinter {
         return .object(result)
     }
 
-    /// A refused line as it came; a refused value as a point of its own.
+    /// A refused line as received, or a refused value as a point.
     private static func line(_ refusal: Refusal) -> [UInt8] {
         var bytes: [UInt8] = []
         switch refusal.subject {

@@ -1,4 +1,4 @@
-// Options of `import` that give fields and tags other names, and what its summary says of that.
+// Options of `import` that rename fields and tags, and the summary of what was renamed.
 
 internal import ArgumentParser
 internal import CozDB
@@ -41,7 +41,7 @@ struct RenameOptions: ParsableArguments {
         return (String(parts[0]), String(parts[1]))
     }
 
-    /// New names by old ones.
+    /// Maps old names to new names.
     var names: [String: String] {
         var names = words.contains(RenameOptions.table) ? CozieCatalogue.v3.renamesFromV2 : [:]
         for word in words {
@@ -50,7 +50,7 @@ struct RenameOptions: ParsableArguments {
         return names
     }
 
-    /// What was renamed, a line for each name.
+    /// The summary of the renames, one line per name.
     static func text(_ renames: [AppliedRename]) -> String {
         let fields = renames.filter { !$0.isTag }
         let tags = renames.filter(\.isTag)

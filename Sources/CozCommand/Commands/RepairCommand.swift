@@ -1,4 +1,4 @@
-// `cozdb repair`: takes out what cannot be read, keeps everything else.
+// `cozdb repair`: moves damaged files aside and keeps everything else.
 
 internal import ArgumentParser
 internal import CozDB

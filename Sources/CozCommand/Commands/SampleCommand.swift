@@ -1,4 +1,4 @@
-// `cozdb sample`: made-up data, Cozie's as line protocol or Beiwe's as a folder of an export.
+// `cozdb sample`: writes made-up data, either Cozie line protocol or a folder of a Beiwe export.
 
 internal import ArgumentParser
 internal import CozDB

@@ -1,4 +1,4 @@
-// `cozdb schema`: the fields of experiments, with what is stored in them.
+// `cozdb schema`: shows the fields and attributes of experiments and their statistics.
 
 internal import ArgumentParser
 internal import CozDB

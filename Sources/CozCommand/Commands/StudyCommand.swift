@@ -1,4 +1,4 @@
-// `cozdb study`: the questions that coordinators ask of a running study.
+// `cozdb study`: answers the questions that coordinators ask about a running study.
 
 internal import ArgumentParser
 internal import CozDB
@@ -191,7 +191,7 @@ struct StudyCommand: ParsableCommand {
         return options
     }
 
-    /// Whether the first word is no experiment.
+    /// Whether the first argument is a question instead of an experiment.
     private var isQuestionFirst: Bool {
         experiment.map { QuestionName(argument: $0) != nil } ?? false
     }
@@ -201,7 +201,7 @@ struct StudyCommand: ParsableCommand {
             + questions
     }
 
-    /// Each question once, in the order of the report.
+    /// The chosen questions, each once, in the order of the report.
     private var asked: [StudyQuestion] {
         let subjects = self.subjects
         return subjects.isEmpty
@@ -222,7 +222,7 @@ struct StudyCommand: ParsableCommand {
     private func answer(_ study: Study, _ output: OutputWriter) throws(DatabaseError) {
         let style = ReportStyle(
             glyphs: Glyphs.forOutput(isASCII: ascii) { name in
-                // The text lives until the environment is changed, which nobody does.
+                // Sound: the string lives until the environment changes, and nothing changes it.
                 guard let text = unsafe getenv(name) else { return nil }
                 return unsafe String(cString: text)
             },

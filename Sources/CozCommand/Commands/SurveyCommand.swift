@@ -1,4 +1,4 @@
-// `cozdb survey`: watch surveys checked, registered for an experiment, and their answers counted.
+// `cozdb survey`: checks watch surveys, registers them for an experiment, and counts their answers.
 
 internal import ArgumentParser
 internal import CozDB
@@ -82,7 +82,7 @@ struct SurveyCommand: ParsableCommand {
         return checks
     }
 
-    // MARK: The three uses
+    // MARK: Checking, registering, counting
 
     private func check() throws {
         let checks = try checks()
@@ -102,8 +102,8 @@ struct SurveyCommand: ParsableCommand {
         if !isClean { throw ExitStatus.usage.exitCode }
     }
 
-    /// Surveys are registered also for an experiment, and in a database, that is not there yet;
-    /// then it has to be named.
+    /// The experiment to register for. The database and the experiment need not exist yet; in that
+    /// case `--experiment` is required.
     private func registerExperiment(_ path: String) throws(DatabaseError) -> String {
         if let experiment { return experiment }
         return try Database.withReader(path) { database throws(DatabaseError) in

@@ -1,4 +1,4 @@
-// Options of `import` that say what the columns of a table are.
+// Options of `import` that describe the columns of a table.
 
 internal import ArgumentParser
 internal import CozDB
@@ -80,7 +80,7 @@ struct TableImportOptions: ParsableArguments {
         }
     }
 
-    /// Checked by `validate`.
+    /// The options as values. `validate` has checked them.
     var options: TableOptions {
         var options = TableOptions()
         options.experimentColumn = experimentColumn
@@ -97,7 +97,7 @@ struct TableImportOptions: ParsableArguments {
         return options
     }
 
-    /// Names separated by commas; a backslash in front of a comma makes it part of the name.
+    /// Splits lists of names at commas. A backslash before a comma makes it part of the name.
     static func list(_ words: [String]) -> [String] {
         var names: [String] = []
         for word in words {

@@ -1,4 +1,4 @@
-// `cozdb write`: each point of standard input one durable commit, answered on standard output.
+// `cozdb write`: commits each point from standard input and acknowledges it on standard output.
 
 internal import ArgumentParser
 internal import CozDB
@@ -49,12 +49,11 @@ struct WriteCommand: ParsableCommand {
     }
 }
 
-/// Points from standard input to commits, one by one.
 private struct WriteSession: ~Copyable {
     private let database: Database
     private var parser: LineProtocolParser
     private var batch = WriteBatch()
-    /// Whether points without a time get the clock's, each its own.
+    /// Whether each point without a time gets its own time from the clock.
     private let hasClock: Bool
     private let output = OutputWriter()
     private(set) var wasRefused = false
@@ -79,7 +78,7 @@ private struct WriteSession: ~Copyable {
     mutating func run() throws(DatabaseError) {
         var input = InputReader.standardInput
         while true {
-            // The clock may stand still, or be put back.
+            // The clock may stand still or be set back.
             if hasClock { parser.now = max(ClockTime.current, parser.now.next) }
             switch try parser.parse(into: &batch, points: 1) {
             case .batchFull: try commit()
@@ -97,7 +96,7 @@ private struct WriteSession: ~Copyable {
     private mutating func commit() throws(DatabaseError) {
         guard !batch.isEmpty else { return }
         let report = try database.write(batch)
-        // What is told of somebody forgotten does not quote the line.
+        // The refusal of a forgotten participant does not quote the line.
         let refusal =
             report.forgottenPoints > 0
             ? report.examples.first : batch.refusals.first ?? report.examples.first
@@ -123,6 +122,5 @@ private struct WriteSession: ~Copyable {
 }
 
 extension Timestamp {
-    /// A nanosecond later.
     fileprivate var next: Timestamp { Timestamp(nanoseconds: nanoseconds + 1) }
 }

@@ -1,4 +1,4 @@
-// Options of `import` and `write` that say what new experiments are like and how lines are read.
+// Options of `import` and `write` for the settings of new experiments and the reading of lines.
 
 internal import ArgumentParser
 internal import CozDB

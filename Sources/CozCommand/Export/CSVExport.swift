@@ -1,4 +1,4 @@
-// `cozdb export --format csv`: tables that begin with a line of types (docs/import-formats.md).
+// `cozdb export --format csv`: tables with a header line of types (docs/import-formats.md).
 
 internal import CozDB
 internal import CozStudy
@@ -23,7 +23,7 @@ final class CSVExport: ExportFormat {
         hasHeader = false
         prefix = []
         if table.experiment.utf8.first == UInt8(ascii: "#") {
-            // In quotes it is no annotation.
+            // Quotes keep the name from being read as an annotation.
             CSVText.append(quoted: table.experiment.utf8, to: &prefix)
         } else {
             CSVFormat.append(table.experiment, style, to: &prefix)
@@ -94,11 +94,11 @@ final class CSVExport: ExportFormat {
     }
 }
 
-/// Cells of texts that are not Strings.
+/// Writes CSV cells from bytes that are not in a String.
 enum CSVText {
     private static let quote = UInt8(ascii: "\"")
 
-    /// As `CSVFormat.append` does.
+    /// Like `CSVFormat.append`, but also quotes text that starts or ends with a tab.
     static func append(_ text: Span<UInt8>, _ style: CSVStyle, to bytes: inout [UInt8]) {
         if style == .marksFormulas, let marked = FormulaText.marked(text) {
             append(marked.span, to: &bytes)

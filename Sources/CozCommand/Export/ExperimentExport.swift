@@ -1,17 +1,17 @@
-// One experiment to a format that imports again: the statement for its rows, under their own names.
+// Exports one experiment in a format that can be imported again, under the names that are stored.
 
 internal import CozDB
 internal import CozStudy
 
 struct ExperimentExport {
     let snapshot: DatabaseSnapshot
-    /// What is wanted; zone and empty columns mean nothing here.
+    /// The selection of rows and columns. Its zone and its empty columns do not apply here.
     let request: ResearcherRequest
     let schema: ExperimentSchema
-    /// Whether the format passes over columns that a batch has no value of.
+    /// Whether the format skips columns that have no value in a batch.
     let cutsBatchesByValues: Bool
 
-    /// Writes the rows; their number.
+    /// Writes the rows and returns their number.
     ///
     /// - Throws: `usage` for a column that the experiment does not have.
     func write(
@@ -26,7 +26,7 @@ struct ExperimentExport {
         return sink.rows
     }
 
-    /// The command that makes an experiment like this one again; nil where it needs no options.
+    /// The import options that recreate the experiment; nil if the defaults do.
     var importOptions: String? {
         var words: [String] = []
         switch schema.identity {
@@ -55,7 +55,7 @@ struct ExperimentExport {
         return fields
     }
 
-    /// All tags that rows have: those of the identity and the others.
+    /// All tags of the rows, whether they belong to the identity or not.
     private func tags(noting notes: inout ExportNotes) throws(DatabaseError) -> [String] {
         let answer = try snapshot.query(
             "SHOW TAG KEYS FROM \(QueryText.name(schema.name))", options: options)
@@ -77,7 +77,7 @@ struct ExperimentExport {
     private var options: QueryOptions {
         var options = QueryOptions(now: request.now)
         options.cutsBatchesByValues = cutsBatchesByValues
-        // A condition on a tag that no point has is one that no point fulfils.
+        // A condition on a tag that no point has matches no rows.
         options.influxCompatible = true
         options.redactsSecrets = request.redactsSecrets
         options.isCancelled = { Signals.isInterrupted }

@@ -1,16 +1,15 @@
-// Where an export goes: standard output, or a file that is there as a whole or not at all.
+// The target of an export: standard output, or a file that is written completely or not at all.
 
 internal import CozDB
 internal import Glibc
 
-/// The output of `cozdb export`.
 struct ExportFile {
     let output: OutputWriter
     private let path: String?
     private let temporary: String?
 
-    /// Refuses a file in the folder of the database or below, by whatever name: there it would
-    /// take the place of one of the database's own, now or later.
+    /// Refuses a path inside the directory of the database, even through links: the export could
+    /// overwrite a file of the database, now or later.
     ///
     /// - Throws: `usage`.
     static func check(_ path: String, apartFrom database: String) throws(DatabaseError) {
@@ -31,8 +30,8 @@ struct ExportFile {
         }
     }
 
-    /// - Parameter path: nil is standard output.
-    /// - Throws: `notFound` and `io` for a file that cannot be made; `cancelled` after Ctrl-C.
+    /// - Parameter path: Path of the file; nil for standard output.
+    /// - Throws: `notFound` or `io` if the file cannot be created; `cancelled` after Ctrl-C.
     init(_ path: String?) throws(DatabaseError) {
         guard let path else {
             (self.path, temporary) = (nil, nil)
@@ -40,10 +39,10 @@ struct ExportFile {
             return
         }
         var status = stat()
-        // Sound: fills in a local value; the path ends with a zero byte during the call.
+        // Sound: fills in a local value; the path is null-terminated during the call.
         let isThere = unsafe stat(path, &status) == 0
-        // A device or a pipe is written to; it cannot be replaced. What the system names for its
-        // own open files looks like one of them.
+        // Devices and pipes are written to in place; they cannot be replaced. Links in /dev and
+        // /proc to open files look like regular files but are treated alike.
         let isSystems = ["/dev/", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
         let isReplaced = !isSystems && (!isThere || status.st_mode & S_IFMT == S_IFREG)
         let (descriptor, target) =
@@ -56,7 +55,7 @@ struct ExportFile {
                 code == ENOENT || code == ENOTDIR ? .notFound : .io,
                 "cannot be made: \(SystemMessage.text(code))", file: target)
         }
-        // Sound: as above. A file that came there meanwhile is not what was looked at.
+        // Sound: as above. A regular file here has replaced the device since the check.
         let isFile =
             unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
         if !isReplaced, !isSystems, isFile {
@@ -68,7 +67,7 @@ struct ExportFile {
         output = OutputWriter(descriptor: descriptor, name: target)
     }
 
-    /// Writes the rest and puts the file in its place.
+    /// Writes the rest and renames the file to its final name.
     ///
     /// - Throws: `io`.
     func finish() throws(DatabaseError) {
@@ -80,7 +79,7 @@ struct ExportFile {
         }
     }
 
-    /// Takes back a file that will not be finished.
+    /// Removes the unfinished file.
     func abandon() {
         if let temporary { _ = unsafe unlink(temporary) }
     }

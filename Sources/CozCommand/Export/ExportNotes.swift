@@ -1,5 +1,5 @@
-// What an export tells people on standard error: why there are no rows, what a file does not hold,
-// and how an import makes the same again.
+// The notes of an export on standard error: why it has no rows, what the file does not contain, and
+// which options an import of it needs.
 
 internal import CozDB
 internal import CozStudy
@@ -10,18 +10,18 @@ struct ExportNotes {
     private var empty: [(request: ResearcherRequest, schema: ExperimentSchema)] = []
     private var hasRows = false
 
-    /// An experiment was written.
+    /// Records an experiment that was written.
     mutating func add(_ rows: Int, _ request: ResearcherRequest, _ schema: ExperimentSchema) {
         if rows > 0 { hasRows = true } else { empty.append((request, schema)) }
     }
 
-    /// An experiment that an import with its own defaults would make otherwise.
+    /// Records the options for an experiment that a default import would not recreate.
     mutating func add(_ importOptions: String, of schema: ExperimentSchema) {
         lines.append(
             "experiment \"\(schema.name)\": import it again with \(importOptions)")
     }
 
-    /// A field that no file can hold, because its name is that of the times there.
+    /// Records a field named `time`: in files this is the name of the time column.
     mutating func addTime(of schema: ExperimentSchema, _ request: ResearcherRequest) {
         let columns = request.columns
         guard schema.field(ExportTable.timeName) != nil,
@@ -30,7 +30,7 @@ struct ExportNotes {
         addTime("field", of: schema)
     }
 
-    /// - Parameter kind: of the column that has the name of the times.
+    /// - Parameter kind: The kind of the column named `time`: field or tag.
     mutating func addTime(_ kind: String, of schema: ExperimentSchema) {
         hasLosses = true
         lines.append(
@@ -45,7 +45,7 @@ struct ExportNotes {
         lines.append(note)
     }
 
-    /// Nobody can tell an empty answer from a mistyped name, so it is said.
+    /// Explains why there are no rows: an empty answer looks like a mistyped name.
     mutating func explain(_ snapshot: DatabaseSnapshot) throws(DatabaseError) {
         if hasRows { return }
         for (request, schema) in empty {

@@ -1,11 +1,10 @@
-// The rows of one experiment on their way into a file: which columns they have, and what a format
-// does with them.
+// The columns of an exported experiment, and the protocol that export formats implement.
 
 internal import CozDB
 
-/// The columns of an experiment, under their own names: tags, then fields, in byte order each.
+/// The columns of an experiment under their stored names: tags, then fields, each in byte order.
 struct ExportTable {
-    /// What the times are called, in files as in statements; no other column can be.
+    /// The name of the time column in files and statements. No other column can have it.
     static let timeName = "time"
 
     struct Field {
@@ -18,16 +17,16 @@ struct ExportTable {
     var fields: [Field]
 }
 
-/// Writes tables so that importing the file makes the same rows again.
+/// Writes tables in a form that can be imported as the same rows.
 protocol ExportFormat: AnyObject {
-    /// What it could not write so far.
+    /// What the format could not represent so far.
     var losses: FormatLosses { get }
     func begin(_ table: ExportTable)
-    /// - Parameter batch: times, then the tags and fields of the table.
+    /// - Parameter batch: The times, then the tags and fields of the table.
     func rows(_ batch: ResultBatch)
 }
 
-/// Hands the answer of a table's statement to a format.
+/// Passes the answer to a table's statement on to a format.
 struct ExportSink: QueryResultSink {
     private let format: any ExportFormat
     private let output: OutputWriter
@@ -42,7 +41,7 @@ struct ExportSink: QueryResultSink {
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {}
 
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
-        // Nobody is left to read the rest.
+        // The reader of the output is gone.
         if output.isClosed { throw FormatSink.readerLeft }
         rows += batch.count
         format.rows(batch)
@@ -53,13 +52,13 @@ struct ExportSink: QueryResultSink {
 }
 
 extension ResultVector {
-    /// A float that is neither NaN nor infinite; nil for null and every other value.
+    /// Whether the value is NaN or infinite, which no export format can represent.
     func isUnspeakable(_ row: Int) -> Bool {
         type == .float && !Double(bitPattern: bits(row)).isFinite
     }
 }
 
-/// Sends bytes on in large pieces.
+/// Collects bytes and passes them on in large pieces.
 struct ExportBuffer {
     private static let pieceSizeBytes = 1 << 16
 

@@ -1,4 +1,4 @@
-// `cozdb export --format ndjson`: an object a line that says by where a value stands whether it is
+// `cozdb export --format ndjson`: one object per line. The position of a value tells whether it is
 // a tag, an integer or another field (docs/import-formats.md).
 
 internal import CozDB
@@ -8,7 +8,7 @@ final class JSONExport: ExportFormat {
     private var buffer: ExportBuffer
     private let time = TimeText(style: .full)
     private var table = ExportTable(experiment: "", tags: [], fields: [])
-    /// What a line begins with, and the names with their colons.
+    /// The start of each line, and the names followed by colons.
     private var prefix: [UInt8] = []
     private var tagKeys: [[UInt8]] = []
     private var fieldKeys: [[UInt8]] = []
@@ -35,7 +35,7 @@ final class JSONExport: ExportFormat {
 
     func rows(_ batch: ResultBatch) {
         var buffer = buffer
-        // Of very many columns few have values in a batch.
+        // If there are very many columns, a batch has values in few of them.
         let present = table.fields.indices.filter {
             batch.columns[$0 + 1 + table.tags.count].type != nil
         }
@@ -95,7 +95,7 @@ final class JSONExport: ExportFormat {
         }
     }
 
-    /// A whole number that would be read as an integer, and not be the same then, gets a point.
+    /// Adds ".0" to a whole number that would change if it were read as an integer.
     private func append(float value: Double, _ bytes: inout [UInt8]) {
         let start = bytes.count
         NumberText.append(value, to: &bytes)

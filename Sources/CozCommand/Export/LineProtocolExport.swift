@@ -1,4 +1,4 @@
-// `cozdb export --format lp`: line protocol that CozDB and InfluxDB read again
+// `cozdb export --format lp`: line protocol that CozDB and InfluxDB can import
 // (docs/line-protocol.md).
 
 internal import CozDB
@@ -8,11 +8,11 @@ final class LineProtocolExport: ExportFormat {
     private var buffer: ExportBuffer
     private var table = ExportTable(experiment: "", tags: [], fields: [])
     private var prefix: [UInt8] = []
-    /// `,name=` of tags, `name=` of fields; nil where line protocol has no way to write the name.
+    /// `,name=` of tags and `name=` of fields; nil if line protocol cannot represent the name.
     private var tagKeys: [[UInt8]?] = []
     private var fieldKeys: [[UInt8]?] = []
     private var isWritable = true
-    /// Indices of the fields that the batch has values of.
+    /// Indices of the fields that have values in the batch.
     private var present: [Int] = []
 
     init(_ output: OutputWriter) {
@@ -42,7 +42,7 @@ final class LineProtocolExport: ExportFormat {
                 points: batch.count, LineProtocolText.loss(experiment: table.experiment))
             return
         }
-        // Of very many columns a batch has values of few.
+        // If there are very many columns, a batch has values in few of them.
         present = table.fields.indices.filter {
             batch.columns[$0 + 1 + table.tags.count].type != nil
         }
@@ -64,7 +64,8 @@ final class LineProtocolExport: ExportFormat {
         self.buffer = buffer
     }
 
-    /// False where the row would become another one.
+    /// Returns false if line protocol cannot represent a tag: without it the row would be another
+    /// row.
     private func appendTags(_ batch: ResultBatch, _ row: Int, _ bytes: inout [UInt8]) -> Bool {
         for index in table.tags.indices where !batch.columns[index + 1].isNull(row) {
             let value = batch.columns[index + 1].text(row)
@@ -79,7 +80,7 @@ final class LineProtocolExport: ExportFormat {
         return true
     }
 
-    /// False where no field is left.
+    /// Returns false if no field is left.
     private func appendFields(_ batch: ResultBatch, _ row: Int, _ bytes: inout [UInt8]) -> Bool {
         var separator = UInt8(ascii: " ")
         for index in present {

@@ -1,12 +1,12 @@
-// `--format csv`: RFC 4180 with line feeds; null is an empty cell, the empty string is "".
+// `--format csv`: RFC 4180 with LF line ends. Null is an empty cell, the empty string is "".
 
 internal import CozDB
 internal import CozStudy
 
-/// What becomes of texts that a spreadsheet would compute.
+/// How to write text that a spreadsheet would run as a formula.
 enum CSVStyle {
     case plain
-    /// They get an apostrophe in front.
+    /// Puts an apostrophe in front of the text.
     case marksFormulas
 }
 
@@ -17,7 +17,7 @@ final class CSVFormat: ResultFormat {
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
     private var prefix: [UInt8] = []
-    /// The titles printed for this statement: series with the same ones share a header.
+    /// The header printed for this statement. Series with equal titles share a header.
     private var titles: [String]?
 
     init(_ output: OutputWriter, _ time: TimeText, _ style: CSVStyle = .plain) {
@@ -79,7 +79,7 @@ final class CSVFormat: ResultFormat {
     func endStatement(error: String?) {}
     func end() {}
 
-    /// Quoted where a reader would split or trim it, or take it for null.
+    /// Appends a cell. Quotes it if a reader would otherwise split or trim it, or take it for null.
     static func append(_ text: String, _ style: CSVStyle = .plain, to bytes: inout [UInt8]) {
         let utf8 = (style == .plain ? text : FormulaText.marked(text)).utf8
         let needsQuotes =

@@ -1,13 +1,13 @@
-// Fields of the catalogue as text for people: a table of many, all that is known of one.
+// Catalogue fields as text for people: a table of several fields, or all details of one.
 
 internal import CozDB
 internal import CozStudy
 
 enum CatalogueText {
-    /// Columns of the terminal that the meaning of a field should have at least.
+    /// Minimum width of the column `meaning`.
     private static let meaningWidthMin = 24
 
-    /// What stands left of the meaning, in the order in which a narrow terminal has room for it.
+    /// The columns before `meaning`. Narrow terminals show only the first of them.
     private static let columns: [(title: String, cell: @Sendable (CozieField) -> String)] = [
         ("name", { $0.name }),
         ("type", { $0.type?.name ?? "time" }),
@@ -18,7 +18,7 @@ enum CatalogueText {
         ("in Cozie 2", { $0.namesInV2.joined(separator: ", ") }),
     ]
 
-    /// - Parameter widthMax: columns of the terminal; nil where there is none.
+    /// - Parameter widthMax: Width of the terminal; nil if there is none.
     static func table(_ fields: [CozieField], widthMax: Int?) -> String {
         var columns = columns.filter { column in fields.contains { !column.cell($0).isEmpty } }
         var meaningWidth = Int.max
@@ -43,7 +43,7 @@ enum CatalogueText {
         return table.takeText() + legend(fields)
     }
 
-    /// What the stars and words of the column `sent` stand for.
+    /// Explains the values of the column `sent`.
     private static func legend(_ fields: [CozieField]) -> String {
         let rates = CozieField.LoggingRate.allCases.filter { rate in
             fields.contains { $0.rate == rate }
@@ -53,7 +53,7 @@ enum CatalogueText {
             .joined()
     }
 
-    /// - Parameter askedFor: a name that is not the field's own is said to be an old one.
+    /// - Parameter name: The name that the user gave. If it is an old name, the text says so.
     static func details(_ field: CozieField, askedFor name: String?) -> String {
         var text = "\(PlainText.escaped(field.name))\n"
         if let name, (field.namesInV2 + field.formerNames).contains(name), name != field.name {

@@ -1,10 +1,10 @@
-// What is said of a column: by its experiment's declarations, else by the catalogue of Cozie
-// fields.
+// The description of a column: from the declarations of its experiment, otherwise from the
+// catalogue of Cozie fields.
 
 internal import CozDB
 internal import CozStudy
 
-/// Unit, description, question and options of a column; empty where nothing is known.
+/// Unit, description, question and options of a column; empty if unknown.
 struct ColumnText {
     let name: String
     private(set) var unit: String
@@ -26,8 +26,8 @@ struct ColumnText {
         if description.isEmpty { description = field.meaning }
     }
 
-    /// The catalogue's field of this name, where the column can be that: other data has fields
-    /// of such names too.
+    /// The catalogue field of this name, if the column can be that field. Fields of other data may
+    /// have the same name.
     private static func catalogued(_ column: Column, in schema: ExperimentSchema?) -> CozieField? {
         let isCozie = schema?.preset == SchemaPreset.cozieV3.name
         guard let field = CozieCatalogue.v3.field(named: column.name), let type = field.type,
@@ -39,6 +39,5 @@ struct ColumnText {
 }
 
 extension FieldType {
-    /// Whether values are numbers.
     var isNumber: Bool { self == .float || self == .integer }
 }

@@ -1,12 +1,12 @@
-// Numbers and pieces of text written one behind the other into memory that has room for them: what
-// an answer of many thousand cells spends its time with. Eight digits at a time, without a String.
+// Writes numbers and text into preallocated memory, eight digits at a time and without Strings.
+// Answers of many thousand cells spend most of their time here.
 
-/// Where the next byte goes.
+/// A write cursor into preallocated memory.
 ///
-/// Whoever makes one sees to the room: for each number `numberSizeBytesMax`, for each piece its
-/// size, and `slackBytes` behind the last, since digits are stored eight at a time.
+/// The caller reserves the memory: `numberSizeBytesMax` for each number, the size of each piece of
+/// text, and `slackBytes` at the end, because digits are stored eight at a time.
 @safe struct DigitWriter {
-    /// A sign, 20 digits and a point, or a zero and its point.
+    /// A sign, 20 digits and a point; or a sign, a zero, a point and 18 digits.
     static let numberSizeBytesMax = 24
     static let slackBytes = 8
 
@@ -16,9 +16,10 @@
         unsafe next = unsafe start
     }
 
-    /// - Parameter piece: bytes of `source`, which has that many.
+    /// - Parameter piece: The range of bytes in `source` to copy.
     mutating func put(_ source: UnsafePointer<UInt8>, _ piece: Range<Int>) {
-        // Sound: see the type; most pieces are a comma, for which a call would cost more.
+        // Sound: see the type. Most pieces are a single comma; a call would cost more than the
+        // store.
         if piece.count == 1 {
             unsafe next.storeBytes(of: source[piece.lowerBound], as: UInt8.self)
         } else {
@@ -32,7 +33,7 @@
         put(value.magnitude)
     }
 
-    /// `digits` with the point in front of the last so many: 1250 with 3 is 1.250.
+    /// Writes `digits` with a decimal point before the last `places` digits: 1250 with 3 is 1.250.
     ///
     /// - Parameter places: 0 to 18.
     mutating func put(_ digits: Int64, places: Int) {
@@ -62,7 +63,8 @@
     private mutating func put(_ magnitude: UInt64) {
         guard magnitude >= 100_000_000 else {
             let digits = DigitWriter.eightDigits(magnitude)
-            // Zeros in front are the lowest bytes that are 0; of 0 the last byte stays.
+            // Leading zeros are the lowest zero bytes. Keep the last byte, so that 0 prints a
+            // digit.
             let zeros = min(digits.trailingZeroBitCount, 56) & ~7
             put(word: (digits &+ DigitWriter.asciiZeros) &>> UInt64(zeros), size: 8 - zeros / 8)
             return
@@ -72,7 +74,7 @@
         put(word: DigitWriter.eightDigits(low) &+ DigitWriter.asciiZeros, size: 8)
     }
 
-    /// The last so many digits, 1 to 8, with their zeros in front.
+    /// Writes the last 1 to 8 digits, with leading zeros.
     private mutating func putLast(_ count: Int, of magnitude: UInt64) {
         let digits = DigitWriter.eightDigits(magnitude) &+ DigitWriter.asciiZeros
         put(word: digits &>> UInt64(64 - 8 * count), size: count)
@@ -85,8 +87,9 @@
 
     private static let asciiZeros: UInt64 = 0x3030_3030_3030_3030
 
-    /// A number below 10^8 as eight digits, a byte each, the highest digit in the lowest byte:
-    /// halves of four, then of two digits, then digits, each step for all halves at once.
+    /// Spreads a number below 10^8 over eight bytes, one digit each, the highest digit in the
+    /// lowest byte. It splits into halves of four, two and one digits; each step handles all parts
+    /// at once.
     private static func eightDigits(_ value: UInt64) -> UInt64 {
         let (high, low) = value.quotientAndRemainder(dividingBy: 10_000)
         let fours = high | low << 32

@@ -1,6 +1,6 @@
-// What answers and exports leave out, because their format cannot say it.
+// What an answer or export leaves out because its format cannot represent it.
 
-/// What a format has no way to say, counted so that nobody takes a file for the whole.
+/// Counts the values and rows that a format cannot represent, so that users know what is missing.
 struct FormatLosses {
     private(set) var values = 0
     private(set) var points = 0
@@ -16,9 +16,9 @@ struct FormatLosses {
         points += count
     }
 
-    /// What people are told, or nil where everything was written.
+    /// Returns the note for users; nil if nothing was left out.
     ///
-    /// - Parameter others: formats that can.
+    /// - Parameter others: The formats that can represent the rest.
     func note(_ format: String, others: String? = nil) -> String? {
         if values + points == 0 { return nil }
         let advice = others.map { "; \($0) can write any name" } ?? ""

@@ -1,30 +1,28 @@
-// From the query engine's typed columns to the cells of an output format.
+// Passes the typed columns of the query engine to an output format.
 
 internal import CozDB
 
-/// Feeds a format with an answer, and remembers what went wrong and how long formatting took.
+/// Passes an answer to a format. It also records the first error and the time spent on formatting.
 struct FormatSink: QueryResultSink {
     private let format: any ResultFormat
     private let output: OutputWriter
     private let schemas: [ExperimentSchema]
     private let needsIdentity: Bool
     private var isInSeries = false
-    /// The experiment of the statement's first series.
     private var firstName: String?
     private var header = ResultHeader()
     private var isTime: [Bool] = []
-    /// Those of the series begun last.
+    /// The columns of the current series.
     private var seriesColumns: [ResultColumn] = []
-    /// Statements begun so far.
     private(set) var statements = 0
-    /// The first statement that failed decides the exit status.
+    /// The error of the first failed statement, which decides the exit status.
     private(set) var firstError: DatabaseError?
-    /// Time spent in the format, writing included.
+    /// Time spent in the format, including writing.
     private(set) var formatting = Duration.zero
 
     /// - Parameters:
-    ///   - schemas: of all experiments; they tell tags from fields.
-    ///   - needsIdentity: whether rows without their identity tags are useless (line protocol).
+    ///   - schemas: The schemas of all experiments, which tell tags from fields.
+    ///   - needsIdentity: Whether rows need their identity tags (line protocol).
     init(
         _ format: any ResultFormat, _ output: OutputWriter, schemas: [ExperimentSchema],
         needsIdentity: Bool
@@ -45,13 +43,13 @@ struct FormatSink: QueryResultSink {
         let columns = header.columns
         header = ResultHeader()
         header.name = series.name
-        // Answers of SHOW, which have no time, list several experiments as a rule; those of
-        // SELECT only where FROM names several.
+        // Answers of SHOW have no time and usually list several experiments. Answers of SELECT do
+        // so only if FROM names several.
         let isTimed = series.columns.first?.isTime == true
         if firstName == nil { firstName = series.name }
         header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
         header.tags = series.tags
-        // The series of a statement share their columns, and the formats what they make of them.
+        // Usually all series of a statement have equal columns: convert them once.
         if series.columns == seriesColumns {
             header.columns = columns
         } else {
@@ -77,7 +75,7 @@ struct FormatSink: QueryResultSink {
         return .init(title: column.name, kind: .field(column.type), source: nil)
     }
 
-    /// Rows that lost their identity would be merged when they are imported again.
+    /// Rows without their identity tags would be merged by an import.
     private func checkIdentity(_ schema: ExperimentSchema?) throws(DatabaseError) {
         guard let schema else {
             throw DatabaseError(
@@ -96,7 +94,7 @@ struct FormatSink: QueryResultSink {
     }
 
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
-        // Nobody is left to read the rest.
+        // The reader of the output is gone.
         if output.isClosed { throw FormatSink.readerLeft }
         let start = ContinuousClock.now
         format.rows(batch, isTime: isTime)
@@ -108,19 +106,19 @@ struct FormatSink: QueryResultSink {
         format.endSeries()
     }
 
-    /// A statement that fails in the middle of a series ends there.
+    /// An error in the middle of a series ends the series.
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
         if isInSeries { try endSeries() }
         if firstError == nil { firstError = error }
         format.endStatement(error: error?.message)
     }
 
-    /// Ends a query whose answer nobody reads any more; not an error of the command.
+    /// Stops a query whose output has no reader. It is not an error of the command.
     static let readerLeft = DatabaseError(.cancelled, "standard output was closed")
 }
 
 extension ExperimentSchema {
-    /// Tags that every row has; none where all tags are the identity.
+    /// The tags that every row has; empty if all tags are the identity.
     fileprivate var identityTags: [String] {
         switch identity {
         case .participant(let tag): [tag]

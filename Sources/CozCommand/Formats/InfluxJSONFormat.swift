@@ -1,5 +1,5 @@
-// `--format influx-json`: the body of InfluxDB 1.x's answer to /query, byte for byte where the
-// order of keys allows it.
+// `--format influx-json`: the response body of InfluxDB 1.x for /query, byte for byte except for
+// the order of some keys.
 
 internal import CozDB
 
@@ -8,7 +8,7 @@ final class InfluxJSONFormat: ResultFormat {
     private let time: TimeText
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
-    /// Columns of the series begun last, and the text that they make.
+    /// The columns of the current series, and their JSON text.
     private var columns: [ResultHeader.Column] = []
     private var titles: [UInt8] = []
     private var statements = 0
@@ -36,7 +36,7 @@ final class InfluxJSONFormat: ResultFormat {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Series are short as a rule.
+    /// Collect small series: most series are short.
     private func sendIfLong() {
         if bytes.count >= JSONRow.pieceSizeBytes { send() }
     }
@@ -52,7 +52,7 @@ final class InfluxJSONFormat: ResultFormat {
     func beginSeries(_ header: ResultHeader) {
         self.header = header
         rows = 0
-        // Local: what a class stores is checked for exclusive access at every piece.
+        // A local array, because every access to a stored property of a class checks exclusivity.
         var bytes: [UInt8] = []
         swap(&bytes, &self.bytes)
         bytes.append(contentsOf: (series == 0 ? ",\"series\":[{" : ",{").utf8)
@@ -97,7 +97,7 @@ final class InfluxJSONFormat: ResultFormat {
     }
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
-        // Local ones: what a class stores is checked for exclusive access at every byte.
+        // Local copies, because every access to a stored property of a class checks exclusivity.
         var cells = JSONRow()
         swap(&cells, &self.cells)
         cells.load(batch, isTime: isTime, time: time, offset: header.zoneOffset)
@@ -106,7 +106,7 @@ final class InfluxJSONFormat: ResultFormat {
         var row = 0
         while row < batch.count {
             if rows == 0 { bytes.append(contentsOf: ",\"values\":[".utf8) }
-            // No comma before the first.
+            // The first row has no comma before it.
             let next = cells.append(from: row, skipping: rows == 0 ? 1 : 0, to: &bytes)
             rows += next - row
             row = next

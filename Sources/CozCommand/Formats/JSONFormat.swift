@@ -1,4 +1,4 @@
-// `--format json`: an array of objects per statement; `--format ndjson`: an object a line.
+// `--format json`: one array of objects per statement. `--format ndjson`: one object per line.
 
 internal import CozDB
 
@@ -8,7 +8,7 @@ final class JSONFormat: ResultFormat {
     private let isArray: Bool
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
-    /// What every object of a series begins with: name and tags.
+    /// The start of every object of the series: name and tags.
     private var prefix: [UInt8] = []
     private var keys: [[UInt8]] = []
     private var rows = 0
@@ -65,13 +65,13 @@ final class JSONFormat: ResultFormat {
             opening: Array((isArray ? ",\n{" : "{").utf8) + prefix,
             closing: Array((isArray ? "}" : "}\n").utf8), keys: keys)
         cells.load(batch, isTime: isTime, time: time, offset: header.zoneOffset)
-        // A local array: what a class stores is checked for exclusive access at every byte.
+        // A local array, because every access to a stored property of a class checks exclusivity.
         var bytes: [UInt8] = []
         swap(&bytes, &self.bytes)
         var row = 0
         while row < batch.count {
             bytes.removeAll(keepingCapacity: true)
-            // No comma before the first.
+            // The first row has no comma before it.
             let next = cells.append(
                 from: row, skipping: isArray && rows == 0 ? 1 : 0, to: &bytes)
             output.append(bytes)

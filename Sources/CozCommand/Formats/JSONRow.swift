@@ -1,17 +1,17 @@
-// Rows of a batch as JSON values separated by commas, with or without keys. Columns are looked at
-// once per batch, so that a row costs what it has: the many cells that are null are part of a text
-// that all rows share. One is loaded with batch after batch, so that its buffers are made once.
+// Writes the rows of a batch as JSON values separated by commas, with or without keys. Each column
+// is inspected once per batch. The nulls come from a template that all rows share, so a row costs
+// only its values. A JSONRow is reused for many batches, to keep its buffers.
 
 internal import CozDB
 
 struct JSONRow {
-    /// Bytes collected before they are handed on.
+    /// Size of the output at which `append` stops.
     static let pieceSizeBytes = 1 << 15
 
     /// A cell that is not null.
     private struct Cell {
         var column: Int32
-        /// Behind the point; less than 0: the text with the number `bits`.
+        /// Decimal places; if negative, `bits` is the index of a text.
         var places: Int32
         var bits: Int64
     }
@@ -20,23 +20,22 @@ struct JSONRow {
     private let closing: [UInt8]
     private let keys: [[UInt8]]?
     private let likeGo: Bool
-    /// A row of nothing but nulls, with what stands around it, and where the null of each column
-    /// stands in it.
+    /// A row of nulls with its opening and closing, and the range of the null of each column in it.
     private var template: [UInt8] = []
     private var nulls: [Range<Int>] = []
-    /// The cells of all rows, and where those of each row end.
+    /// The cells of all rows, and the end of each row in `cells`.
     private var cells: [Cell] = []
     private var rowEnds: [Int] = []
-    /// Cells that are text, as they are printed, and where each ends.
+    /// The printed text of non-numeric cells, and the end of each text.
     private var texts: [UInt8] = []
     private var textEnds: [Int] = []
-    /// For each row the place of its next cell, while cells are added.
+    /// The index of the next cell of each row, while cells are added.
     private var nextCells: [UInt32] = []
 
     /// - Parameters:
-    ///   - opening: what stands before the cells of each row.
-    ///   - closing: what stands behind them.
-    ///   - keys: quoted, with the colon; nil where cells have none.
+    ///   - opening: The text before the cells of each row.
+    ///   - closing: The text after them.
+    ///   - keys: Quoted keys, each with its colon; nil for values without keys.
     init(
         opening: [UInt8] = [], closing: [UInt8] = [], keys: [[UInt8]]? = nil,
         likeGo: Bool = false
@@ -60,7 +59,7 @@ struct JSONRow {
         template.append(contentsOf: closing)
     }
 
-    /// Takes the rows of a batch in place of those before.
+    /// Replaces the rows by those of a batch.
     mutating func load(
         _ batch: ResultBatch, isTime: [Bool], time: TimeText, offset: ((Int64) -> Int)?
     ) {
@@ -88,9 +87,9 @@ struct JSONRow {
         }
     }
 
-    /// Appends rows until a piece is full; the first row that is left.
+    /// Appends rows until `pieceSizeBytes` is reached, and returns the first row that is left.
     ///
-    /// - Parameter skipped: bytes of the opening that the first of them goes without.
+    /// - Parameter skipped: How many bytes of the opening to skip before the first row.
     func append(from first: Int, skipping skipped: Int, to bytes: inout [UInt8]) -> Int {
         var size = DigitWriter.slackBytes
         var end = first
@@ -110,7 +109,7 @@ struct JSONRow {
         return end
     }
 
-    /// What the cells of a row take at most.
+    /// An upper bound of the size of a row's cells, in bytes.
     private func cellsSizeMax(_ row: Int) -> Int {
         var size = 0
         for index in (row == 0 ? 0 : rowEnds[row - 1])..<rowEnds[row] {
@@ -161,9 +160,9 @@ struct JSONRow {
 
     // MARK: Cells
 
-    /// Makes room for the cells.
+    /// Makes room for the cells of a batch.
     ///
-    /// - Parameter places: becomes the place of the first cell of each row.
+    /// - Parameter places: Receives the index of the first cell of each row.
     private mutating func countCells(_ batch: ResultBatch, _ places: inout [UInt32]) {
         places.removeAll(keepingCapacity: true)
         places.append(contentsOf: repeatElement(0, count: batch.count))
@@ -183,7 +182,7 @@ struct JSONRow {
             count += own
             rowEnds.append(count)
         }
-        // What stands there from before is overwritten.
+        // Old cells need no clearing: they are overwritten.
         let missing = count - cells.count
         if missing > 0 {
             let none = Cell(column: 0, places: 0, bits: 0)
@@ -191,7 +190,7 @@ struct JSONRow {
         }
     }
 
-    /// Puts the values of a column that are there into their rows.
+    /// Adds the non-null values of a column to their rows.
     @inline(__always)
     private mutating func add(
         _ vector: ResultVector, _ column: Int, _ places: inout [UInt32],
@@ -222,7 +221,7 @@ struct JSONRow {
             if let decimal = DecimalText.decimal(number) ?? DecimalText.shortest(number) {
                 return (decimal.places, decimal.digits)
             }
-            // JSON has no word for NaN and the infinities.
+            // JSON cannot represent NaN and infinities.
             if number.isFinite {
                 NumberText.append(number, to: &texts)
             } else {

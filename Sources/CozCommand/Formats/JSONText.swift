@@ -1,4 +1,4 @@
-// JSON text, and numbers as Go's encoding/json prints them, which is what InfluxDB answers with.
+// Writes JSON text. Numbers and escapes can follow Go's encoding/json, which InfluxDB uses.
 
 internal import CozDB
 internal import CozStudy
@@ -6,9 +6,9 @@ internal import CozStudy
 enum JSONText {
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// The string in quotes.
+    /// Appends the string in quotes.
     ///
-    /// - Parameter likeGo: also escapes `<`, `>`, `&`, U+2028 and U+2029, as Go does.
+    /// - Parameter likeGo: Whether to escape `<`, `>`, `&`, U+2028 and U+2029 too, as Go does.
     static func append(_ text: String, likeGo: Bool = false, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         let utf8 = text.utf8
@@ -29,7 +29,7 @@ enum JSONText {
             case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"):
                 if likeGo { appendEscape(UInt16(byte), to: &bytes) } else { bytes.append(byte) }
             case 0xA8, 0xA9:
-                // The last byte of U+2028 and U+2029, which JavaScript takes for line ends.
+                // The last byte of U+2028 and U+2029, which are line terminators in JavaScript.
                 bytes.append(byte)
                 guard likeGo, bytes.suffix(3).starts(with: [0xE2, 0x80]) else { continue }
                 bytes.removeLast(3)
@@ -40,7 +40,7 @@ enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether every byte is printed as it is, whatever stands around it.
+    /// Whether the text is ASCII without bytes that need an escape, with or without Go's rules.
     static func isPlain(_ text: Span<UInt8>) -> Bool {
         var isPlain = true
         for index in text.indices { isPlain = isPlain && JSONText.isPlain(text[index]) }
@@ -81,7 +81,7 @@ enum JSONText {
         case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
         case .value(.boolean(let flag)): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
         case .value(.float(let number)):
-            // JSON has no word for NaN and the infinities.
+            // JSON cannot represent NaN and infinities.
             let text = number.isFinite ? NumberText.text(number) : "null"
             bytes.append(contentsOf: text.utf8)
         }
@@ -99,7 +99,7 @@ extension NumberText {
             bytes.append(contentsOf: text(value).utf8)
             return
         }
-        // In this range Swift's text has no exponent and is Go's.
+        // In this range Swift prints no exponent, and the text is the same as Go's.
         bytes.append(contentsOf: value.description.utf8)
     }
 

@@ -1,4 +1,4 @@
-// A small JSON document in memory: parameters that come in, reports that go out.
+// A small JSON document in memory, for parameters and reports.
 
 internal import CozDB
 internal import CozImport
@@ -10,7 +10,7 @@ indirect enum JSONValue: Equatable {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    /// Keys in the order in which they were written.
+    /// Members in the order in which they were written.
     case object([JSONMember])
 
     struct JSONMember: Equatable {
@@ -33,8 +33,8 @@ indirect enum JSONValue: Equatable {
     /// The document on one line.
     var line: String { text(indent: nil) }
 
-    /// - Parameter indent: blanks before objects and arrays that do not fit on a line, two more
-    ///   with each level; nil keeps everything on one line.
+    /// - Parameter indent: The indentation of objects and arrays that do not fit on a line; it
+    ///   grows by two spaces per level. Nil prints everything on one line.
     func text(indent: Int? = 0) -> String {
         let inner = indent.map { $0 + 2 }
         switch self {
@@ -66,9 +66,9 @@ indirect enum JSONValue: Equatable {
 }
 
 extension JSONValue {
-    /// Reads one JSON document.
+    /// Parses a JSON document.
     ///
-    /// - Throws: `usage` with line and column of what is wrong.
+    /// - Throws: `usage` with the line and column of the error.
     static func read(_ text: String) throws(DatabaseError) -> JSONValue {
         JSONValue(try JSONNode.parse(text))
     }

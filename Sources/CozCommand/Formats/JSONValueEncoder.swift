@@ -1,7 +1,7 @@
-// What a library type encodes, as a document whose members stay in the order of its properties.
+// An Encoder that makes a JSONValue. Members keep the order of the properties.
 
 extension JSONValue {
-    /// - Throws: what the value itself throws.
+    /// - Throws: Errors of the value's own `encode`.
     init(encoding value: some Encodable) throws {
         let encoder = JSONValueEncoder()
         try value.encode(to: encoder)
@@ -9,7 +9,7 @@ extension JSONValue {
     }
 }
 
-/// A value that is being put together.
+/// A JSON value under construction.
 private final class JSONNode {
     private var single = JSONValue.null
     private var members: [(key: String, node: JSONNode)]?

@@ -1,4 +1,4 @@
-// `--format lp`: line protocol that `cozdb import` and InfluxDB read again.
+// `--format lp`: line protocol that `cozdb import` and InfluxDB can read.
 
 internal import CozDB
 internal import CozStudy
@@ -8,7 +8,7 @@ final class LineProtocolFormat: ResultFormat {
     private var header = ResultHeader()
     private var line: [UInt8] = []
     private var fields: [UInt8] = []
-    /// What line protocol has no way to write, which is left out.
+    /// What line protocol cannot represent and is left out.
     private(set) var losses = FormatLosses()
 
     init(_ output: OutputWriter) {
@@ -21,7 +21,7 @@ final class LineProtocolFormat: ResultFormat {
         self.header = header
     }
 
-    /// A row without a value or without a time is no point, and writes nothing.
+    /// Writes a row as a point. Skips rows without a value or a time, which are no points.
     func row(_ cells: [ResultCell]) {
         var tags = header.tags
         var time: Int64?

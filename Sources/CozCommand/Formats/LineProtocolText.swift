@@ -1,18 +1,17 @@
-// What answers and exports have in common when they write line protocol: escapes, and what it has
-// no way to say (docs/line-protocol.md).
+// Line protocol text for answers and exports: escapes, and what the format cannot represent
+// (docs/line-protocol.md).
 
 internal import CozDB
 
-/// Names and values as line protocol writes them.
 enum LineProtocolText {
     // MARK: Names
 
-    /// An experiment: comma and blank are escaped.
+    /// Appends the name of an experiment, with commas and spaces escaped.
     static func append(experiment: String, to bytes: inout [UInt8]) {
         append(experiment, escaping: [UInt8(ascii: ","), UInt8(ascii: " ")], to: &bytes)
     }
 
-    /// A tag name, tag value or field name: `=` as well.
+    /// Appends a tag name, tag value or field name, with commas, spaces and `=` escaped.
     static func append(key: String, to bytes: inout [UInt8]) {
         append(
             key, escaping: [UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "=")], to: &bytes)
@@ -25,21 +24,22 @@ enum LineProtocolText {
         }
     }
 
-    // MARK: What it cannot say
+    // MARK: What line protocol cannot represent
 
-    /// A line must not begin as a comment does, or with what is passed over there.
+    /// Whether the name can begin a line: it must not start a comment, or start with a character
+    /// that readers skip there (tab, NUL or a byte order mark).
     static func canSay(experiment name: String) -> Bool {
         canSay(value: name) && name.utf8.first != UInt8(ascii: "#") && !LineText.isPassedOver(name)
             && !name.utf8.starts(with: "\u{FEFF}".utf8)
     }
 
-    /// The name of a tag or field: `time` is that of the times.
+    /// Whether a tag or field can have the name. `time` is reserved for the times.
     static func canSay(key name: String) -> Bool {
         canSay(value: name) && !name.utf8.elementsEqual("time".utf8)
     }
 
-    /// A line break ends the line, and a backslash at the end would take the meaning from the
-    /// byte behind it.
+    /// Whether the text can be represented. A line break would end the line, and a trailing
+    /// backslash would escape the byte after it.
     static func canSay(value text: String) -> Bool {
         var last: UInt8 = 0
         for byte in text.utf8 {
@@ -67,7 +67,7 @@ enum LineProtocolText {
 
     // MARK: Values
 
-    /// False where line protocol cannot say the value (NaN and the infinities).
+    /// Appends a value. Returns false for NaN and infinities, which line protocol cannot represent.
     static func append(_ value: FieldValue, to bytes: inout [UInt8]) -> Bool {
         switch value {
         case .float(let number):

@@ -1,9 +1,10 @@
-// `--questions`: answers of watch surveys with the questions that were asked.
+// `--questions`: adds the questions of watch surveys to their answers.
 
 internal import CozDB
 
-/// Adds the registered questions to what another format writes: to the titles of CSV, and below
-/// the tables of a statement, where also the options stand and answers outside them are counted.
+/// Adds registered questions to the output of another format. In CSV they become part of the
+/// titles. Below a table they are listed with their options and the number of answers that are not
+/// options.
 final class QuestionFormat: ResultFormat {
     enum Place {
         case titles, below
@@ -11,7 +12,7 @@ final class QuestionFormat: ResultFormat {
 
     private struct Asked {
         var declaration: SchemaPreset.Field
-        /// Of the rows that were shown.
+        /// Answers among the rows shown, and those that are not options.
         var answers = 0
         var outside = 0
         var options: Set<[UInt8]>
@@ -22,15 +23,15 @@ final class QuestionFormat: ResultFormat {
         }
     }
 
-    /// Of all experiments; they know the questions.
+    /// The schemas of all experiments, which hold the questions.
     var schemas: [ExperimentSchema] = []
 
     private let inner: any ResultFormat
     private let output: OutputWriter
     private let place: Place
-    /// The questions of the statement's columns so far.
+    /// The questions of the columns of the statement so far.
     private var asked: [Asked] = []
-    /// For each column of the series its index in `asked`.
+    /// The index in `asked` for each column of the series.
     private var columns: [Int?] = []
 
     init(_ inner: any ResultFormat, _ output: OutputWriter, _ place: Place) {
@@ -67,7 +68,7 @@ final class QuestionFormat: ResultFormat {
         "\(asked.declaration.name): \(asked.declaration.question)"
     }
 
-    /// Where the question of a field stands in `asked`; nil where none is registered.
+    /// Returns the index of the field's question in `asked`; nil if none is registered.
     private func index(_ name: String, in schema: ExperimentSchema?) -> Int? {
         guard let declaration = schema?.declaration(of: name), !declaration.question.isEmpty
         else { return nil }

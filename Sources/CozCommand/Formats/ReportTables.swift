@@ -1,10 +1,10 @@
-// What a database holds, as tables for people.
+// Tables for people about the contents of a database.
 
 internal import CozDB
 internal import Glibc
 
 enum ReportTables {
-    /// - Parameter elsewhere: what shows the columns that a terminal has no room for.
+    /// - Parameter elsewhere: What shows the columns for which the terminal has no room.
     static func experiments(_ info: DatabaseInfo, elsewhere: String) -> String {
         var experiments = TextTable(
             [
@@ -28,8 +28,8 @@ enum ReportTables {
     }
 
     /// - Parameters:
-    ///   - schema: of the experiment that the columns belong to.
-    ///   - elsewhere: what shows the columns that a terminal has no room for.
+    ///   - schema: The schema of the experiment that has the columns.
+    ///   - elsewhere: What shows the columns for which the terminal has no room.
     static func columns(
         _ columns: [ColumnInfo], of schema: ExperimentSchema?, elsewhere: String
     ) -> String {
@@ -58,7 +58,7 @@ enum ReportTables {
         return table.takeText(widthMax: width, elsewhere: elsewhere) + questions(texts)
     }
 
-    /// The questions that fields answer, with the answers offered.
+    /// The questions that fields answer, with their options.
     private static func questions(_ texts: [ColumnText]) -> String {
         let asked = texts.filter { !$0.question.isEmpty || !$0.options.isEmpty }
         if asked.isEmpty { return "" }

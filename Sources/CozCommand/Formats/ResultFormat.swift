@@ -1,40 +1,39 @@
-// What all output formats of `cozdb query` have in common: they get answers piece by piece and
-// write each piece at once.
+// The protocol of the output formats of `cozdb query`. They receive an answer in pieces and write
+// each piece immediately.
 
 internal import CozDB
 
-/// What a column of an answer is.
 enum ResultColumnKind: Equatable {
     case time
-    /// A tag, or an attribute.
+    /// A tag or an attribute.
     case tag
-    /// A field or the result of an expression, with its type where that is known.
+    /// A field or the result of an expression, with its type if it is known.
     case field(FieldType?)
 }
 
-/// What stands before the rows of one series of an answer.
+/// The header of one series of an answer.
 struct ResultHeader {
     struct Column: Equatable {
         /// The title, unique in the answer.
         var title: String
         var kind: ResultColumnKind
-        /// The name in the database, where the title had to differ from it.
+        /// The name in the database if the title differs from it.
         var source: String?
     }
 
-    /// The experiment, where the answer belongs to one.
+    /// The experiment; empty if the answer does not belong to one.
     var name = ""
-    /// Whether formats without a place for the name (csv, json) need a column for it, because one
-    /// answer can hold several.
+    /// Whether csv and json need a column for the name, because the answer may cover several
+    /// experiments.
     var showsName = false
-    /// Tags of GROUP BY with the values of this series.
+    /// The tags of GROUP BY with their values in this series.
     var tags: [(name: String, value: String)] = []
     var columns: [Column] = []
-    /// Offset from UTC in seconds at a time, for `tz()`; nil for UTC.
+    /// Returns the offset from UTC in seconds at a time, for `tz()`; nil for UTC.
     var zoneOffset: ((Int64) -> Int)?
 
-    /// Tags of GROUP BY that are not selected as well, under names that no column has: beside a
-    /// column `x` of something else the tag x is `x_1`, as in `SELECT *`.
+    /// The tags of GROUP BY that are not selected too, with names that no column has. If another
+    /// column has the title `x`, the tag `x` becomes `x_1`, as in `SELECT *`.
     var leadingTags: [(name: String, value: String)] {
         tags.compactMap { tag in
             let isShown = columns.contains { column in
@@ -54,7 +53,6 @@ struct ResultHeader {
     }
 }
 
-/// One cell of an answer.
 enum ResultCell {
     case null
     /// Nanoseconds since 1970.
@@ -62,23 +60,23 @@ enum ResultCell {
     case value(FieldValue)
 }
 
-/// Writes answers in one format. Calls come in the order in which they are listed.
+/// Writes answers in one format. The methods are called in the order of their declaration.
 protocol ResultFormat: AnyObject {
     func beginStatement(_ index: Int)
     func beginSeries(_ header: ResultHeader)
-    /// - Parameter cells: one per column of the header.
+    /// - Parameter cells: One cell per column of the header.
     func row(_ cells: [ResultCell])
-    /// Several rows at once, as the engine has them; the same as `row` for each of them.
+    /// Writes several rows at once. Equivalent to a call of `row` for each of them.
     ///
-    /// - Parameter isTime: for each column, whether its integers are times.
+    /// - Parameter isTime: Whether the integers of each column are times.
     func rows(_ batch: ResultBatch, isTime: [Bool])
     func endSeries()
-    /// - Parameter error: why the statement failed; formats with no place for it leave it out, as
-    ///   the command also says it on standard error.
+    /// - Parameter error: The reason why the statement failed. Formats without a place for it
+    ///   ignore it; the command also prints it on standard error.
     func endStatement(error: String?)
-    /// After the last statement.
+    /// Called after the last statement.
     func end()
-    /// Instead of everything else: the text is not a query.
+    /// Called instead of all other methods if the text is not a query.
     func parseError(_ message: String)
 }
 

@@ -1,4 +1,4 @@
-// Watch surveys, findings about them and counts of their answers, as text and JSON.
+// Text and JSON for watch surveys, their checks and the counts of their answers.
 
 internal import CozDB
 internal import CozStudy
@@ -6,7 +6,7 @@ internal import CozStudy
 enum SurveyText {
     // MARK: A check
 
-    /// `file:3:7: flaw: ...`, as compilers say it.
+    /// `file:3:7: flaw: ...`, in the style of compilers.
     static func line(_ finding: SurveyFinding, of file: String) -> String {
         "\(file):\(finding.line):\(finding.column): \(finding.severity.rawValue): "
             + finding.message
@@ -25,7 +25,7 @@ enum SurveyText {
             text += PlainText.escaped(line(finding, of: file)) + "\n"
         }
         if check.findings.isEmpty { text += "nothing to complain of\n" }
-        // With errors the questions are not what the app would show.
+        // A survey with errors would not show these questions in the app.
         if let survey = check.survey, check.isUsable { text += "\n" + questions(survey) }
         return text
     }
@@ -126,7 +126,7 @@ enum SurveyText {
                 + numbers.joined(separator: "  ") + "\n"
         }
         func line(_ count: SurveyAnswers.Count) -> String {
-            // An empty answer is one, too.
+            // Show empty answers as "".
             let answer = count.answer.isEmpty ? "\"\"" : PlainText.escaped(count.answer)
             let surveys = countsSurveys ? [PlainText.grouped(count.surveys ?? 0)] : []
             return line([answer] + surveys + [PlainText.grouped(count.rows)])

@@ -1,11 +1,11 @@
 // `--format table`: aligned columns for people. Control characters are escaped and long cells cut.
-// What is wider than the terminal is shown a field per line instead, without the empty fields: of
-// the two hundred fields of a study a row has a handful.
+// Rows wider than the terminal are printed one field per line, without empty fields: most rows have
+// a few of the two hundred fields of a study.
 
 internal import CozDB
 
 final class TableFormat: ResultFormat {
-    /// Rows that are held back to find the widths of the columns.
+    /// How many rows to collect before the column widths are computed.
     private static let chunkRows = 512
 
     private enum Layout {
@@ -17,13 +17,13 @@ final class TableFormat: ResultFormat {
     private let time: TimeText
     private let widthMax: Int?
     private var header = ResultHeader()
-    /// Decided when the first rows of a series are there.
+    /// Chosen when the first rows of a series are known.
     private var layout: Layout?
     private var rows: [[String?]] = []
     private var isFirst = true
     private var hasFailed = false
 
-    /// - Parameter widthMax: columns of the terminal; nil where there is none.
+    /// - Parameter widthMax: Width of the terminal; nil if there is none.
     init(_ output: OutputWriter, _ time: TimeText, widthMax: Int? = nil) {
         self.output = output
         self.time = time
@@ -77,9 +77,9 @@ final class TableFormat: ResultFormat {
         rows.removeAll(keepingCapacity: true)
     }
 
-    /// A table, unless it is wider than the terminal.
+    /// Chooses a table if it fits the terminal, and records otherwise.
     private func choose() -> Layout {
-        // One column, as of EXPLAIN, leaves room enough.
+        // A single column, as of EXPLAIN, may use the full width.
         let isSingle = header.columns.count == 1
         let table = TextTable(
             header.columns.map { column in

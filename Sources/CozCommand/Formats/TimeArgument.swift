@@ -1,4 +1,4 @@
-// The values of `--from` and `--to`: points in time, in local time where they name no offset.
+// The arguments of `--from` and `--to`: times that may be local.
 
 internal import ArgumentParser
 internal import CozDB
@@ -7,14 +7,14 @@ internal import CozDB
 struct TimeArgument: ExpressibleByArgument {
     private enum Form {
         case time(Timestamp)
-        /// As clocks showed it, in whatever zone.
+        /// Local time without an offset.
         case local(CivilTime)
     }
 
     private let form: Form
 
     init?(argument: String) {
-        // Also where the text names an offset: what cannot be stored is no argument.
+        // This also rejects times that are out of range.
         guard let clock = ClockTime(argument: argument) else { return nil }
         if let civil = CivilTime(argument), civil.offsetSeconds == nil {
             form = .local(civil)
@@ -23,10 +23,10 @@ struct TimeArgument: ExpressibleByArgument {
         }
     }
 
-    /// The point in time; of a day its begin.
+    /// Returns the point in time; for a date, the start of the day.
     ///
-    /// - Parameter zone: of a text without an offset; nil is UTC. Times that clocks show twice, or
-    ///   not at all, are read as `TimeZoneRules.timestamp` reads them.
+    /// - Parameter zone: The zone of text without an offset; nil for UTC. Times that occur twice or
+    ///   not at all in the zone are resolved by `TimeZoneRules.timestamp`.
     func time(in zone: TimeZoneRules?) -> Timestamp {
         switch form {
         case .time(let time): time

@@ -1,17 +1,17 @@
-// Times as text: RFC 3339, or integers of a unit. And times that options name.
+// Writes times as RFC 3339 text or as integers, and reads the argument of `--now`.
 
 internal import ArgumentParser
 internal import CozDB
 internal import Glibc
 
-/// How times are written.
 struct TimeText {
     enum Style {
-        /// `2024-03-01T08:30:12.5Z`: as many fraction digits as needed, as InfluxDB.
+        /// `2024-03-01T08:30:12.5Z`: only the necessary fraction digits, as InfluxDB prints it.
         case shortest
-        /// `2024-03-01T08:30:12.500000000Z`: always nine, so that every time has the same width.
+        /// `2024-03-01T08:30:12.500000000Z`: always nine fraction digits, so that all times are
+        /// equally wide.
         case full
-        /// Whole units of this many nanoseconds since 1970.
+        /// Integers in units of this many nanoseconds since 1970.
         case epoch(nanosecondsPerUnit: Int64)
     }
 
@@ -22,7 +22,7 @@ struct TimeText {
         return false
     }
 
-    /// - Parameter offset: seconds east of UTC; 0 is written as Z.
+    /// - Parameter offset: Seconds east of UTC; 0 prints Z.
     func append(_ nanoseconds: Int64, offset: Int = 0, to bytes: inout [UInt8]) {
         let time = Timestamp(nanoseconds: nanoseconds)
         switch style {
@@ -55,10 +55,9 @@ struct ClockTime: ExpressibleByArgument {
         }
     }
 
-    /// What the system's clock says.
     static var current: Timestamp {
         var now = timespec()
-        // The call fills the structure it is given the address of.
+        // Sound: fills in a local value.
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Timestamp(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
     }

@@ -1,34 +1,33 @@
-// What Tab offers: words that go on with what stands before the cursor.
+// Tab completion: finds the words that continue the text before the cursor.
 
 internal import CozDB
 
-/// What is on the screen when somebody presses Tab.
+/// The text on the screen when the user presses Tab.
 struct CompletionRequest: Equatable {
-    /// The lines of the statement before this one.
+    /// The earlier lines of the statement.
     var earlier = ""
-    /// The line up to the cursor, and from it.
+    /// The line before and after the cursor.
     var before = ""
     var after = ""
 
-    /// All of the statement up to the cursor.
+    /// The statement up to the cursor.
     var textBefore: String { earlier.isEmpty ? before : earlier + "\n" + before }
 }
 
-/// The answer to a request.
 struct Completion: Equatable {
     struct Candidate: Equatable {
         var text: String
-        /// What follows where it is the only one.
+        /// Text to append if this is the only candidate.
         var ending = ""
-        /// What is compared with what was typed, where that is not the text.
+        /// The text to match against what was typed; nil if it is `text`.
         var name: String?
     }
 
-    /// The end of the text before the cursor that a candidate replaces.
+    /// The end of the text before the cursor, which a candidate replaces.
     var typed: String
     var candidates: [Candidate]
 
-    /// What shall stand there instead of `typed`: the only candidate, or what all begin with.
+    /// The replacement of `typed`: the only candidate, or the common prefix of all.
     var insertion: String {
         guard let first = candidates.first else { return typed }
         if candidates.count == 1 { return first.text + first.ending }
@@ -38,14 +37,14 @@ struct Completion: Equatable {
             let shared = zip(common, scalars).prefix { $0 == $1 }.count
             common.removeLast(common.count - shared)
         }
-        // Names that differ in case from what was typed have less in common than that.
+        // If the typed text differs in case, the common prefix can be shorter than it.
         guard common.count >= typed.unicodeScalars.count else { return typed }
         var text = String.UnicodeScalarView()
         text.append(contentsOf: common)
         return String(text)
     }
 
-    /// The candidates in columns, for a terminal.
+    /// Formats the candidates in columns for a terminal.
     func list(columns: Int, linesMax: Int = 20) -> String {
         let names = candidates.map { PlainText.escaped($0.text) }
         let width = (names.map(PlainText.width).max() ?? 0) + 2
@@ -65,19 +64,18 @@ struct Completion: Equatable {
     }
 }
 
-/// The names that are in a database, as completion asks for them. Failures are empty lists.
+/// The names in a database, for completion. Errors return empty lists.
 protocol NameCatalog {
     func experiments() -> [String]
-    /// Fields and tags of some experiments; of all where the list is empty.
+    /// Fields and tags of the given experiments; of all if the list is empty.
     func fields(of experiments: [String]) -> [String]
     func tags(of experiments: [String]) -> [String]
-    /// Values of a tag that begin so.
+    /// Values of a tag that begin with `prefix`.
     func values(of tag: String, in experiments: [String], prefix: String) -> [String]
-    /// Zones, and folders of zones with a slash at their end, that begin so.
+    /// Time zones that begin with `prefix`. Folders of zones end with a slash.
     func zones(prefix: String) -> [String]
 }
 
-/// Finds the candidates for a request.
 struct Completer {
     let catalog: any NameCatalog
 
@@ -95,7 +93,7 @@ struct Completer {
             var candidates = names(context.expected, context).map(name)
             candidates += functions(context.expected)
             candidates += words(context.expected).map { word in
-                // A word goes on as it was begun.
+                // Continue in the case in which the word was begun.
                 let isLower = typed.utf8.first.map { $0 >= UInt8(ascii: "a") } ?? false
                 let text = isLower ? word.lowercased() : word
                 return .init(text: text, ending: word.hasSuffix("(") ? "" : " ")
@@ -163,7 +161,7 @@ struct Completer {
             return matching(typed, zones)
         case .value(let tag):
             let values = catalog.values(of: tag, in: context.experiments, prefix: typed)
-            // Values are exact: no other case is offered than what was typed.
+            // Values are case-sensitive.
             let candidates = values.filter { $0.hasPrefix(typed) }.map { value in
                 let text = CompletionContext.quoted(value, "'").dropFirst().dropLast()
                 return Completion.Candidate(text: String(text), ending: "'")

@@ -1,6 +1,5 @@
-// Where in a statement the cursor is, found from the words before it. A statement that is being
-// typed does not parse, so this only follows clauses and parentheses, and errs towards offering
-// too much.
+// Finds out what can stand at the cursor from the words before it. An unfinished statement does not
+// parse, so this only follows clauses and parentheses. If in doubt, it offers too much.
 
 internal import CozDB
 
@@ -17,7 +16,7 @@ struct CompletionContext {
         case nothing
     }
 
-    /// What a string at the cursor is compared with, or passed to.
+    /// What a string at the cursor is compared with, or the function that takes it.
     enum StringRole: Equatable {
         case zone
         case value(tag: String)
@@ -26,7 +25,7 @@ struct CompletionContext {
     private(set) var partial = CompletionScanner.Partial.word("")
     private(set) var expected = Expected.nothing
     private(set) var string: StringRole?
-    /// Names after FROM, before and after the cursor; empty where there are none yet.
+    /// Names after FROM, before and after the cursor; empty if there are none yet.
     private(set) var experiments: [String] = []
 
     init(before: String, after: String) {
@@ -38,13 +37,13 @@ struct CompletionContext {
         for word in words { frames.take(word) }
         expected = frames.expected
         string = CompletionContext.role(words, frames)
-        // The blank makes a word of the last one, too.
+        // The space completes the last word.
         var rest = CompletionScanner(after + " ")
         let following = rest.words().prefix { $0 != .symbol(";") }
         experiments = CompletionContext.sources(words + following)
     }
 
-    /// The name in quotes, as a statement takes it.
+    /// Quotes a name for a statement.
     static func quoted(_ text: String, _ quote: Character) -> String {
         var result = String(quote)
         for character in text.unicodeScalars {
@@ -83,7 +82,8 @@ struct CompletionContext {
         }
     }
 
-    /// The names between FROM and the next clause; of `database.policy.name` the last.
+    /// The names between FROM and the next clause. Of `database.policy.name` it takes the last
+    /// part.
     private static func sources(_ words: [CompletionWord]) -> [String] {
         var names: [String] = []
         var isSource = false
@@ -113,18 +113,19 @@ struct CompletionContext {
 /// Follows clauses and parentheses up to the cursor.
 struct ClauseFrames {
     private struct Frame {
-        /// A function's name in lower case; nil for a statement, a list or a parenthesis.
+        /// The function's name in lower case; nil for a statement, a list or a parenthesis.
         var function: String?
         var isList = false
-        /// The window that a function is computed over.
+        /// Whether this is the window of a function, after OVER.
         var isWindow = false
-        /// The words since the clause began, its keyword first; empty at a statement's start.
+        /// The words since the start of the clause, with its keyword first; empty at the start of a
+        /// statement.
         var clause: [String] = []
     }
 
     private var frames = [Frame()]
 
-    /// The function whose arguments the cursor is in.
+    /// The function whose arguments contain the cursor.
     var function: String? { frames.last?.function }
     /// Whether the cursor is in the list of IN.
     var isList: Bool { frames.last?.isList ?? false }
@@ -153,7 +154,6 @@ struct ClauseFrames {
         case .word(let text):
             let upper = text.uppercased()
             if ClauseFrames.clauses.contains(upper), frames[top].function == nil {
-                // After ALTER EXPERIMENT and SHOW such words have other meanings, or none.
                 frames[top].clause = [upper]
             } else {
                 frames[top].clause.append(ClauseFrames.words.contains(upper) ? upper : "a:" + text)
@@ -161,7 +161,7 @@ struct ClauseFrames {
         }
     }
 
-    /// Words that are no names here.
+    /// Keywords that are not names here. Other words are stored with the prefix "a:".
     private static let words: Set<String> = [
         "AND", "OR", "NOT", "IN", "IS", "NULL", "BY", "AS", "ASC", "DESC", "DISTINCT", "FIELD",
         "TAG", "KEY", "KEYS", "VALUES", "SERIES", "MEASUREMENT", "MEASUREMENTS", "EXPERIMENT",
@@ -199,7 +199,7 @@ struct ClauseFrames {
             if isOperand, last != "*" { return .value(isCondition: false) }
             return .words(["FROM", "AS"] + (last == ")" ? ["OVER ("] : []))
         case "FROM":
-            // Parentheses of FROM hold a subquery.
+            // Parentheses after FROM contain a subquery.
             if last == "(" { return .words(["SELECT"]) }
             return isOperand ? .experiment : .words(ClauseFrames.afterSource)
         case "WHERE": return condition(isOperand, last)

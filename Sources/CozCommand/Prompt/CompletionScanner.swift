@@ -1,9 +1,8 @@
-// The words of a statement that is being typed. It only has to find names, quotes and parentheses;
-// the library's lexer reads what is sent.
+// Splits an unfinished statement into words for completion. It only has to find names, quotes and
+// parentheses; the library's lexer reads the statements that are run.
 
-/// One word, as completion tells them apart.
 enum CompletionWord: Equatable {
-    /// A keyword, a name without quotes, a number.
+    /// A keyword, an unquoted name or a number.
     case word(String)
     /// A name in double quotes.
     case name(String)
@@ -21,9 +20,9 @@ enum CompletionWord: Equatable {
     }
 }
 
-/// Reads the words before the cursor; what the cursor stands in or behind is left out.
+/// Reads the words before the cursor, without the one at the cursor.
 struct CompletionScanner {
-    /// The word that the cursor stands at the end of.
+    /// The unfinished word at the cursor.
     enum Partial: Equatable {
         case word(String)
         /// Opened by a double quote.
@@ -89,7 +88,7 @@ struct CompletionScanner {
     }
 
     private func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
-        // Letters beyond ASCII are no names without quotes, but somebody may be typing one.
+        // Non-ASCII letters need quotes in names, but the user may type one without.
         scalar == "_" || scalar.properties.isAlphabetic
             || ("0"..."9").contains(scalar)
     }

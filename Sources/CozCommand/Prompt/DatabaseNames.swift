@@ -1,17 +1,17 @@
-// The names that completion offers, read from a database and from the system's zones.
+// The names for completion, read from the database and from the system's time zones.
 
 internal import CozDB
 internal import Glibc
 
-/// Opens the database for each question: a writer may have added names meanwhile.
+/// Opens the database for each request, because a writer may have added names.
 struct DatabaseNames: NameCatalog {
-    /// Values of a tag that are looked at; nobody reads a longer list.
+    /// Maximum number of tag values to read. Longer lists are not useful.
     private static let valueCountMax = 200
-    /// Somebody has pressed a key and waits.
+    /// Time limit of a query, because the user waits for the key.
     private static let patience = Duration.milliseconds(800)
 
     let path: String
-    /// Whether values that open doors are masked here, too.
+    /// Whether values of credential columns are masked.
     var redactsSecrets = false
 
     func experiments() -> [String] {
@@ -45,7 +45,7 @@ struct DatabaseNames: NameCatalog {
         let root = Environment.value("TZDIR") ?? "/usr/share/zoneinfo"
         let slash = prefix.lastIndex(of: "/")
         let folder = slash.map { String(prefix[...$0]) } ?? ""
-        // Nothing outside the zones' own folder.
+        // Stay inside the folder of zones.
         guard !folder.hasPrefix("/"), !folder.contains("..") else { return [] }
         return DatabaseNames.entries(of: "\(root)/\(folder)")
             .filter { entry in entry.name.utf8.first.map { (0x41...0x5A).contains($0) } ?? false }
@@ -61,7 +61,7 @@ struct DatabaseNames: NameCatalog {
         let named = (all ?? []).filter { schema in
             experiments.contains { $0.utf8.elementsEqual(schema.name.utf8) }
         }
-        // A name that is wrong, or not complete yet, names nothing.
+        // A wrong or unfinished name matches no experiment; use all of them.
         return named.isEmpty ? all ?? [] : named
     }
 
@@ -96,7 +96,7 @@ struct DatabaseNames: NameCatalog {
         Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The text as a regular expression that matches it alone.
+    /// A regular expression that matches exactly this text.
     private static func pattern(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -110,7 +110,8 @@ struct DatabaseNames: NameCatalog {
     // MARK: Folders
 
     private static func entries(of folder: String) -> [(name: String, isFolder: Bool)] {
-        // The name ends with a zero byte during the call; entries are copied before the next one.
+        // Sound: the path is null-terminated during the call; entries are copied before the next
+        // call.
         guard let list = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(list) }
         var entries: [(name: String, isFolder: Bool)] = []

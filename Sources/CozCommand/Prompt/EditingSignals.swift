@@ -1,5 +1,5 @@
-// Signals while a line is edited and the terminal is in libedit's mode: nothing leaves it there,
-// and none is noticed late, whichever thread of the process it comes to.
+// Signal handling while a line is edited and the terminal is in libedit's mode. Every exit restores
+// the terminal, and every signal is noticed at once, on whichever thread it arrives.
 
 internal import Glibc
 internal import Synchronization
@@ -7,24 +7,24 @@ internal import Synchronization
 enum EditingSignals {
     private static let wasResized = Atomic<Bool>(false)
     private static let shallSuspend = Atomic<Bool>(false)
-    /// The terminal as it was found; written by `begin` only, before the handlers that read it.
-    /// In memory of its own: Swift 6.3 lays out a static structure of C without the gap that this
-    /// one has inside, and calls that fill it would write behind its end.
+    /// The original terminal settings. Only `begin` writes them, before it installs the handlers
+    /// that read them. They are allocated on the heap: Swift 6.3 lays out a static C structure
+    /// without the padding inside this one, so calls that fill it would write past its end.
     nonisolated(unsafe) private static let found = {
         let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         unsafe settings.initialize(to: termios())
         return unsafe settings
     }()
-    /// The reading end of the pipe that handlers write to.
+    /// The read end of the pipe that signal handlers write to.
     private static let wakeUp = Atomic<Int32>(-1)
 
     private static let deadly = [SIGTERM, SIGHUP, SIGQUIT]
 
-    /// From here to `end` Ctrl-C, Ctrl-Z and a resize end `waitForKey`, and a signal that ends the
-    /// process puts the terminal back first.
+    /// Until `end`, Ctrl-C, Ctrl-Z and a resize wake `waitForKey`, and a fatal signal restores the
+    /// terminal before it ends the process.
     static func begin() {
         if wakeUp.load(ordering: .relaxed) < 0 { openPipe() }
-        // The call fills the structure it is given the address of.
+        // Sound: fills in the structure at the given address.
         unsafe tcgetattr(STDIN_FILENO, found)
         install(SIGWINCH) { _ in
             EditingSignals.wasResized.store(true, ordering: .relaxed)
@@ -33,8 +33,8 @@ enum EditingSignals {
         install(SIGTSTP, suspendSoon)
         for number in deadly {
             install(number) { number in
-                // Only calls that are allowed in a handler. The signal comes again, and kills,
-                // when the handler returns.
+                // Only async-signal-safe calls. The raised signal kills the process when the
+                // handler returns.
                 unsafe tcsetattr(STDIN_FILENO, TCSANOW, EditingSignals.found)
                 signal(number, SIG_DFL)
                 raise(number)
@@ -46,17 +46,17 @@ enum EditingSignals {
         for number in deadly + [SIGWINCH, SIGTSTP] { signal(number, SIG_DFL) }
     }
 
-    /// Waits until there is something to read, or one of the signals has come.
+    /// Waits for input or for one of the signals.
     static func waitForKey() {
         let pipe = wakeUp.load(ordering: .relaxed)
         var waiting = [STDIN_FILENO, pipe].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
-        // The call fills the structures, of which there are two.
+        // Sound: the array has two elements.
         unsafe poll(&waiting, 2, -1)
         guard waiting[1].revents != 0 else { return }
         var bytes = [UInt8](repeating: 0, count: 64)
-        // At most as many as the buffer has; the pipe never blocks.
+        // Sound: reads at most as many bytes as the buffer has. The pipe never blocks.
         _ = unsafe read(pipe, &bytes, bytes.count)
     }
 
@@ -76,10 +76,10 @@ enum EditingSignals {
         Signals.wake()
     }
 
-    /// Kept open until the process ends.
+    /// Opens the pipe. It stays open until the process ends.
     private static func openPipe() {
         var ends: [Int32] = [-1, -1]
-        // The call fills two numbers.
+        // Sound: fills in two integers.
         guard unsafe pipe(&ends) == 0 else { return }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

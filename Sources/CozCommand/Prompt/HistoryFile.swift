@@ -1,17 +1,17 @@
-// The statements of earlier prompts, one a line, in a file that only its owner reads.
+// The history of the prompt: one statement per line, in a file that only its owner can read.
 
 internal import CozDB
 internal import Glibc
 
-/// The file is appended to after each statement, so that several prompts at once lose nothing, and
-/// cut when it is opened. One that others can read is made private first; what is no file is left
-/// alone. Failures are silent: then there is no history, and nothing else is lost.
+/// Each statement is appended to the file, so several prompts can share it. `read` trims it. A
+/// file that others can read is made private first; anything but a regular file is left alone.
+/// Errors are ignored: the prompt then has no history.
 struct HistoryFile {
-    /// Lines that are gone back to.
+    /// Maximum number of lines to read back.
     static let lineCountMax = 1_000
-    /// A longer statement is not kept.
+    /// Longer statements are not stored.
     static let lineSizeBytesMax = 16 << 10
-    /// A larger file is not read: it is none of ours.
+    /// Larger files are not read: the prompt did not write them.
     private static let sizeBytesMax = 2 * lineCountMax * lineSizeBytesMax
 
     private let path: String
@@ -20,10 +20,10 @@ struct HistoryFile {
         self.path = path
     }
 
-    /// Where the desktop convention puts it: `$XDG_STATE_HOME/cozdb/history`, or below
-    /// `~/.local/state`. Nil where there is no home directory.
+    /// The location of the XDG convention: `$XDG_STATE_HOME/cozdb/history`, or below
+    /// `~/.local/state`. Returns nil without a home directory.
     static func standard(_ environment: (String) -> String?) -> HistoryFile? {
-        // The convention has relative paths ignored.
+        // The convention says to ignore relative paths.
         if let state = environment("XDG_STATE_HOME"), state.utf8.first == UInt8(ascii: "/") {
             return HistoryFile(path: state + "/cozdb/history")
         }
@@ -31,7 +31,7 @@ struct HistoryFile {
         return HistoryFile(path: home + "/.local/state/cozdb/history")
     }
 
-    /// The newest lines, oldest first. A file that has grown to twice as many is cut to them.
+    /// Returns the newest lines, oldest first. Trims a file that has grown to twice the limit.
     func read() -> [String] {
         guard let descriptor = open(O_RDONLY) else { return [] }
         defer { close(descriptor) }
@@ -58,15 +58,15 @@ struct HistoryFile {
         let text = lines.map { $0 + "\n" }.joined()
         let code = OutputWriter.write(Array(text.utf8), to: descriptor)
         close(descriptor)
-        // Both names end with a zero byte during the calls.
+        // Sound: both paths are null-terminated during the calls.
         let isReplaced = unsafe code == 0 && rename(other, path) == 0
         if !isReplaced { _ = unsafe unlink(other) }
     }
 
-    /// Opens the file, which nobody but its owner can read afterwards; nil where that fails, or
-    /// where something else has its name: a pipe would wait for whoever opens its other end.
+    /// Opens the file and makes it private. Returns nil if that fails or if it is not a regular
+    /// file: opening a pipe would wait for its other end.
     private func open(_ flags: Int32) -> Int32? {
-        // The name ends with a zero byte during the call.
+        // Sound: the path is null-terminated during the call.
         let descriptor = unsafe Glibc.open(
             path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -81,19 +81,18 @@ struct HistoryFile {
         return descriptor
     }
 
-    /// The folders of the file, those of them that do not exist.
+    /// Creates the missing folders of the path.
     private func makeFolders() {
         for index in path.indices.dropFirst() where path[index] == "/" {
-            // The name ends with a zero byte during the call; what exists stays as it is.
+            // Sound: the path is null-terminated during the call. Existing folders are not changed.
             unsafe mkdir(String(path[..<index]), 0o700)
         }
     }
 }
 
-/// Variables of the environment.
 enum Environment {
     static func value(_ name: String) -> String? {
-        // The text lives until somebody changes the environment, which the command never does.
+        // Sound: the string lives until the environment changes, and the command never changes it.
         guard let text = unsafe getenv(name) else { return nil }
         return unsafe String(cString: text)
     }

@@ -1,26 +1,25 @@
-// Where the lines of a prompt come from: a terminal, or a list of lines in a test.
+// The source of a prompt's lines: a terminal, or a list of lines in tests.
 
-/// What somebody did at a prompt.
 enum LineInput: Equatable {
-    /// A line without its end.
+    /// A line without its newline.
     case line(String)
-    /// Ctrl-C; what was typed is dropped.
+    /// Ctrl-C; the typed text is dropped.
     ///
-    /// - Parameter wasEmpty: whether nothing had been typed.
+    /// - Parameter wasEmpty: Whether the line was empty.
     case interrupted(wasEmpty: Bool)
-    /// Ctrl-D, or the terminal is gone.
+    /// Ctrl-D, or the terminal was closed.
     case end
 }
 
-/// Reads lines that somebody edits, with a history to go back to.
+/// Reads edited lines, with a history.
 protocol LineReader: AnyObject {
     /// Waits for the next line.
     ///
     /// - Parameters:
-    ///   - prompt: what stands before it.
-    ///   - earlier: the lines of the statement before this one, for completion.
+    ///   - prompt: The text before the line.
+    ///   - earlier: The earlier lines of the statement, for completion.
     func line(prompt: String, after earlier: String) -> LineInput
 
-    /// Puts a line into the history.
+    /// Adds a line to the history.
     func remember(_ line: String)
 }

@@ -1,18 +1,18 @@
-// The prompt of `cozdb query`: reads a statement, runs it, prints its answer, and again.
+// The prompt of `cozdb query`: reads statements, runs them and prints their answers.
 
 internal import CozDB
 internal import Glibc
 
 final class Prompt {
     private var session: QuerySession
-    /// What `\now` or --now said; nil takes the time of each statement.
+    /// The time of `\now` or `--now`; nil uses the current time for each statement.
     private var clock: Timestamp?
     private let reader: any LineReader
     private let history: HistoryFile?
     private let pagerCommand: String?
     private var usesPager = true
 
-    /// - Parameter clock: what --now said.
+    /// - Parameter clock: The time of `--now`.
     init(
         _ session: QuerySession, clock: Timestamp?, reader: any LineReader, history: HistoryFile?,
         pagerCommand: String?
@@ -24,9 +24,9 @@ final class Prompt {
         self.pagerCommand = pagerCommand
     }
 
-    /// Prompts at the terminal of standard input and output until its user leaves.
+    /// Runs a prompt on standard input and output until the user leaves.
     ///
-    /// - Throws: what opening the database throws, before the first prompt.
+    /// - Throws: Errors of opening the database, before the first prompt.
     static func run(
         _ session: QuerySession, clock: Timestamp?, keepsHistory: Bool
     ) throws(DatabaseError) {
@@ -65,7 +65,7 @@ final class Prompt {
             """
     }
 
-    /// Reads and runs until the end; a statement that fails does not end it.
+    /// Reads and runs statements until the end. A failed statement does not end the loop.
     func loop() {
         var input = PromptInput { [self] text in
             QueryLanguage.isComplete(text, options: session.options)
@@ -112,8 +112,8 @@ final class Prompt {
         session.options.now = clock ?? ClockTime.current
         session.pagerCommand = usesPager ? pagerCommand : nil
         do throws(DatabaseError) {
-            // Opened anew, so that each statement sees what is committed now, and what it changes
-            // is written, and free for other writers, when the next prompt comes.
+            // Each statement opens the database anew. It sees all commits, and its own changes are
+            // written and the lock is free before the next prompt.
             _ = try session.run(text)
         } catch {
             error.report()
@@ -122,7 +122,7 @@ final class Prompt {
 
     // MARK: Commands
 
-    /// - Returns: whether to leave.
+    /// - Returns: Whether to leave the prompt.
     private func run(command text: String) -> Bool {
         do throws(DatabaseError) {
             switch try PromptCommand.parse(text) {

@@ -1,4 +1,4 @@
-// What begins with a backslash at the prompt: settings of the prompt itself, and lists of names.
+// Commands of the prompt that begin with a backslash: settings, and lists of names.
 
 internal import CozDB
 
@@ -7,7 +7,7 @@ enum PromptCommand: Equatable {
     case quit
     case experiments
     case fields(String)
-    /// Nil shows what it is.
+    /// Nil shows the current value.
     case format(AnswerFormat?)
     case timing(Bool?)
     case pager(Bool?)
@@ -24,7 +24,7 @@ enum PromptCommand: Equatable {
         case time(Timestamp)
     }
 
-    /// Name, what follows it, what it does.
+    /// Name, argument, and description.
     static let list: [(name: String, value: String, help: String)] = [
         ("\\help", "", "this list"),
         ("\\quit", "", "leave; so does Ctrl-D"),
@@ -42,7 +42,7 @@ enum PromptCommand: Equatable {
     private static let formats = AnswerFormat.allCases.map(\.rawValue)
     private static let units = TimeUnit.allCases.map(\.rawValue)
 
-    /// The words that can follow a command, as far as they can be listed.
+    /// The words that can follow a command, if they can be listed.
     static func values(of name: String) -> [String] {
         switch name {
         case "\\format": formats
@@ -53,9 +53,9 @@ enum PromptCommand: Equatable {
         }
     }
 
-    /// Reads a line that begins with a backslash.
+    /// Parses a line that begins with a backslash.
     ///
-    /// - Throws: `usage` that lists what there is.
+    /// - Throws: `usage` with the possible commands or values.
     static func parse(_ line: String) throws(DatabaseError) -> PromptCommand {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         let typed = words.first ?? "\\"
@@ -87,7 +87,7 @@ enum PromptCommand: Equatable {
         }
     }
 
-    /// The full name of a command; the beginning of a single one will do.
+    /// The full name of a command. Any unambiguous prefix is accepted.
     private static func name(_ typed: String) throws(DatabaseError) -> String {
         if typed == "\\?" || typed == "\\h" { return "\\help" }
         let found = names.filter { $0.hasPrefix(typed) }
@@ -120,13 +120,12 @@ enum PromptCommand: Equatable {
         DatabaseError(.usage, "\(name): found \(found), expected \(expected)")
     }
 
-    /// Names may be quoted as in statements, or not.
+    /// Accepts names with or without quotes.
     private static func unquoted(_ text: String) -> String {
         guard text.utf8.count > 1, text.first == "\"", text.last == "\"" else { return text }
         return String(text.dropFirst().dropLast())
     }
 
-    /// What `\help` prints.
     static var helpText: String {
         var table = TextRows()
         for command in list { table.append("\(command.name) \(command.value)", command.help) }
@@ -144,14 +143,14 @@ enum PromptCommand: Equatable {
     }
 }
 
-/// Two columns of text, the first as wide as it has to be.
+/// Text in two columns; the first is as wide as necessary.
 private struct TextRows {
     private var rows: [(String, String)] = []
 
     mutating func append(_ left: String, _ right: String) { rows.append((left, right)) }
 
     var text: String {
-        // Wider ones have their explanation on a line of its own.
+        // The description of a wider entry goes on its own line.
         let width = rows.map { PlainText.width($0.0) }.filter { $0 <= 20 }.max() ?? 0
         return rows.map { left, right in
             let isWide = PlainText.width(left) > width

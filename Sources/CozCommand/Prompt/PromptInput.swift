@@ -1,12 +1,10 @@
-// From lines to statements and commands: where a statement goes on, and where it ends.
+// Joins the lines of a prompt into statements and commands.
 
 internal import CozDB
 
-/// Collects the lines of a statement.
 struct PromptInput {
-    /// What a line led to.
     enum Step: Equatable {
-        /// The statement goes on in the next line.
+        /// The statement continues on the next line.
         case more
         /// Statements to run, as typed.
         case run(String)
@@ -15,16 +13,16 @@ struct PromptInput {
         case quit
     }
 
-    /// Lines of a statement that has not ended.
+    /// The lines of an unfinished statement.
     private(set) var lines: [String] = []
     private let isComplete: (String) -> Bool
 
-    /// - Parameter isComplete: whether a text may end where it does.
+    /// - Parameter isComplete: Whether a statement may end at the end of a text.
     init(isComplete: @escaping (String) -> Bool) {
         self.isComplete = isComplete
     }
 
-    /// What stands before the next line.
+    /// The unfinished statement so far.
     var text: String { lines.joined(separator: "\n") }
 
     mutating func take(_ line: String) -> Step {
@@ -45,12 +43,11 @@ struct PromptInput {
             return .more
         }
         lines.append(line)
-        // A comment alone is no statement, nor the end of one.
+        // Neither a comment alone nor a semicolon in a comment ends a statement.
         if trimmed.last == ";" && !isInComment || isComplete(text) { return end() }
         return .more
     }
 
-    /// Forgets an unfinished statement.
     mutating func clear() {
         lines = []
     }
@@ -60,15 +57,15 @@ struct PromptInput {
         return .run(text)
     }
 
-    /// Whether the text ends in a comment that a semicolon does not end.
+    /// Whether the text ends inside a comment, where a semicolon does not count.
     private var isInComment: Bool {
         var scanner = CompletionScanner(text)
         _ = scanner.words()
         return scanner.partial == .none
     }
 
-    /// How a statement stands in the history: as one line where that means the same, else as the
-    /// lines it was typed in.
+    /// The lines of a statement for the history: one line if that keeps its meaning, otherwise the
+    /// lines as typed.
     static func historyLines(_ text: String) -> [String] {
         let lines = text.split(separator: "\n").map { String($0).trimmed }.filter { !$0.isEmpty }
         return text.contains("--") ? lines : [lines.joined(separator: " ")]
@@ -76,7 +73,7 @@ struct PromptInput {
 }
 
 extension String {
-    /// Without blanks at both ends.
+    /// The string without leading and trailing whitespace.
     var trimmed: String {
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })

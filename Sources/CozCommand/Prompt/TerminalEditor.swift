@@ -1,33 +1,33 @@
-// Lines from a terminal, edited by libedit: keys, UTF-8 and history are its work. Ours are Tab, and
-// what signals mean while somebody types.
+// Reads lines from a terminal through libedit, which handles keys, UTF-8 and history. This file
+// adds Tab completion and signal handling.
 
 internal import CLibedit
 internal import CozDB
 internal import Glibc
 
-/// A terminal that somebody types at. One at a time in a process.
+/// A line editor on the terminal. A process has at most one at a time.
 ///
-/// Safe to use: libedit's objects are made by `init` and live as long as this one.
+/// Safe to use: `init` creates libedit's objects, and they live as long as this object.
 @safe
 final class TerminalEditor: LineReader {
     private let editor: OpaquePointer
     private let history: OpaquePointer
     private let complete: (CompletionRequest) -> Completion
-    /// The prompt as libedit asks for it whenever it draws the line.
+    /// The prompt, for libedit's callback, which runs whenever it draws the line.
     private var prompt: UnsafeMutablePointer<CChar>?
     private var earlier = ""
-    /// What ended the line that is being read, unless it was its own end.
+    /// The event that ended the current line, unless it ended normally.
     private var stop: LineInput?
 
-    /// Takes the terminal of standard input and output.
+    /// Takes over the terminal of standard input and output.
     ///
     /// - Parameters:
-    ///   - lines: what to go back to, oldest first.
-    ///   - complete: what Tab stands for.
-    /// - Returns: nil where the terminal cannot be set up.
+    ///   - lines: The history, oldest first.
+    ///   - complete: Finds the completions for Tab.
+    /// - Returns: nil if the terminal cannot be set up.
     init?(history lines: [String], complete: @escaping (CompletionRequest) -> Completion) {
         TerminalEditor.chooseEncoding()
-        // Strings live through each call, and libedit keeps copies of them.
+        // Sound: strings live through each call, and libedit copies them.
         guard let editor = unsafe cozEditStart("cozdb"), let history = unsafe history_init() else {
             return nil
         }
@@ -38,7 +38,8 @@ final class TerminalEditor: LineReader {
         unsafe cozHistorySetUnique(history)
         for line in lines { unsafe cozHistoryAdd(history, line) }
         unsafe cozEditUseHistory(editor, history)
-        // Followed only by the callbacks of `el_gets`, which `line` calls: the object lives then.
+        // Sound: only callbacks of `el_gets` use the pointer. `line` calls it, so the object is
+        // alive.
         unsafe cozEditSetOwner(editor, Unmanaged.passUnretained(self).toOpaque())
         unsafe cozEditUsePrompt(editor) { unsafe TerminalEditor.owner($0)?.prompt }
         unsafe cozEditUseKeys(editor, "emacs")
@@ -52,12 +53,12 @@ final class TerminalEditor: LineReader {
         }
         unsafe cozEditBind(editor, "\t", "cozdb-complete")
         unsafe cozEditBind(editor, "^R", "em-inc-search-prev")
-        // Where people keep key bindings of their own (~/.editrc).
+        // The user's key bindings (~/.editrc).
         _ = unsafe el_source(editor, nil)
     }
 
     deinit {
-        // Puts the terminal back, too.
+        // This also restores the terminal.
         unsafe el_end(editor)
         unsafe history_end(history)
         unsafe free(prompt)
@@ -71,10 +72,11 @@ final class TerminalEditor: LineReader {
         Signals.clearInterrupt()
         EditingSignals.begin()
         defer { EditingSignals.end() }
-        // Before the prompt is seen: what is typed then is for the editor, not for the terminal.
+        // Switch the mode before the prompt appears, so that the editor gets all that is typed
+        // after it.
         unsafe cozEditTakeTerminal(editor, 1)
         var count: Int32 = 0
-        // The text belongs to libedit until the next line; it is copied at once.
+        // Sound: the text belongs to libedit until the next line; it is copied at once.
         guard let text = unsafe el_gets(editor, &count), count > 0 else {
             TerminalEditor.show("\n")
             return stop ?? .end
@@ -85,22 +87,22 @@ final class TerminalEditor: LineReader {
     }
 
     func remember(_ line: String) {
-        // The string lives through the call, and libedit keeps a copy of it.
+        // Sound: the string lives through the call, and libedit copies it.
         unsafe cozHistoryAdd(history, line)
     }
 
     // MARK: Callbacks
 
     private static func owner(_ editor: OpaquePointer?) -> TerminalEditor? {
-        // What `init` has put there, or nothing.
+        // Sound: the pointer that `init` has set, or null.
         guard let editor = unsafe editor, let pointer = unsafe cozEditOwner(editor) else {
             return nil
         }
         return unsafe Unmanaged<TerminalEditor>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// The next character that is typed: 1 and the character, 0 at the end, -1 after Ctrl-C.
-    /// libedit's own function would go on reading after the first Ctrl-C.
+    /// Reads the next typed character. Returns 1 and the character, 0 at the end, or -1 after
+    /// Ctrl-C. libedit's own function would keep reading after the first Ctrl-C.
     private func read(into character: inout wchar_t) -> Int32 {
         var decoder = UTF8Decoder()
         while true {
@@ -112,7 +114,7 @@ final class TerminalEditor: LineReader {
             }
             if handleSignals() { continue }
             var byte: UInt8 = 0
-            // One byte, into a variable of one byte.
+            // Sound: reads one byte into a one-byte variable.
             let count = unsafe Glibc.read(STDIN_FILENO, &byte, 1)
             if count == 1 {
                 guard let scalar = decoder.take(byte) else { continue }
@@ -126,9 +128,9 @@ final class TerminalEditor: LineReader {
         }
     }
 
-    /// - Returns: whether there was one, so that there may be no key yet.
+    /// - Returns: Whether there was a signal, so that there may be no key yet.
     private func handleSignals() -> Bool {
-        // The editor is the one that called us.
+        // Sound: `editor` is the editor whose callback this is.
         let wasResized = EditingSignals.takeResize()
         if wasResized { unsafe el_resize(editor) }
         guard EditingSignals.takeSuspend() else { return wasResized }
@@ -139,9 +141,9 @@ final class TerminalEditor: LineReader {
         return true
     }
 
-    /// The line as typed so far, at both sides of the cursor.
+    /// The line typed so far, before and after the cursor.
     private func text() -> (before: String, after: String) {
-        // libedit's pointers into one buffer, in this order, valid until the next change.
+        // Sound: libedit's pointers into one buffer, in this order, valid until the next change.
         guard let info = unsafe el_line(editor)?.pointee, let start = unsafe info.buffer,
             let cursor = unsafe info.cursor, let end = unsafe info.lastchar
         else { return ("", "") }
@@ -155,7 +157,7 @@ final class TerminalEditor: LineReader {
     private func completeWord() -> UInt8 {
         let text = text()
         let request = CompletionRequest(earlier: earlier, before: text.before, after: text.after)
-        // At the beginning of a line Tab indents, so that statements can be pasted.
+        // At the start of a line Tab indents, so that statements with tabs can be pasted.
         if request.before.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }), !earlier.isEmpty {
             unsafe el_insertstr(editor, "    ")
             return UInt8(CC_REFRESH)
@@ -164,7 +166,7 @@ final class TerminalEditor: LineReader {
         guard !completion.candidates.isEmpty else { return UInt8(CC_REFRESH_BEEP) }
         let insertion = completion.insertion
         if insertion != completion.typed {
-            // Both calls copy; the count is in characters, as libedit holds them.
+            // Sound: both calls copy. The count is in characters, as libedit stores them.
             unsafe el_deletestr(editor, Int32(completion.typed.unicodeScalars.count))
             unsafe el_insertstr(editor, insertion)
             return UInt8(CC_REFRESH)
@@ -175,25 +177,25 @@ final class TerminalEditor: LineReader {
         return UInt8(CC_REDISPLAY)
     }
 
-    /// Straight to the terminal: libedit has written all of its own before it reads a key.
+    /// Writes directly to the terminal: libedit flushes its own output before it reads a key.
     private static func show(_ text: String) {
         _ = OutputWriter.write(Array(text.utf8), to: STDOUT_FILENO)
     }
 
-    /// libedit works in the encoding of the locale; statements are UTF-8, whatever that says.
+    /// libedit uses the encoding of the locale, but statements are always UTF-8.
     private static func chooseEncoding() {
-        // Constant strings; the answers are compared before the next call.
+        // Sound: constant strings; the results are compared before the next call.
         unsafe setlocale(LC_CTYPE, "")
         guard let name = unsafe nl_langinfo(nl_item(CODESET)) else { return }
         if unsafe strcmp(name, "UTF-8") != 0 { unsafe setlocale(LC_CTYPE, "C.UTF-8") }
     }
 }
 
-/// Bytes of UTF-8 to characters, one at a time; what is not UTF-8 becomes U+FFFD.
+/// Decodes UTF-8 byte by byte. Invalid bytes become U+FFFD.
 struct UTF8Decoder {
     private var bytes: [UInt8] = []
 
-    /// - Returns: nil while the character is not complete.
+    /// - Returns: The character; nil while it is incomplete.
     mutating func take(_ byte: UInt8) -> Unicode.Scalar? {
         bytes.append(byte)
         let count =

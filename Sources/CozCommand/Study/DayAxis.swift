@@ -1,14 +1,14 @@
-// The days of a study along a line of the terminal.
+// Shows the days of a study along a line of the terminal.
 
 internal import CozDB
 internal import CozStudy
 
-/// Columns of characters, each for one local day, or for several where there is no room for all.
+/// A time axis of characters. Each one is a local day, or several days if there is not enough room.
 struct DayAxis {
     let days: ClosedRange<LocalDate>
     let daysPerColumn: Int
 
-    /// - Parameter width: columns that there are at most; at least one is made.
+    /// - Parameter width: Maximum number of columns; at least one is made.
     init(_ days: ClosedRange<LocalDate>, width: Int) {
         self.days = days
         let count = days.count
@@ -17,7 +17,7 @@ struct DayAxis {
 
     var columnCount: Int { column(of: days.upperBound) + 1 }
 
-    /// The width of a line with its ruler.
+    /// The width of a strip or its ruler.
     var width: Int { max(columnCount, DayAxis.labelWidth) }
 
     func column(of day: LocalDate) -> Int {
@@ -26,11 +26,11 @@ struct DayAxis {
 
     private static let labelWidth = 5
 
-    /// Month and day above each seventh column.
+    /// Month and day above every seventh column.
     var ruler: String {
         var text = ""
         for column in stride(from: 0, to: columnCount, by: 7) {
-            // A label that would reach beyond the last column says nothing that is needed.
+            // Omit a label that would extend beyond the last column.
             if column > 0, column + DayAxis.labelWidth > columnCount { break }
             let day = days.lowerBound.advanced(by: column * daysPerColumn)
             text = PlainText.padded(text, to: column) + day.description.suffix(5)
@@ -38,24 +38,24 @@ struct DayAxis {
         return text
     }
 
-    /// What a column is, where it is not a day.
+    /// The meaning of a column if it is not one day.
     var note: String? {
         daysPerColumn > 1 ? "a column is \(daysPerColumn) days" : nil
     }
 
-    /// One line: for each column the mean of its days, or nothing outside of `span`.
+    /// Draws one line with the mean of the days of each column; blank before `first`.
     ///
     /// - Parameters:
-    ///   - counts: the numbers of consecutive days.
-    ///   - first: the day of the first of them.
+    ///   - counts: Numbers of consecutive days.
+    ///   - first: The day of the first number.
     func strip(_ counts: [Int], from first: LocalDate, _ scale: ShadeScale) -> String {
         line(counts, from: first) { values in
             scale.character(values.reduce(0) { $0 + Double($1) } / Double(values.count))
         }
     }
 
-    /// The same as bars: for each column its last value, of a whole. The lowest is nothing, the
-    /// highest the whole and no less.
+    /// Draws the last value of each column as a bar, as a share of `whole`. Only values of at most
+    /// 0 get the lowest bar, and only complete values get the highest.
     func bars(_ values: [Int], from first: LocalDate, of whole: Int, _ glyphs: Glyphs) -> String {
         line(values, from: first) { values in
             let value = values.last ?? 0
@@ -84,9 +84,9 @@ struct DayAxis {
     }
 }
 
-/// Lines of a name, days and numbers, below a ruler.
+/// A table of strips, each with names before and numbers after it, below a ruler.
 struct StripTable {
-    /// What is wider is cut.
+    /// Maximum width of a name; longer names are cut.
     private static let nameWidthMax = 30
 
     private let titles: [String]
@@ -97,8 +97,8 @@ struct StripTable {
     private let numbers: [[String]]
 
     /// - Parameters:
-    ///   - names: what stands before each strip.
-    ///   - numbers: what stands behind it.
+    ///   - names: The cells before each strip.
+    ///   - numbers: The cells after it.
     init(
         _ titles: [String], _ numberTitles: [String], names: [[String]], numbers: [[String]]
     ) {
@@ -117,12 +117,11 @@ struct StripTable {
         }
     }
 
-    /// Columns that are left for the days.
     func room(_ width: Int) -> Int {
         max(10, width - (nameWidths + numberWidths).reduce(0) { $0 + $1 + 2 })
     }
 
-    /// The lines, with the ruler above.
+    /// The lines of the table, with the ruler above.
     func text(_ axis: DayAxis, strips: [String]) -> String {
         var text = line(titles, axis.ruler, numberTitles, axis)
         for index in strips.indices {

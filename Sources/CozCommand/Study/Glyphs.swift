@@ -1,10 +1,9 @@
-// Characters that stand for numbers in a terminal.
+// Characters that represent numbers in a terminal.
 
 internal import Glibc
 
-/// A set of characters for shades and bars.
 struct Glyphs {
-    /// No value where one could be.
+    /// A day without values.
     let zero: Character
     /// From few to many.
     let shades: [Character]
@@ -16,8 +15,8 @@ struct Glyphs {
     static let ascii = Glyphs(
         zero: ".", shades: Array("-+*#"), bars: Array("_.:-=+*#"))
 
-    /// A terminal whose locale is not UTF-8 gets ASCII. Files and pipes get what every other
-    /// output of the command is: UTF-8.
+    /// Chooses ASCII for terminals whose locale is not UTF-8. Files and pipes get UTF-8, as from
+    /// all other commands.
     static func forOutput(isASCII: Bool, _ environment: (String) -> String?) -> Glyphs {
         if isASCII { return .ascii }
         guard Terminal.isTerminal(STDOUT_FILENO) else { return .unicode }
@@ -28,16 +27,16 @@ struct Glyphs {
     }
 }
 
-/// How counts become shades: a quarter of the scale each, the last one open. The scale is the
-/// count that nine of ten days with data do not exceed, so that one survey that was sent three
-/// hundred times does not make all other days pale.
+/// Maps counts to shades: each shade is a quarter of the scale, and the last one is open-ended. The
+/// scale ends at the 90th percentile of the nonzero counts, so that one outlier does not make all
+/// other days pale.
 struct ShadeScale {
     let glyphs: Glyphs
-    /// The count at which the darkest shade begins to be full.
+    /// The 90th percentile, where the scale ends.
     private let full: Int
     private let most: Int
 
-    /// - Parameter counts: of all cells; those that are 0 do not matter.
+    /// - Parameter counts: The counts of all cells; zeros are ignored.
     init(_ counts: some Sequence<Int>, _ glyphs: Glyphs) {
         self.glyphs = glyphs
         let sorted = counts.filter { $0 > 0 }.sorted()
@@ -51,19 +50,19 @@ struct ShadeScale {
         return Int(max(1, min(quarters, Double(glyphs.shades.count)))) - 1
     }
 
-    /// The shade of a count, which can be a mean.
+    /// The shade of a count or a mean of counts.
     func character(_ count: Double) -> Character {
         count > 0 ? glyphs.shades[level(count)] : glyphs.zero
     }
 
-    /// What the shades mean: `· none  ░ 1  ▒ 2-3  ▓ 4  █ 5 or more`.
+    /// The legend: `· none  ░ 1  ▒ 2-3  ▓ 4  █ 5 or more`.
     var legend: String {
         var parts = ["\(glyphs.zero) none"]
         let count = glyphs.shades.count
         var first = 1
         for (index, shade) in glyphs.shades.enumerated() where full > 0 {
             let isLast = index == count - 1
-            // A quarter of a large count can be beyond what a product of integers holds.
+            // Use floats: the product of a large count could overflow.
             let last = isLast ? full : Int(Double(full) / Double(count) * Double(index + 1))
             guard last >= first else { continue }
             let range = first == last ? "\(first)" : "\(first)-\(last)"

@@ -1,10 +1,9 @@
-// Questions and spans of time as arguments of `cozdb study` name them.
+// Arguments of `cozdb study`: questions and durations.
 
 internal import ArgumentParser
 internal import CozDB
 internal import CozStudy
 
-/// The subject of a question.
 struct QuestionName: ExpressibleByArgument {
     let question: StudyQuestion
 
@@ -16,7 +15,7 @@ struct QuestionName: ExpressibleByArgument {
     }
 }
 
-/// A duration as statements write it: `55m`, `1h30m`.
+/// A duration in the syntax of statements: `55m`, `1h30m`.
 struct SpanOfTime: ExpressibleByArgument {
     let nanoseconds: Int64
 

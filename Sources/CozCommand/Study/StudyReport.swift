@@ -1,4 +1,4 @@
-// The answers to several questions of a study, as one text.
+// The report of `cozdb study`: the answers to several questions as one text or JSON object.
 
 internal import CozDB
 internal import CozStudy
@@ -19,7 +19,7 @@ enum StudyReport {
         let spans = study.participants.compactMap { study.days(of: $0) }
         let options = study.options
         var parts = [PlainText.escaped(study.experiment), participants]
-        // Of a part of the study nobody knows how many rows it has.
+        // The number of rows is known for the whole experiment only.
         if options.participants.isEmpty, options.from == nil, options.until == nil {
             parts.append(PlainText.counted(try study.rowCount(), "row"))
         }

@@ -1,4 +1,4 @@
-// Answers about what phone and watch measure.
+// Answers about the data of phone and watch: silence, delay, interval and availability.
 
 internal import CozDB
 internal import CozStudy
@@ -23,8 +23,8 @@ extension StudySection {
         }
     }
 
-    /// One line for each participant, the longest silent first: the last response, and the last
-    /// value of any of the fields.
+    /// One line per participant, the longest silence first: the last response, and the last value
+    /// of any of the fields.
     private static func silenceTable(
         _ rows: [LastEntry], _ study: Study, _ style: ReportStyle
     ) -> String {
@@ -46,7 +46,7 @@ extension StudySection {
             lines[lines.count - 1] = line
         }
         let hasSurveys = rows.contains { $0.field.utf8.elementsEqual(survey.utf8) }
-        // Sorting keeps the order of participants among those equally silent.
+        // Break ties by the order of participants.
         func silence(_ line: Line) -> Int64 {
             (hasSurveys ? line.survey?.silence : line.latest?.silence) ?? .max
         }
@@ -161,8 +161,8 @@ extension StudySection {
         }
     }
 
-    /// A strip for each participant and field. Each field has shades of its own: a hundred heart
-    /// rates are as much of a day as one night's sleep.
+    /// One strip per participant and field. Each field has its own scale: a hundred heart rates
+    /// fill a day as one night's sleep does.
     private static func strips(_ rows: [DailyAvailability], _ style: ReportStyle) -> String {
         var runs: [ParticipantRun<DailyAvailability>] = []
         for row in rows {

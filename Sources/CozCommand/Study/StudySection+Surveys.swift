@@ -1,4 +1,4 @@
-// Answers about participants and their responses.
+// Answers about participants and their responses: overview, responses, votes and goal.
 
 internal import CozDB
 internal import CozStudy
@@ -167,13 +167,13 @@ extension StudySection {
     }
 }
 
-/// The rows of one participant, a day each.
+/// The rows of one participant, one per day.
 struct ParticipantRun<Row> {
     var participant: String
     var first: LocalDate
     var rows: [Row]
 
-    /// Cuts rows that stand by participant and day into one run for each participant.
+    /// Splits rows that are sorted by participant and day into one run per participant.
     static func all(
         _ rows: [Row], _ participant: (Row) -> String, _ day: (Row) -> LocalDate
     ) -> [ParticipantRun] {
@@ -189,7 +189,7 @@ struct ParticipantRun<Row> {
         return runs
     }
 
-    /// The days of all of them; nil where there is none.
+    /// The axis over the days of all runs; nil if there are no runs.
     static func axis(_ runs: [ParticipantRun], width: Int) -> DayAxis? {
         guard let first = runs.map(\.first).min(),
             let last = runs.map({ $0.first.advanced(by: $0.rows.count - 1) }).max()

@@ -1,30 +1,27 @@
-// The answer to one question of a study, for all output formats: records for programs, a piece of
-// a report for people.
+// The answer to one question of a study in all output formats: records for programs, and a section
+// of the report for people.
 
 internal import CozDB
 internal import CozStudy
 
-/// What a report may use.
 struct ReportStyle {
     var glyphs: Glyphs
-    /// Columns of the terminal.
+    /// Width of the terminal.
     var width: Int
     var zone: TimeZoneRules
 }
 
-/// One question, answered.
 struct StudySection {
     var question: StudyQuestion
     var statement: String?
-    /// Why there is nothing.
+    /// Why the answer is empty.
     var note: String?
-    /// Names of the records' columns. Scripts rely on them.
+    /// The names of the columns of the records. Scripts rely on them.
     var columns: [String]
     var records: [[JSONValue]]
-    /// The same for people: lines with their ends.
+    /// The answer for people: complete lines.
     var report: String
 
-    /// Asks a question.
     static func answer(
         _ question: StudyQuestion, _ study: Study, _ style: ReportStyle
     ) throws(DatabaseError) -> StudySection {
@@ -56,7 +53,7 @@ struct StudySection {
 
     // MARK: For programs
 
-    /// Comma-separated, as `cozdb query` writes it.
+    /// Appends the records as CSV, in the style of `cozdb query`.
     func appendCSV(_ style: CSVStyle, to output: OutputWriter) {
         output.append(columns.joined(separator: ",") + "\n")
         var bytes: [UInt8] = []
@@ -75,7 +72,7 @@ struct StudySection {
         }
     }
 
-    /// Statement, note and records, each record an object on a line of its own.
+    /// Appends the statement, the note and the records as JSON, one line per record.
     func appendJSON(to output: OutputWriter) {
         output.append("{\"statement\": " + (statement.map(JSONText.quoted) ?? "null"))
         if let note { output.append(", \"note\": " + JSONText.quoted(note)) }
@@ -89,7 +86,7 @@ struct StudySection {
         output.append("]}")
     }
 
-    // MARK: Words
+    // MARK: Formatting
 
     static func day(_ day: LocalDate) -> JSONValue { .string(day.description) }
 
@@ -98,14 +95,14 @@ struct StudySection {
         return .string(zone.text(time, fractionDigits: .nine))
     }
 
-    /// Date and minute on the participants' clocks.
+    /// Date, hour and minute in the zone.
     static func clock(_ time: Timestamp?, _ zone: TimeZoneRules) -> String {
         guard let time else { return "never" }
         let text = zone.text(time)
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5)
     }
 
-    /// Seconds in the unit that leaves few digits: `3.9 s`, `11.2 min`, `6.8 h`, `2.3 d`.
+    /// Seconds in a readable unit: `3.9 s`, `11.2 min`, `6.8 h`, `2.3 d`.
     static func duration(_ seconds: Double) -> String {
         let (unit, size): (String, Double) =
             switch seconds.magnitude {
@@ -117,7 +114,7 @@ struct StudySection {
         return "\(PlainText.fixed(seconds / size, digits: 1)) \(unit)"
     }
 
-    /// Rounded down: what is not all is not 100%.
+    /// Rounds down, so that only a complete whole is 100%.
     static func percent(_ part: Int, of whole: Int) -> String {
         guard whole > 0 else { return "" }
         let share = (Double(part) * 100 / Double(whole)).rounded(.down)

@@ -1,24 +1,22 @@
-// Summaries as JSON, as a table and as csv. Columns of the latter two are the keys of the first.
+// Summaries as JSON, as a table and as csv. The columns of tables and csv are the keys of the JSON.
 
 internal import CozDB
 internal import CozStudy
 internal import Glibc
 
-/// Summaries of one kind, of any number of participants.
+/// The summaries of one kind, for any number of participants.
 struct SummaryAnswer {
-    /// How much is printed.
     struct Shape {
-        /// A list, though it may have one summary.
+        /// Whether JSON is an array, even of one summary.
         var isList = false
-        /// Every object says whose it is.
+        /// Whether every object names its participant.
         var namesParticipants = false
-        /// Tables and csv have a row for each slot.
+        /// Whether tables and csv have one row per slot.
         var showsSlots = false
-        /// Of csv.
         var cells = CSVStyle.plain
     }
 
-    /// What the app has and nobody can compute; of no use to people.
+    /// Members of the app's summaries that cannot be computed; tables do not show them.
     private static let uncomputed: Set<String> = [
         "id", "consecutiveSleepSlotLightToRemove", "consecutiveSleepSlotDeepToRemove",
         "consecutiveSleepSlotRemToRemove", "totalSecsDept", "totalSecsIntensityAdjust",
@@ -26,7 +24,7 @@ struct SummaryAnswer {
     ]
 
     private let kind: SummaryKind
-    /// Participants with their summaries, as objects.
+    /// Participants with their summaries as objects.
     private var parts: [(participant: String, summaries: [JSONValue])] = []
 
     init(_ kind: SummaryKind, _ summaries: BraceletSummaries) throws(DatabaseError) {
@@ -46,7 +44,7 @@ struct SummaryAnswer {
 
     private mutating func add(_ all: [ParticipantSummaries<some Encodable & Sendable>]) {
         for one in all {
-            // Texts and numbers are all there is in a summary: encoding them cannot fail.
+            // Summaries contain only text and numbers, so encoding cannot fail.
             let objects = one.summaries.map { (try? JSONValue(encoding: $0)) ?? .null }
             parts.append((one.participant, objects))
         }
@@ -95,7 +93,7 @@ struct SummaryAnswer {
         var members: [JSONValue.JSONMember]
     }
 
-    /// A row for each summary without its slots, or for each slot with whose it is.
+    /// One row per summary without its slots, or one per slot with its participant.
     private func rows(_ showsSlots: Bool) -> [Row] {
         var rows: [Row] = []
         for (participant, summaries) in parts {
@@ -116,7 +114,8 @@ struct SummaryAnswer {
         return rows
     }
 
-    /// The zeros of a day without data are the app's; who computes with rows wants them empty.
+    /// For a day without data the app reports zeros. In rows they become null, so that they do not
+    /// distort statistics.
     private static func unmeasured(_ member: JSONValue.JSONMember) -> JSONValue.JSONMember {
         switch member.value {
         case .integer where member.key != "id", .number:
@@ -135,7 +134,7 @@ struct SummaryAnswer {
             return
         }
         if rows.count == 1 {
-            // One summary has more columns than a terminal: a line for each.
+            // One summary has more columns than fit a terminal: print one line per column.
             var table = TextTable([.init("name"), .init("value")])
             table.append([SummaryAnswer.who, first.participant])
             for member in first.members { table.append([member.key, text(member.value)]) }

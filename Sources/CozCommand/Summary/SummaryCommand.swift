@@ -1,4 +1,4 @@
-// `cozdb summary`: the nine daily summaries of the bracelet's app.
+// `cozdb summary`: computes the nine daily summaries of the bracelet's app.
 
 internal import ArgumentParser
 internal import CozDB

@@ -1,10 +1,10 @@
-// Options of `cozdb summary` that say what summaries are computed from, and by which rules.
+// Options of `cozdb summary` for the sources and the rules of the computation.
 
 internal import ArgumentParser
 internal import CozDB
 internal import CozStudy
 
-/// One of the values of a type of the library, by its name.
+/// An argument that names a case of a library type.
 struct Choice<Value: RawRepresentable & CaseIterable & Sendable>: ExpressibleByArgument, Sendable
 where Value.RawValue == String {
     var value: Value
@@ -23,7 +23,7 @@ where Value.RawValue == String {
     static var allValueStrings: [String] { Value.allCases.map(\.rawValue) }
 }
 
-/// Words of options that are days or spans of time.
+/// Parses days and durations in arguments.
 enum SummaryArgument {
     static func day(_ text: String) throws -> LocalDate {
         guard let day = LocalDate(text) else {
@@ -77,7 +77,7 @@ struct SummarySourceOptions: ParsableArguments {
             """)
     var possibleOnly = false
 
-    /// - Throws: `usage` where a measurement is none of this summary.
+    /// - Throws: `usage` if a measurement does not belong to the summary.
     func apply(to request: inout SummaryRequest, _ kind: SummaryKind) throws(DatabaseError) {
         switch source {
         case .auto: break
@@ -198,7 +198,7 @@ struct SummaryRuleOptions: ParsableArguments {
         }
     }
 
-    /// What was assumed of a person because no option told: it changes the numbers.
+    /// The note about an assumption that affects the numbers because no option sets its value.
     func assumption(_ kind: SummaryKind) -> String? {
         switch kind {
         case .bpm where maxHeartRate == nil && age == nil && zones == nil:

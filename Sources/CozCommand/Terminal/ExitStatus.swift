@@ -1,23 +1,22 @@
-// The one place where errors become exit statuses.
+// Maps errors to exit statuses. No other file does.
 
 internal import ArgumentParser
 internal import CozDB
 
-/// What the command says to the shell. Scripts rely on these numbers.
+/// The exit statuses of the command. Scripts rely on these numbers.
 enum ExitStatus: Int32 {
     case success = 0
-    /// Stored bytes are not what was written.
+    /// Stored bytes differ from what was written.
     case damaged = 1
-    /// The system refused a read or write, or there is no space.
+    /// A read or write failed, or the disk is full.
     case io = 3
-    /// Another process writes to the database.
     case locked = 4
     /// Not found, not a database, or a newer format.
     case notFound = 5
     case limitExceeded = 6
-    /// Finished, but some input was refused; the rejects journal has it.
+    /// Finished, but some input was refused; it is in the rejects journal.
     case partlyRefused = 7
-    /// Wrong usage, or a statement that does not parse or fails its checks.
+    /// Wrong usage, or an invalid statement.
     case usage = 64
     case interrupted = 130
 
@@ -38,7 +37,7 @@ enum ExitStatus: Int32 {
 }
 
 extension DatabaseError {
-    /// The error as one line on standard error.
+    /// Prints the error as one line on standard error.
     func report() {
         StandardError.writeLine("cozdb: \(PlainText.escaped(description))")
     }

@@ -1,30 +1,30 @@
-// Files written below a folder, for commands whose output is more than one.
+// Writes files below a folder, for commands that write several files.
 
 internal import CozDB
 internal import Glibc
 
-/// Writes new files by their paths inside a folder; makes folders as needed. Only their owner reads
-/// them.
+/// Creates files by their paths inside a new folder, and folders as needed. Only their owner can
+/// read them.
 struct FolderOutput {
     private let root: String
     private var made: Set<String> = []
 
-    /// - Throws: `io` where the folder is there already, or cannot be made.
+    /// - Throws: `io` if the folder exists or cannot be created.
     init(_ path: String) throws(DatabaseError) {
         root = path
-        // The path ends with a zero byte during the call.
+        // Sound: the path is null-terminated during the call.
         guard unsafe path.withCString({ unsafe mkdir($0, 0o700) }) == 0 else {
             throw DatabaseError(
                 .io, "cannot be made as a new folder: \(SystemMessage.text(errno))", file: path)
         }
     }
 
-    /// - Parameter path: inside the folder, with `/` between names.
+    /// - Parameter path: The path inside the folder, with `/` between names.
     mutating func write(_ bytes: [UInt8], to path: String) throws(DatabaseError) {
         var folder = root
         for name in path.split(separator: "/").dropLast() {
             folder += "/" + name
-            // It may be there; opening the file fails where it is not.
+            // The folder may exist. If it cannot be created, opening the file fails.
             if made.insert(folder).inserted {
                 _ = unsafe folder.withCString { unsafe mkdir($0, 0o700) }
             }

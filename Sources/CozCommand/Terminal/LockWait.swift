@@ -1,15 +1,14 @@
-// How a command waits for the lock of a database.
+// Waits for the lock of a database.
 
 internal import CozDB
 internal import Glibc
 
-/// Waiting for another writer's end.
 struct LockWait {
     var seconds = 0
 
-    /// Tries until it works, the time is over, or something else than the lock is in the way.
+    /// Runs the body until it does not throw `locked` or the time is over.
     ///
-    /// - Throws: what the body throws; `locked` once the time is over; `cancelled` after Ctrl-C.
+    /// - Throws: Errors of the body; `locked` when the time is over; `cancelled` after Ctrl-C.
     func untilFree<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {

@@ -1,18 +1,18 @@
-// A limit of memory (ulimit -v): one that is too low for any work is refused at once. Where memory
-// runs out amid the work, Swift ends the process by a signal; what is left to do then is to say so.
+// Memory limits (ulimit -v). A limit that is too low is refused at the start. If memory runs out
+// later, Swift ends the process with a signal, and a handler prints the reason.
 
 internal import CozDB
 internal import Glibc
 
 enum MemoryLimit {
-    /// With less, an import of ordinary rows runs out of memory: two memtables, the batches between
-    /// reader and writer, a segment's slab, and the stacks of a few threads.
+    /// With less memory, an import of ordinary rows fails. It needs two memtables, the batches
+    /// between reader and writer, a chunk of a segment, and the stacks of a few threads.
     private static let sizeBytesMin: rlim_t = 256 << 20
     private static let alternateStackSizeBytes = 64 << 10
 
-    /// Called once, before any file is opened. Without a limit nothing changes.
+    /// Checks the limit. Call it once, before any file is opened. Does nothing without a limit.
     ///
-    /// - Throws: `limitExceeded` where the limit is too low for any work.
+    /// - Throws: `limitExceeded` if the limit is too low for any work.
     static func prepare() throws(DatabaseError) {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
@@ -28,9 +28,10 @@ enum MemoryLimit {
         watch()
     }
 
-    /// Has the signals in which Swift ends for want of memory end with a sentence and a status.
+    /// Installs handlers for the signals with which Swift ends a process that is out of memory.
+    /// They print a message and exit with a status.
     private static func watch() {
-        // A stack that cannot grow leaves a handler no room on it. The memory is never freed.
+        // A handler needs its own stack when the normal one cannot grow. The memory is never freed.
         var stack = unsafe stack_t()
         unsafe stack.ss_sp = UnsafeMutableRawPointer.allocate(
             byteCount: alternateStackSizeBytes, alignment: 16)
@@ -39,13 +40,13 @@ enum MemoryLimit {
         var action = sigaction()
         action.sa_flags = SA_ONSTACK
         unsafe action.__sigaction_handler.sa_handler = { _ in
-            // Only calls that are allowed in a handler.
+            // Only async-signal-safe calls.
             let text: StaticString = """
                 cozdb: memory ran out amid the work, or this is a defect of cozdb: there is a \
                 limit (RLIMIT_AS). What was acknowledged is safe. Raise it: ulimit -v unlimited
 
                 """
-            // The bytes of a literal.
+            // Sound: the bytes of a literal.
             _ = unsafe write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
             _exit(ExitStatus.limitExceeded.rawValue)
         }

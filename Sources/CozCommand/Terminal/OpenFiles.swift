@@ -1,18 +1,19 @@
-// Few open files: the command says so at once, rather than in the middle of its work.
+// The limit of open files. One that is too low is refused at the start, not in the middle of the
+// work.
 
 internal import CozDB
 internal import Glibc
 
 enum OpenFiles {
-    /// With fewer some subcommand could not end: a backup or restore of a rejects file has all of
-    /// them open, standard input, output and errors included.
+    /// The minimum for every subcommand. A backup or restore of a rejects file opens the most,
+    /// including the standard descriptors.
     private static let countMin: rlim_t = 16
-    /// With more there are always some left.
+    /// From this limit on, inherited descriptors need not be counted.
     private static let countEnough: rlim_t = 512
 
-    /// Called once, before any file is opened.
+    /// Checks the limit. Call it once, before any file is opened.
     ///
-    /// - Throws: `io` where the limit is too low for any work.
+    /// - Throws: `io` if the limit is too low for any work.
     static func prepare() throws(DatabaseError) {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
@@ -31,7 +32,7 @@ enum OpenFiles {
         }
     }
 
-    /// Descriptors besides the standard ones; shells and schedulers often have some of their own.
+    /// Descriptors other than the standard ones, which shells and schedulers often pass on.
     private static func inheritedCount(below limit: rlim_t) -> rlim_t {
         let first = STDERR_FILENO + 1
         return rlim_t((first..<max(first, Int32(limit))).count { fcntl($0, F_GETFD) >= 0 })

@@ -1,33 +1,33 @@
-// Standard output and standard error, written with the system's own calls: buffered where much is
-// written, at once where somebody waits for each line.
+// Standard output and standard error, written with system calls: buffered for large output,
+// unbuffered for single lines.
 
 internal import CozDB
 internal import Glibc
 
-/// Collects bytes and writes them to a file descriptor in large pieces.
+/// Buffers output and writes it to a file descriptor in large pieces.
 ///
-/// When the reader goes away (a closed pipe) the rest is dropped silently: that is no error.
-/// One owner, one thread.
+/// If the reader is gone (a closed pipe), the rest is dropped silently; that is no error. Not
+/// thread-safe.
 final class OutputWriter {
     private static let bufferSizeBytes = 1 << 16
 
     private var descriptor: Int32?
-    /// Takes the place of the descriptor when there is more than a terminal has room for.
+    /// Replaces the descriptor if the output does not fit the terminal.
     private var pager: Pager?
     private var buffer: [UInt8] = []
-    /// Where somebody looks at a terminal; nil: the bytes go as they are.
+    /// Escapes control characters if the descriptor is a terminal; otherwise nil.
     private var terminal: TerminalText?
-    /// Whether the reader went away; nothing more needs to be produced.
+    /// Whether the reader is gone, so that no more output is needed.
     private(set) var isClosed = false
     private var failure: DatabaseError?
-    /// Of the descriptor, for errors.
+    /// The name of the descriptor for error messages.
     private let name: String
-    /// Time spent waiting for the system to take the bytes.
+    /// Time spent waiting for write calls.
     private(set) var writing = Duration.zero
 
     /// - Parameters:
-    ///   - descriptor: nil only collects; `collected` has it all.
-    ///   - name: of the descriptor, for errors.
+    ///   - descriptor: The target; nil collects everything in `collected`.
+    ///   - name: The name of the descriptor for error messages.
     init(descriptor: Int32? = STDOUT_FILENO, name: String = "standard output") {
         self.descriptor = descriptor
         self.name = name
@@ -36,8 +36,8 @@ final class OutputWriter {
         buffer.reserveCapacity(OutputWriter.bufferSizeBytes + 4_096)
     }
 
-    /// Standard output, by way of a pager where that is needed. `flush` ends the output then, and
-    /// waits for whoever reads.
+    /// Writes to standard output, through a pager if necessary. In that case `flush` ends the
+    /// output and waits for the pager to exit.
     init(pager: Pager?) {
         descriptor = STDOUT_FILENO
         name = "standard output"
@@ -55,9 +55,9 @@ final class OutputWriter {
         if buffer.count >= OutputWriter.bufferSizeBytes { drain() }
     }
 
-    /// Writes what is collected.
+    /// Writes the buffered bytes.
     ///
-    /// - Throws: `io` when this or an earlier write failed for another reason than a closed pipe.
+    /// - Throws: `io` if this or an earlier write failed, except because of a closed pipe.
     func flush() throws(DatabaseError) {
         drain(isLast: true)
         pager?.finish()
@@ -68,7 +68,7 @@ final class OutputWriter {
         }
     }
 
-    /// What was not written yet.
+    /// The bytes that are not written yet.
     var collected: [UInt8] { buffer }
 
     private func drain(isLast: Bool = false) {
@@ -91,18 +91,18 @@ final class OutputWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// What fits on the screen goes there without a pager, so the first piece is held back until
-    /// it is the last one, or too long.
+    /// Starts the pager if the output is too long for the terminal. Holds the first piece back
+    /// until it is the last one or too long.
     private func startPager(_ isLast: Bool) {
         guard let pager, !pager.isRunning, !isLast || pager.isNeeded(for: buffer) else { return }
         if let input = pager.start() { descriptor = input } else { self.pager = nil }
     }
 
-    /// Writes all bytes; 0 or the system's error number.
+    /// Writes all bytes. Returns 0 or an error number.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         var start = 0
         while start < bytes.count {
-            // The buffer lives through the call and start is inside it.
+            // Sound: the buffer lives through the call, and `start` is inside it.
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(descriptor, buffer.baseAddress! + start, bytes.count - start)
             }
@@ -116,7 +116,7 @@ final class OutputWriter {
     }
 }
 
-/// Lines for people and scripts on standard error, unbuffered; failures to write them are ignored.
+/// Messages on standard error, unbuffered. Write errors are ignored.
 enum StandardError {
     static func write(_ text: String) {
         var terminal = TerminalText(behind: STDERR_FILENO)
@@ -128,16 +128,15 @@ enum StandardError {
         write(text + "\n")
     }
 
-    /// Text of our own that steers the terminal.
+    /// Writes the command's own control sequences to the terminal.
     static func draw(_ text: String) {
         _ = OutputWriter.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 
-/// The system's words for an error number.
 enum SystemMessage {
     static func text(_ number: Int32) -> String {
-        // The text is constant or lives in this thread until its next call.
+        // Sound: the text is constant or lives in this thread until its next call.
         guard let message = unsafe strerror(number) else { return "error \(number)" }
         return unsafe String(cString: message)
     }

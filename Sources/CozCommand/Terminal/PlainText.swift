@@ -1,12 +1,12 @@
-// Text as a terminal can show it: control characters escaped, width counted, numbers grouped.
+// Text for terminals: escapes control characters, measures and pads text, formats numbers.
 
 internal import CozDB
 
 enum PlainText {
-    /// Escapes characters that would move the cursor or start a terminal's control sequence.
+    /// Escapes characters that would move the cursor or start a control sequence.
     static func escaped(_ text: String) -> String { ControlText.escaped(text) }
 
-    /// Columns that a terminal needs for the text: two for most East Asian characters and emoji.
+    /// The terminal columns of a text: two for most East Asian characters and emoji.
     static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width($1) }
@@ -25,7 +25,7 @@ enum PlainText {
         }
     }
 
-    /// The text cut to a width, with an ellipsis where something is missing.
+    /// Cuts a text to a width, with an ellipsis for what is missing.
     static func cut(_ text: String, width limit: Int) -> String {
         if text.utf8.count <= limit || width(text) <= limit { return text }
         var result = ""
@@ -43,7 +43,7 @@ enum PlainText {
         return right ? blanks + text : text + blanks
     }
 
-    /// `1234567` as `1,234,567`.
+    /// Groups digits: `1,234,567`.
     static func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var result = ""
@@ -54,14 +54,14 @@ enum PlainText {
         return (number < 0 ? "-" : "") + result
     }
 
-    /// `1 value`, `1,234 values`.
+    /// A count with its noun: `1 value`, `1,234 values`.
     ///
-    /// - Parameter plural: where it is not the noun and an s.
+    /// - Parameter plural: The plural if it is not the noun plus s.
     static func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
         "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 
-    /// A number with a fixed count of fraction digits.
+    /// Formats a number with a fixed number of fraction digits.
     static func fixed(_ value: Double, digits: Int) -> String {
         guard value.isFinite, value.magnitude < 1e15 else { return value.description }
         var scale = 1
@@ -74,7 +74,7 @@ enum PlainText {
         return "\(sign)\(scaled / scale).\(zeros)\(fraction)"
     }
 
-    /// Bytes in the unit that leaves few digits: `512 B`, `8.2 MB` (powers of ten).
+    /// Formats bytes in a readable unit, in powers of ten: `512 B`, `8.2 MB`.
     static func size(_ bytes: Int) -> String {
         if bytes < 1_000 { return "\(bytes) B" }
         var value = Double(bytes) / 1_000

@@ -1,4 +1,4 @@
-// How far an import is, on standard error: a bar for people, lines for programs.
+// The progress of an import on standard error: a bar for people, lines for programs.
 
 internal import ArgumentParser
 internal import CozDB
@@ -17,21 +17,21 @@ struct ProgressDisplay {
     private let start = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant?
 
-    /// - Parameter mode: auto is a bar on a terminal and nothing elsewhere.
+    /// - Parameter mode: `auto` shows a bar on a terminal and nothing elsewhere.
     init(_ mode: Mode) {
         self.mode = mode == .auto ? (Terminal.isTerminal(STDERR_FILENO) ? .bar : .none) : mode
     }
 
-    /// After a durable commit.
+    /// Reports a durable commit.
     ///
-    /// - Parameter points: read so far in all files, stored or refused.
+    /// - Parameter points: Points read so far from all files, stored or refused.
     func committed(points: Int) {
         if mode == .plain { StandardError.writeLine("committed \(points)") }
     }
 
     /// - Parameters:
-    ///   - bytes: read so far, as stored in the files.
-    ///   - total: nil where the size is unknown, as for a pipe.
+    ///   - bytes: Bytes read so far, compressed if the file is.
+    ///   - total: Size of the input; nil if unknown, as for a pipe.
     mutating func advanced(points: Int, bytes: Int, total: Int?) {
         let now = ContinuousClock.now
         guard mode == .bar, lastDrawn.map({ now - $0 >= ProgressDisplay.interval }) ?? true
@@ -40,7 +40,7 @@ struct ProgressDisplay {
         draw(points: points, bytes: bytes, total: total, elapsed: now - start)
     }
 
-    /// All is read and durable; what remains is tidying up.
+    /// Reports that all points are durable and only merging remains.
     mutating func merging() {
         guard mode == .bar else { return }
         lastDrawn = ContinuousClock.now
@@ -48,7 +48,7 @@ struct ProgressDisplay {
         StandardError.draw("\rall points are durable after \(seconds); merging segments\u{1B}[K")
     }
 
-    /// Removes the bar, so that what follows starts on a clean line.
+    /// Removes the bar, so that the next output starts on a clean line.
     mutating func end() {
         if lastDrawn != nil { StandardError.draw("\r\u{1B}[K") }
         lastDrawn = nil

@@ -1,7 +1,6 @@
-// Words that people can copy from a message into a shell.
+// Quotes words so that users can copy them from a message into a shell.
 
 enum ShellText {
-    /// The word as a shell takes it, in quotes where it needs them.
     static func quoted(_ word: String) -> String {
         let plain = "-_./:@%+=,"
         let isPlain = word.unicodeScalars.allSatisfy {
@@ -9,7 +8,7 @@ enum ShellText {
                 || ("0"..."9").contains($0)
         }
         if isPlain, !word.isEmpty { return word }
-        // By scalar: a quote with a combining mark behind it is one Character.
+        // By scalar: a quote followed by a combining mark is one Character.
         var text = "'"
         for scalar in word.unicodeScalars {
             if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }

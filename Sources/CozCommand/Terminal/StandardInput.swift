@@ -1,9 +1,10 @@
-// Standard input and small text files, read with the system's own calls.
+// Reads standard input and small text files with system calls.
 
 internal import CozDB
 internal import Glibc
 
-/// Reads a descriptor in pieces; a piece is what is there, so that nobody waits for a full one.
+/// Reads a descriptor in pieces. A piece is what is available, so a read does not wait for a full
+/// buffer.
 struct InputReader {
     private let descriptor: Int32
     private let name: String
@@ -14,9 +15,10 @@ struct InputReader {
         InputReader(descriptor: STDIN_FILENO, name: standardName)
     }
 
-    /// An input that is closed is no empty one: whoever closed it did not mean to hand in nothing.
+    /// Refuses a closed standard input. It is not an empty one: the caller did not mean to pass no
+    /// data.
     ///
-    /// - Throws: `io` where the process was started without a standard input.
+    /// - Throws: `io` if the process was started without standard input.
     static func checkStandardInput() throws(DatabaseError) {
         guard Signals.isInputClosed else { return }
         throw DatabaseError(
@@ -28,13 +30,13 @@ struct InputReader {
         self.name = name
     }
 
-    /// The next bytes; empty at the end.
+    /// Reads the next bytes; empty at the end.
     ///
-    /// - Throws: `cancelled` after Ctrl-C, `io` when the system refuses.
+    /// - Throws: `cancelled` after Ctrl-C; `io` if the read fails.
     mutating func next() throws(DatabaseError) -> ArraySlice<UInt8> {
         while true {
             try DatabaseError.checkInterrupt()
-            // The system writes at most as many bytes as the buffer has.
+            // Sound: the system writes at most as many bytes as the buffer has.
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in
                 unsafe read(descriptor, bytes.baseAddress, bytes.count)
             }
@@ -45,10 +47,10 @@ struct InputReader {
         }
     }
 
-    /// All of it as text.
+    /// Reads everything as text.
     ///
-    /// - Throws: `limitExceeded` as soon as there is more than that, `usage` for what is no text;
-    ///   as `next`.
+    /// - Throws: `limitExceeded` as soon as the limit is exceeded; `usage` if it is not text;
+    ///   errors of `next`.
     mutating func text(_ limit: InputLimit) throws(DatabaseError) -> String {
         var bytes: [UInt8] = []
         while true {
@@ -76,9 +78,9 @@ struct InputReader {
         return text
     }
 
-    /// The text of a file; `-` is standard input.
+    /// Reads the text of a file; `-` is standard input.
     ///
-    /// - Throws: `notFound` when the file cannot be opened; as `text`.
+    /// - Throws: `notFound` if the file cannot be opened; errors of `text`.
     static func text(of path: String, _ limit: InputLimit) throws(DatabaseError) -> String {
         if path == "-" {
             try checkStandardInput()
@@ -95,18 +97,17 @@ struct InputReader {
     }
 }
 
-/// How much text a command takes from one input: all of it is in memory at once.
+/// The maximum size of a text input, which is held in memory.
 struct InputLimit {
     let sizeBytes: Int
-    /// What to do about it; begins with a semicolon.
+    /// What the user can do about it; begins with a semicolon.
     var advice = ""
 
-    /// The description of a survey; the app's own are of a few kilobytes.
+    /// A survey; those of the app have a few kilobytes.
     static let survey = InputLimit(sizeBytes: 16 << 20)
-    /// A list of forgotten participants, of some 70 bytes each.
+    /// A list of forgotten participants, with about 70 bytes each.
     static let forgotten = InputLimit(sizeBytes: 64 << 20)
 
-    /// Statements.
     static func statements(_ limits: QueryLimits) -> InputLimit {
         InputLimit(
             sizeBytes: limits.textSizeBytesMax,

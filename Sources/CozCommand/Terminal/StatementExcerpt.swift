@@ -1,22 +1,22 @@
-// Where in a statement an error is: its line, with a mark below the place.
+// Shows where in a statement an error is: the line, with a mark below the position.
 
 struct StatementExcerpt {
-    /// Line of the place, from 1.
+    /// The line of the position, from 1.
     let line: Int
     private let lineCount: Int
     private let before: String
     private let after: String
 
-    /// - Parameter offset: of a byte of the text; one behind its end is its end.
+    /// - Parameter offset: Byte offset in the text; larger offsets mean its end.
     init(_ text: String, offset: Int) {
         let bytes = Array(text.utf8)
         let newline = UInt8(ascii: "\n")
         var place = max(0, min(offset, bytes.count))
-        // What is missing at the end is shown behind the last word, not on an empty line.
+        // An error at the end is marked after the last word, not on an empty line.
         if place == bytes.count {
             while place > 0, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place - 1]) { place -= 1 }
         }
-        // A place inside a character is that of the character.
+        // Move to the start of a character.
         while place > 0, place < bytes.count, bytes[place] & 0xC0 == 0x80 { place -= 1 }
         let start = bytes[..<place].lastIndex(of: newline).map { $0 + 1 } ?? 0
         let end = bytes[place...].firstIndex(of: newline) ?? bytes.count
@@ -26,13 +26,13 @@ struct StatementExcerpt {
         after = StatementExcerpt.shown(bytes[place..<end])
     }
 
-    /// Lines with anything in them, the empty ones between them included.
+    /// The number of lines up to the last one with text.
     private static func lines(_ bytes: [UInt8]) -> Int {
         let last = bytes.lastIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } ?? 0
         return 1 + bytes[..<last].count { $0 == UInt8(ascii: "\n") }
     }
 
-    /// Characters that take the columns they seem to take: a tab is a blank.
+    /// Text as it is shown, with tabs as single spaces so that columns match.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         let text = bytes.map { $0 == UInt8(ascii: "\t") ? UInt8(ascii: " ") : $0 }
         var shown = PlainText.escaped(String(decoding: text, as: UTF8.self))
@@ -40,19 +40,18 @@ struct StatementExcerpt {
         return shown
     }
 
-    /// The line and a mark below it, each with its end.
+    /// The line and the mark below it, both with newlines.
     ///
     /// - Parameters:
-    ///   - isNumbered: whether the line has its number in front; nil where the text has several
-    ///     lines.
-    ///   - columns: of the terminal; of a longer line those around the place are shown.
+    ///   - isNumbered: Whether to print the line number; nil means if the text has several lines.
+    ///   - columns: Width of the terminal. Longer lines are cut around the position.
     func text(isNumbered: Bool? = nil, columns: Int = 80) -> String {
         var left = before
         var right = after
         let number = isNumbered ?? (lineCount > 1) ? "\(line) | " : ""
         let room = max(20, min(columns, 100) - 3 - number.utf8.count)
         if PlainText.width(left) + PlainText.width(right) > room {
-            // Two thirds before the place, unless the line ends soon after it.
+            // Two thirds before the position, unless the line ends soon after it.
             let leftRoom = max(room * 2 / 3, room - PlainText.width(right))
             left = StatementExcerpt.end(of: left, width: leftRoom)
             right = PlainText.cut(right, width: room - PlainText.width(left))
@@ -62,7 +61,7 @@ struct StatementExcerpt {
         return "  \(number)\(left)\(right)\n  \(margin)\(blanks)^\n"
     }
 
-    /// The end of a text, with an ellipsis where something is missing.
+    /// Cuts a text at its start, with an ellipsis for what is missing.
     private static func end(of text: String, width limit: Int) -> String {
         guard PlainText.width(text) > limit else { return text }
         var kept: [Character] = []

@@ -1,26 +1,27 @@
-// All that goes to a terminal, whatever wrote it: data must not steer what shows it. What goes to a
-// file or a pipe does not come here.
+// Filters all output to terminals, so that data cannot control them. Output to files and pipes is
+// not filtered.
 
 internal import CozDB
 
-/// Writes escapes in place of control characters. Line feeds and tabs stay.
+/// Replaces control characters by escapes. Line feeds and tabs stay.
 ///
-/// The escapes are those of JSON (`\u009b`), so that JSON on a terminal stays what it says; bytes
-/// that are no UTF-8 are shown as `\x9b`.
+/// The escapes are those of JSON (`\u009b`), so that JSON on a terminal keeps its meaning. Bytes
+/// that are not UTF-8 become `\x9b`.
 struct TerminalText {
-    /// The beginning of a character whose end was not written yet.
+    /// The start of a character that is still incomplete.
     private var open: [UInt8] = []
 
-    /// Nil where there is no terminal behind the descriptor.
+    /// Returns nil if the descriptor is not a terminal.
     init?(behind descriptor: Int32?) {
         guard let descriptor, Terminal.isTerminal(descriptor) else { return nil }
     }
 
     init() {}
 
-    /// What may be written in place of the bytes.
+    /// Returns the bytes to write instead.
     ///
-    /// - Parameter isLast: whether a character that is not whole now will never be.
+    /// - Parameter isLast: Whether no more bytes follow, so that an incomplete character is
+    ///   invalid.
     mutating func escaped(_ bytes: [UInt8], isLast: Bool = true) -> [UInt8] {
         if open.isEmpty, bytes.allSatisfy(TerminalText.isPlain) { return bytes }
         let bytes = open + bytes
@@ -63,7 +64,7 @@ struct TerminalText {
         byte >= 0x20 && byte < 0x7F || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t")
     }
 
-    /// Bytes of a character that begins so.
+    /// The length of a character that begins with this byte.
     private static func size(_ first: UInt8) -> Int {
         switch first {
         case 0xC2..<0xE0: 2

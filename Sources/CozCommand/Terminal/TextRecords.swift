@@ -1,4 +1,4 @@
-// Rows of text with a line per field, for people whose terminal is narrower than the table.
+// Prints rows with one line per field, for terminals that are narrower than the table.
 
 struct TextRecords {
     private let titles: [String]
@@ -10,9 +10,9 @@ struct TextRecords {
         self.titles = titles.map { PlainText.cut(PlainText.escaped($0), width: 60) }
     }
 
-    /// One row as a block of lines; fields without a value are left out.
+    /// Formats a row as a block of lines, without empty fields.
     ///
-    /// - Parameter cells: one per title; nil for no value.
+    /// - Parameter cells: One cell per title; nil for no value.
     mutating func text(_ cells: [String?]) -> String {
         count += 1
         let width = cells.indices.reduce(0) { width, index in

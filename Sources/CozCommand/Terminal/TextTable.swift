@@ -1,4 +1,4 @@
-// Rows of text with aligned columns, for people.
+// Text tables with aligned columns, for people.
 
 struct TextTable {
     struct Column {
@@ -11,8 +11,8 @@ struct TextTable {
         }
     }
 
-    /// Columns that a cell always has room for; what is wider is cut where a terminal has no
-    /// room, and everywhere unless a table says otherwise.
+    /// The width that a cell always gets. Longer cells are cut, unless the table allows a larger
+    /// width and the terminal has room.
     static let cellWidthMax = 48
 
     private let columns: [Column]
@@ -20,13 +20,13 @@ struct TextTable {
     private var rows: [[String]] = []
     private var widths: [Int]
     private var hasHeader = false
-    /// Columns from the left that are printed.
+    /// How many columns are printed, from the left.
     private var shownCount: Int
-    /// What is wider is cut when it is printed.
+    /// Wider cells are cut when they are printed.
     private var shownCellWidth: Int
     private var hasCut = false
 
-    /// - Parameter cellWidthMax: what is wider is cut.
+    /// - Parameter cellWidthMax: Wider cells are cut.
     init(_ columns: [Column], cellWidthMax: Int = TextTable.cellWidthMax) {
         self.cellWidthMax = cellWidthMax
         self.columns = columns.map {
@@ -41,7 +41,7 @@ struct TextTable {
 
     var rowCount: Int { rows.count }
 
-    /// Columns of the terminal that the rows so far need.
+    /// The terminal columns that the rows so far need.
     var width: Int { width(cellsTo: shownCellWidth) }
 
     private func width(cellsTo limit: Int) -> Int {
@@ -52,7 +52,7 @@ struct TextTable {
         PlainText.cut(PlainText.escaped(text), width: width)
     }
 
-    /// - Parameter cells: one per column.
+    /// - Parameter cells: One cell per column.
     mutating func append(_ cells: [String]) {
         let shown = cells.map { TextTable.shown($0, cellWidthMax) }
         for (index, cell) in shown.enumerated() {
@@ -61,8 +61,8 @@ struct TextTable {
         rows.append(shown)
     }
 
-    /// The rows so far as text, with the header before the first of them. Later rows may be
-    /// wider; their columns grow from there.
+    /// Takes the rows so far as text; the first call adds the header. If later rows are wider, the
+    /// columns grow from there on.
     mutating func takeText() -> String {
         var text = ""
         if !hasHeader {
@@ -76,19 +76,19 @@ struct TextTable {
         return text
     }
 
-    /// The same for a whole table that must not be wider than a terminal: long cells are cut and
-    /// columns at the right left out where it would be, which is said below.
+    /// Takes the whole table as text that fits a terminal. If necessary, long cells are cut and
+    /// columns on the right dropped, and a note says so.
     ///
-    /// - Parameter widthMax: columns of the terminal; nil where there is none.
+    /// - Parameter widthMax: Width of the terminal; nil if there is none.
     mutating func takeText(widthMax: Int?, elsewhere: String) -> String {
         if let widthMax { fit(widthMax) }
         return takeText() + note(elsewhere: elsewhere)
     }
 
-    /// Makes the rows so far fit a terminal, as far as that is possible: cells get what room
-    /// there is, at least `cellWidthMax`.
+    /// Fits the rows so far to a terminal, if possible. Cells get the room there is, at least
+    /// `TextTable.cellWidthMax`.
     ///
-    /// - Parameter leavesOut: whether columns at the right may be left out.
+    /// - Parameter leavesOut: Whether columns on the right may be dropped.
     mutating func fit(_ widthMax: Int, leavesOut: Bool = true) {
         guard width > widthMax else { return }
         let least = TextTable.cellWidthMax
@@ -99,9 +99,9 @@ struct TextTable {
         shownCellWidth = min(shownCellWidth, limit)
     }
 
-    /// What the text so far lacks for want of room; empty where it lacks nothing.
+    /// The note about cut cells and dropped columns; empty if nothing is missing.
     ///
-    /// - Parameter elsewhere: what shows it.
+    /// - Parameter elsewhere: The command or option that shows everything.
     func note(elsewhere: String) -> String {
         var text = ""
         if shownCount < columns.count {

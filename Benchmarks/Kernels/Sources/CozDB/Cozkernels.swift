@@ -1,21 +1,21 @@
-// Every kernel beside a plain loop that does the same, in one run: `cozkernels [NAME]`. The ratio
-// is what to look at: where it falls to 1, the compiler does not vectorise the kernel any more.
-// Ends with 1 where a kernel is wrong, or nearer to its plain loop than it ever was.
+// Times each kernel against a plain loop that computes the same result: `cozkernels [NAME]`. Watch
+// the ratio: 1 means that the compiler does not vectorize the kernel. Exits with 1 if a kernel
+// returns a wrong result or falls below its minimum ratio.
 
 internal import Glibc
 
-/// One kernel and its plain twin.
+/// A kernel and the plain loop that it is compared with.
 struct KernelCase {
     let name: String
-    /// About half of the least ratio measured, on a quiet machine and a busy one; 0 for what is no
-    /// vector code with the instructions that every x86-64 has. Compiled with
-    /// `-Xllvm -vectorize-loops=false`, six of them fall below theirs.
+    /// The lowest acceptable ratio: about half of the lowest one measured, on an idle and on a busy
+    /// machine. 0 if the kernel has no vector code on baseline x86-64. With `-Xllvm
+    /// -vectorize-loops=false`, six kernels fall below their minimum.
     var ratioMin = 0.0
-    /// What is counted: values or bytes.
+    /// What `count` counts: values or bytes, in billions.
     let unit: String
-    /// Values or bytes of one call.
+    /// Values or bytes per call.
     let count: Int
-    /// Both give a number made of the result, for comparing.
+    /// Both closures return a digest of the result, so that results can be compared.
     let kernel: () -> UInt64
     let plain: () -> UInt64
 }
@@ -32,8 +32,8 @@ struct Cozkernels {
                 print("\(item.name): kernel and plain loop disagree")
                 isRight = false
             }
-            // In turn, the least of several: other programs take turns too. One that looks slow
-            // is given more of them.
+            // Alternate the two and keep the best of several rounds: other programs take processor
+            // time. A kernel that looks slow gets more rounds.
             var (fast, slow) = (Double.infinity, Double.infinity)
             for round in 0..<50 where round < 7 || slow / fast < item.ratioMin {
                 fast = min(fast, seconds(item.kernel))
@@ -50,7 +50,7 @@ struct Cozkernels {
         if !isRight || !isFast { exit(1) }
     }
 
-    /// Seconds of one call, over as many as take five milliseconds.
+    /// Returns the seconds per call, averaged over enough calls to take five milliseconds.
     private static func seconds(_ body: () -> UInt64) -> Double {
         var calls = 1
         while true {
@@ -80,5 +80,5 @@ struct Cozkernels {
 
 private nonisolated(unsafe) var kept: UInt64 = 0
 
-/// Makes the optimiser believe that a result is wanted.
+/// Keeps the optimizer from removing the computation of `value`.
 @inline(never) private func keep(_ value: UInt64) { unsafe kept ^= value }

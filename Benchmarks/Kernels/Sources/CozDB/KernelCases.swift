@@ -1,11 +1,11 @@
-// The kernels with what they are fed: blocks of 1024 values, as the database has them, in the
-// first-level cache.
+// The benchmarked kernels and their inputs: blocks of 1024 values, as the database stores them,
+// which fit into the L1 cache.
 
 internal import Glibc
 
 private let count = 1024
 
-/// Numbers from a seed, below a bound.
+/// Returns pseudorandom numbers below `bound`.
 private func numbers(_ count: Int, below bound: UInt64, seed: UInt64 = 1) -> [UInt64] {
     var state = seed
     return (0..<count).map { _ in
@@ -14,7 +14,7 @@ private func numbers(_ count: Int, below bound: UInt64, seed: UInt64 = 1) -> [UI
     }
 }
 
-/// Bits of all words, so that a result is used and compared.
+/// Combines some of the words, so that the result is used and can be compared.
 private func digest(_ words: [UInt64]) -> UInt64 { words[0] &+ words[words.count / 2] &* 31 }
 
 func cases() throws(FormatError) -> [KernelCase] {
@@ -184,7 +184,7 @@ private func deltaCases() throws(FormatError) -> [KernelCase] {
     ]
 }
 
-/// Loops of queries over decoded words.
+/// Loops that queries run over decoded words.
 private func wordCases() throws(FormatError) -> [KernelCase] {
     let words = numbers(count, below: 1 << 20)
     let floats = words.map { Double($0).bitPattern }
@@ -223,7 +223,7 @@ private func wordCases() throws(FormatError) -> [KernelCase] {
     ]
 }
 
-/// Loops over times of rows.
+/// Loops over the times of rows.
 private func timeCases() throws(FormatError) -> [KernelCase] {
     let words = numbers(count, below: 1 << 20)
     let times = (0..<count).map { Int64($0 * 3) }
@@ -272,7 +272,7 @@ private func timeCases() throws(FormatError) -> [KernelCase] {
     ]
 }
 
-/// The form without lanes: one value's bits after the other's.
+/// Packs bits without lanes: each value directly after the previous one.
 private func bitStream(_ values: [UInt64], width: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(values.count * width / 8 + 16)
@@ -337,7 +337,7 @@ private func floatCases() throws(FormatError) -> [KernelCase] {
                 return it.min &+ it.max
             },
             plain: {
-                // Kahan's sum as well, which the summary's is in each lane.
+                // Kahan summation as well: the kernel does it in each lane.
                 var (sum, error, least, most) = (0.0, 0.0, Double.infinity, -Double.infinity)
                 for word in floats {
                     let value = Double(bitPattern: word)
@@ -444,7 +444,7 @@ private func textCases() throws(FormatError) -> [KernelCase] {
 }
 
 private func sumOfNumbers(_ bytes: [UInt8]) -> UInt64 {
-    // Sound: the bytes end in a newline and more zeros than the scan looks ahead.
+    // Sound: the bytes end in a newline and more zeros than the scan reads ahead.
     unsafe bytes.withUnsafeBufferPointer { buffer in
         let text = unsafe PaddedBytes(base: buffer.baseAddress!, count: bytes.count - 256)
         var (sum, place) = (UInt64(0), 0)
@@ -471,7 +471,7 @@ private func secondsOfText(_ text: [UInt8]) -> Int64 {
     return Int64(unsafe timegm(&parts))
 }
 
-/// By the C library.
+/// Formats a time with the C library.
 private func isoText(_ seconds: Int64) -> [UInt8] {
     var clock = time_t(seconds)
     var parts = unsafe tm()
