@@ -22,8 +22,8 @@ extension Database {
     }
 
     /// Runs every statement of a text and passes rows to the sink as they are computed. Memory use
-    /// is a few blocks. The query runs on the caller's thread. Only if the text is nested too
-    /// deeply for its stack, it runs on a thread with a larger one while the caller waits.
+    /// is a few blocks. The query runs on the caller's thread. A text nested too deeply for that
+    /// thread's stack runs on a thread with a larger one while the caller waits.
     ///
     /// - Throws: As the collecting form, and what the sink throws.
     @discardableResult

@@ -28,7 +28,6 @@ struct BitVector: Equatable {
         }
     }
 
-    /// The number of set bits.
     var oneCount: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     var hasOnes: Bool { words.contains { $0 != 0 } }

@@ -41,7 +41,6 @@ struct BytePool: Sendable {
         return ends.count - 1
     }
 
-    /// Returns the number of a string in an array.
     mutating func intern(_ bytes: [UInt8]) -> Int {
         intern(bytes.span)
     }

@@ -4,7 +4,6 @@
 /// Reads numbers and strings in sequence. Throws `FormatError` if the bytes end early.
 struct ByteReader: ~Escapable {
     private let bytes: Span<UInt8>
-    /// Number of bytes read.
     private(set) var offset = 0
 
     @_lifetime(copy bytes)

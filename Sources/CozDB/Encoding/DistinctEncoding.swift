@@ -24,7 +24,6 @@ struct DistinctEncoder {
     /// Number of values after which the plan is abandoned if nearly all are distinct.
     private static let sampleCount = 64
 
-    /// Discards the plan.
     mutating func clear() {
         sizeBytes = nil
     }

@@ -69,7 +69,6 @@ struct DecimalEncoder {
     /// that are not decimals.
     private var needs: [Int] = []
 
-    /// Discards the plan.
     mutating func clear() {
         sizeBytes = nil
     }

@@ -16,7 +16,6 @@ struct MixedEncoder {
     /// Exact size of what `write` appends; nil if the encoding does not apply.
     private(set) var sizeBytes: Int?
 
-    /// The values of one kind.
     private struct Kind {
         var words: [UInt64] = []
         /// Positions among the values that the previous kinds left.
@@ -67,7 +66,6 @@ struct MixedEncoder {
 
     private static let countMin = 64
 
-    /// Discards the plan.
     mutating func clear() {
         sizeBytes = nil
     }

@@ -98,7 +98,6 @@ extension FileSystem {
     package func makeIdentity() -> UInt64 { .random(in: 1...UInt64.max) }
 }
 
-/// The system clock.
 package enum SystemClock {
     /// Returns nanoseconds since 1970.
     package static func now() -> Int64 {

@@ -4,7 +4,6 @@
 internal import Glibc
 internal import Synchronization
 
-/// The operating system's file system.
 package struct PosixFileSystem: FileSystem {
     package init() {}
 
@@ -102,7 +101,6 @@ package struct PosixFileSystem: FileSystem {
         var number: UInt64
     }
 
-    /// Returns the parent directory of a path.
     private static func parent(of path: String) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }

@@ -64,7 +64,6 @@ struct BatchRenames: Sendable {
         }
     }
 
-    /// Whether there are no renames.
     var isEmpty: Bool { newNames.isEmpty }
 
     /// Resets the state of the batch and keeps the names.

@@ -7,8 +7,8 @@ public struct DatabaseOptions: Sendable {
         /// After fdatasync. An acknowledged write survives power loss.
         case full
         /// After the write to the operating system; the sync follows at most this many milliseconds
-        /// later. A process crash loses nothing. Power loss loses at most the writes of that
-        /// interval.
+        /// later, 0 to 3,600,000. A process crash loses nothing. Power loss loses at most the
+        /// writes of that interval.
         case relaxed(milliseconds: Int)
     }
 

@@ -6,7 +6,6 @@ internal import Glibc
 package struct FileError: Error, Equatable, Sendable {
     /// Name of the system call, as in its manual page.
     package var call: String
-    /// Path of the file or directory.
     package var path: String
     /// The value of errno.
     package var code: Int32

@@ -6,7 +6,6 @@
 /// It holds no names, only SHA-256 of a random salt and the name. Names cannot be read from it, but
 /// anyone who has the list can test whether a given name is on it.
 public struct ForgottenList: Hashable, Sendable {
-    /// The digests of one salt.
     struct Part: Hashable, Sendable {
         let salt: [UInt8]
         /// Sorted, without duplicates.
@@ -68,7 +67,6 @@ public struct ForgottenList: Hashable, Sendable {
         return isRemoved
     }
 
-    /// Adds all participants of another list.
     mutating func merge(_ other: ForgottenList) {
         for part in other.parts { merge(part) }
     }

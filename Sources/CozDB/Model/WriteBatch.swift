@@ -21,9 +21,7 @@ public struct WriteBatch: Sendable {
     struct ReceivedColumn: Sendable {
         /// Number of the experiment in the batch.
         var experiment: Int
-        /// The field's name.
         var name: String
-        /// Type of the values.
         var type: FieldType
         /// Whether the input declared this type. False if it was inferred from the values.
         var isTyped: Bool

@@ -7,7 +7,6 @@ internal import Synchronization
 /// A process-wide pool of helper threads, one fewer than there are cores. Threads start on first
 /// use and never exit.
 package enum Cores {
-    /// Number of cores.
     static let count = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     private static let helpers = Helpers()

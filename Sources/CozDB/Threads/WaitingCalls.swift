@@ -9,7 +9,6 @@ final class WaitingCalls: Sendable {
     /// The pool that opens databases, which do not have pools yet.
     static let openings = WaitingCalls(threadCountMax: 64, waitingCountMax: .max)
 
-    /// Where a call goes.
     private enum Place {
         case thread
         case queue(Int)

@@ -66,7 +66,6 @@ indirect enum RowTest: Sendable {
         }
     }
 
-    /// The columns that the predicate reads.
     var columns: [ColumnID] {
         switch self {
         case .column(let demand): [demand.column]

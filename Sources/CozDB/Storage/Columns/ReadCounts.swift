@@ -23,7 +23,6 @@ final class ReadCounts {
     /// Stored size of the decoded blocks in bytes.
     var storedBytes = 0
 
-    /// Adds the counts of another object.
     func add(_ other: ReadCounts) {
         rows += other.rows
         bytes += other.bytes
