@@ -1,8 +1,8 @@
 // Repair: moves damaged data aside and keeps everything else.
 
 extension Database {
-    /// Repairs a database: moves what cannot be read to the subdirectory `damaged/TIME`, named by the
-    /// current time, and keeps everything else. Nothing is deleted or overwritten.
+    /// Repairs a database: moves what cannot be read to the subdirectory `damaged/TIME`, where TIME
+    /// is the current time, and keeps everything else. Nothing is deleted or overwritten.
     ///
     /// Segments with damaged blocks are rewritten from the blocks that can be read. Rows lose
     /// unreadable cells; rows whose times or series cannot be read are lost. From a damaged log,
