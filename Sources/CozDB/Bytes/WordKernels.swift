@@ -30,10 +30,8 @@ func sumOfIntegers(_ words: Span<UInt64>) -> Int64 {
     return Int64(bitPattern: sum)
 }
 
-/// Returns the first index of ascending times that is not earlier than `time`. A galloping search
-/// from the start, because buckets are usually short.
-///
-/// - Parameter range: Where to search. Its end is returned if all times are earlier.
+/// Returns the first index in `range` whose time is not earlier than `time`; the end of the range
+/// if all are earlier. Times ascend. A galloping search, because buckets are usually short.
 func firstIndex(in times: Span<Int64>, atOrBehind time: Int64, in range: Range<Int>) -> Int {
     guard let lastIndex = range.last, times[lastIndex] >= time else { return range.upperBound }
     var low = range.lowerBound
@@ -110,8 +108,6 @@ struct TimedWords {
 
 /// Merges two lists by time; for equal times the newer word wins. Free of branches that depend on
 /// times, because samples of two devices interleave unpredictably. Measured: 3 ns per word.
-///
-/// - Parameter words: One per time.
 func mergedByTime(
     _ times: Span<Int64>, _ words: Span<UInt64>, newer newerTimes: Span<Int64>,
     _ newerWords: Span<UInt64>

@@ -38,9 +38,8 @@ struct BlockFilter {
         }
     }
 
-    /// Filters a block of an encoding that `patched` and `distinct` may contain.
-    ///
-    /// - Parameter bits: Must be zero.
+    /// Filters a block of an encoding that `patched` and `distinct` may contain. `bits` must be
+    /// zero.
     private mutating func selectUncompressed<Test: WordTest>(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ test: inout Test, _ bits: inout BitVector

@@ -14,9 +14,7 @@ struct IntegerSample {
     private static let step = 8
     private static let valueCountMin = 128
 
-    /// Takes a sample.
-    ///
-    /// - Parameter min: The smallest of all values, as a signed number.
+    /// Takes a sample. `min` is the smallest of all values, as a signed number.
     mutating func take(_ values: Span<UInt64>, min: UInt64) {
         (sizeBytesLeast, sizeBytesLikely) = (0, 0)
         guard values.count >= Self.valueCountMin else { return }

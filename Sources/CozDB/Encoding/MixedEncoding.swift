@@ -70,10 +70,8 @@ struct MixedEncoder {
         sizeBytes = nil
     }
 
-    /// Plans a block.
-    ///
-    /// - Parameter sizeBytes: Size of the smallest form so far. If a sample predicts no smaller
-    ///   size, nothing is planned.
+    /// Plans a block. `sizeBytes` is the size of the smallest form so far. If a sample predicts no
+    /// smaller size, nothing is planned.
     mutating func plan(
         _ words: Span<UInt64>, than sizeBytes: Int, _ search: EncodingSearch
     ) {

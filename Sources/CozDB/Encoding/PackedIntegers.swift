@@ -278,11 +278,8 @@ func commonDivisor(of numbers: Span<UInt64>) -> UInt64 {
     return divisor << shift
 }
 
-/// The binary GCD algorithm.
-///
-/// - Parameters:
-///   - left: Odd or 0.
-///   - right: Not 0.
+/// Returns the greatest common odd divisor by the binary algorithm. `left` is odd or 0; `right` is
+/// not 0.
 private func greatestCommonOddDivisor(_ left: UInt64, _ right: UInt64) -> UInt64 {
     var small = left
     var large = right >> UInt64(right.trailingZeroBitCount)

@@ -144,9 +144,7 @@ struct BatchRenames: Sendable {
 
     // MARK: Tags
 
-    /// Returns the tags under their new names; nil if none is renamed.
-    ///
-    /// - Parameter tags: Names must be unique.
+    /// Returns the tags under their new names; nil if none is renamed. Names must be unique.
     mutating func renamed(
         _ tags: [(name: String, value: String)]
     ) -> (tags: [(name: String, value: String)], notes: [(applied: Int, isKept: Bool)])? {

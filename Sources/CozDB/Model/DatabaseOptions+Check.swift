@@ -1,9 +1,7 @@
 // Validation of options when a database is opened.
 
 extension DatabaseOptions {
-    /// Validates all options.
-    ///
-    /// - Throws: `usage` for the first option out of range.
+    /// Throws `usage` for the first option out of range.
     func check() throws(DatabaseError) {
         try check("memtableSizeBytesMax", memtableSizeBytesMax, 1...(1 << 30))
         try check("compactionSegmentCount", compactionSegmentCount, 2...64)

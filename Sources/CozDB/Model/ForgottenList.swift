@@ -71,9 +71,7 @@ public struct ForgottenList: Hashable, Sendable {
         for part in other.parts { merge(part) }
     }
 
-    /// Checks the number of salts.
-    ///
-    /// - Throws: `limitExceeded` if there are too many.
+    /// Throws `limitExceeded` if there are too many salts.
     func checkSalts() throws(DatabaseError) {
         try ForgottenList.checkSalts(parts.count)
     }

@@ -75,17 +75,13 @@ extension Timestamp {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends two digits.
-    ///
-    /// - Parameter pair: 0 to 99.
+    /// Appends a number from 0 to 99 as two digits.
     fileprivate mutating func append(pair: Int64) {
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: pair / 10))
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: pair % 10))
     }
 
-    /// Appends the fraction digits.
-    ///
-    /// - Parameter fraction: Nanoseconds of the second.
+    /// Appends the fraction digits of a second, given in nanoseconds.
     fileprivate mutating func append(fraction: Int64, keepsZeros: Bool) {
         var rest = fraction
         var unit: Int64 = 100_000_000

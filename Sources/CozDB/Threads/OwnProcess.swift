@@ -10,10 +10,8 @@ struct OwnProcess: Sendable {
     /// Whether the current process is still that process.
     var isThisOne: Bool { coz_process() == number }
 
-    /// Throws in a forked child. Must be called before taking any lock, because another thread may
-    /// have held it at the fork.
-    ///
-    /// - Throws: `usage`.
+    /// Throws `usage` in a forked child. Must be called before taking any lock, because another
+    /// thread may have held it at the fork.
     func check() throws(DatabaseError) {
         if isThisOne { return }
         throw DatabaseError(

@@ -13,9 +13,7 @@ final class BucketRuns: Sendable {
         self.ends = ends
     }
 
-    /// Computes the boundaries.
-    ///
-    /// - Parameter times: Times of the block's values, ascending within a series.
+    /// Computes the boundaries from the times of a block, which ascend within a series.
     convenience init(times: Span<Int64>, _ buckets: EvenBuckets) {
         var starts: [Int64] = []
         var ends: [Int32] = []

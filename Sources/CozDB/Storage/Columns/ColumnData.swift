@@ -17,10 +17,7 @@ final class StringTable: Sendable {
     private let parts: [Part]
     let count: Int
 
-    /// Creates a table.
-    ///
-    /// - Parameter ends: The end offset of each string in `heap`. It starts where the previous one
-    ///   ends.
+    /// Creates a table from concatenated strings and the end offset of each.
     init(heap: [UInt8], ends: [Int]) {
         parts = [Part(firstCode: 0, heap: heap, ends: ends)]
         count = ends.count

@@ -17,9 +17,7 @@ struct TextVerdicts: WordTest {
         verdicts = Array(repeating: TextVerdicts.unknown, count: table.count)
     }
 
-    /// Tests words.
-    ///
-    /// - Parameter words: Codes of the table, or packed times.
+    /// Tests codes of the table, or packed times.
     mutating func select(_ words: Span<UInt64>, into bits: inout BitVector) {
         setBits(of: words, in: &bits) { accepts($0) }
     }
