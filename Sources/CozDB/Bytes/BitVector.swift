@@ -104,7 +104,7 @@ struct BitVector: Equatable {
     /// Appends the positions of set bits from `start` on, at most `countMax` of them.
     ///
     /// - Parameter base: Added to each position.
-    /// - Returns: The position after the last bit visited.
+    /// - Returns: The position from which to continue.
     func appendOnes(
         from start: Int, countMax: Int, adding base: UInt32, to places: inout [UInt32]
     ) -> Int {
