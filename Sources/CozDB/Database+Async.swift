@@ -1,10 +1,10 @@
-// The calls of `Database` for tasks: the same work on threads of its own, so that Swift's
-// cooperative pool never waits for a disk or a lock. Each database has threads of its own.
+// The `async` calls of `Database`. They run on the database's own threads, so that Swift's
+// cooperative pool never waits for a disk or a lock.
 
 extension Database {
-    /// Opens a database as the synchronous `open` does.
+    /// Opens a database.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public static func open(
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
@@ -14,34 +14,34 @@ extension Database {
         }
     }
 
-    /// Commits a batch, whole or not at all; durable on return, as the option `durability` says.
-    /// Tasks that write at the same time share a sync. Cancelling the task changes nothing: a
-    /// commit that was handed in is finished.
+    /// Commits a batch atomically. Durable on return (see `DatabaseOptions.durability`). Tasks that
+    /// write concurrently share a sync. Cancelling the task has no effect: a commit that was
+    /// submitted completes.
     ///
-    /// - Throws: as the synchronous form; `limitExceeded` where more calls wait than
-    ///   `DatabaseOptions.waitingCallCountMax`, as all `async` calls do.
+    /// - Throws: As the synchronous form; `limitExceeded` if more calls wait than
+    ///   `DatabaseOptions.waitingCallCountMax` allows. This applies to all `async` calls.
     public func write(_ batch: WriteBatch) async throws(DatabaseError) -> WriteReport {
         try await changes.run { () throws(DatabaseError) in try self.write(batch) }
     }
 
-    /// Writes what is in memory to segments. Cancelling the task changes nothing.
+    /// Flushes the memtable to segments. Cancelling the task has no effect.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public func flush() async throws(DatabaseError) {
         try await changes.run { () throws(DatabaseError) in try self.flush() }
     }
 
-    /// Merges all segments of each experiment into one. Cancelling the task changes nothing.
+    /// Merges all segments of each experiment into one. Cancelling the task has no effect.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public func compact() async throws(DatabaseError) {
         try await changes.run { () throws(DatabaseError) in try self.compact() }
     }
 
-    /// Deletes rows, or the values of single fields. Cancelling the task changes nothing: a
-    /// deletion that was begun is finished.
+    /// Deletes rows, or the values of single fields. Cancelling the task has no effect: a deletion
+    /// that has started completes.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     @discardableResult
     public func delete(
         experiment: String? = nil, tags: [String: String] = [:], in range: TimeRange = .all,
@@ -52,9 +52,9 @@ extension Database {
         }
     }
 
-    /// Deletes an experiment with its schema. Cancelling the task changes nothing.
+    /// Deletes an experiment with its schema. Cancelling the task has no effect.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     @discardableResult
     public func drop(experiment: String) async throws(DatabaseError) -> DeletionReport {
         try await changes.run { () throws(DatabaseError) in
@@ -62,29 +62,30 @@ extension Database {
         }
     }
 
-    /// Flushes, merges what is worth it, seals the manifest and frees the lock. Calls of other
-    /// tasks that have begun are waited for, later ones throw `closed`. Cancelling the task changes
-    /// nothing.
+    /// Flushes, merges small segments, writes the final manifest and releases the lock. Waits for
+    /// calls that other tasks have started; later calls throw `closed`. Cancelling the task has no
+    /// effect.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public func close() async throws(DatabaseError) {
         try await changes.run { () throws(DatabaseError) in try self.close() }
     }
 
-    /// Everything committed up to now, for several queries.
+    /// Returns a snapshot of everything committed so far.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public func snapshot() async throws(DatabaseError) -> DatabaseSnapshot {
         try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
             try self.snapshot()
         }
     }
 
-    /// Runs every statement of a text on one snapshot and collects the answer in memory. Returns at
-    /// once when the task is cancelled; the query then ends with its next block.
+    /// Runs every statement of a text on one snapshot and collects the result in memory. When the
+    /// task is cancelled, the call returns at once and the query stops at its next block.
     ///
-    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
-    /// - Throws: as the synchronous form; `cancelled` where the task was cancelled.
+    /// - Parameter options: Clock, parameters and limits. nil means the current time and no
+    ///   parameters.
+    /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) async throws(DatabaseError) -> QueryResult {
@@ -94,9 +95,9 @@ extension Database {
         }
     }
 
-    /// Starts a query and hands its answer out in batches; see `QueryCursor`.
+    /// Starts a query that returns its rows in batches. See `QueryCursor`.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public func cursor(
         _ text: String, options: QueryOptions? = nil
     ) async throws(DatabaseError) -> QueryCursor {
@@ -107,11 +108,12 @@ extension Database {
 }
 
 extension DatabaseSnapshot {
-    /// Runs every statement of a text and collects the answer in memory. Returns at once when the
-    /// task is cancelled; the query then ends with its next block.
+    /// Runs every statement of a text and collects the result in memory. When the task is
+    /// cancelled, the call returns at once and the query stops at its next block.
     ///
-    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
-    /// - Throws: as the synchronous form; `cancelled` where the task was cancelled.
+    /// - Parameter options: Clock, parameters and limits. nil means the current time and no
+    ///   parameters.
+    /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) async throws(DatabaseError) -> QueryResult {

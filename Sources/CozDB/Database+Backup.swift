@@ -1,25 +1,26 @@
-// Copies of a whole database: backup beside a writer, and the way back.
+// Backup of a whole database while it is being written, and restore.
 
 extension Database {
-    /// Copies a database to another directory while it may be written to, or brings the backup
-    /// that is there up to date: then only new files are copied, and those that the database has no
-    /// more are removed, once the new state is durable.
+    /// Backs up a database to another directory. The database can be open for writing. If the
+    /// target holds an earlier backup, only new files are copied. Files that the database does not
+    /// have anymore are removed once the new state is durable.
     ///
-    /// The backup holds a prefix of the commits, at least all that were acknowledged before the
-    /// call. It is durable on return. The database is only read, without a lock; its writer is not
-    /// disturbed. All that is copied is read back and checked block by block. Where the call fails
-    /// or the power goes, an earlier backup stays what it was; a first one stays marked as
-    /// unfinished, refused by everything that opens databases, and the next call goes on with it.
+    /// The backup is a prefix of the commits and has at least all that were acknowledged before the
+    /// call. It is durable on return. The database is only read, without a lock, so its writer is
+    /// not disturbed. Every copied file is read back and checked block by block.
     ///
-    /// Cost: reads and writes what is new, and reads it again.
+    /// If the call fails or the power goes out, an earlier backup stays as it was. A first backup
+    /// stays marked as unfinished and cannot be opened; the next call continues it.
+    ///
+    /// Cost: reads and writes the new files, and reads them again.
     ///
     /// - Parameters:
-    ///   - path: the database.
-    ///   - target: a directory: absent, empty, or with an earlier backup of this database. It can
-    ///     be opened read-only as any database.
-    /// - Throws: `notFound` where there is no database or the target holds something else;
-    ///   `damaged` where a file of the database is not what was written, with what is lost;
-    ///   `locked` where another backup writes to the target; `io`; `cancelled`.
+    ///   - path: The database.
+    ///   - target: A directory that is absent, empty, or has an earlier backup of this database. A
+    ///     backup can be opened read-only like any database.
+    /// - Throws: `notFound` if there is no database or the target holds something else; `damaged`
+    ///   if a file of the database is corrupt, with the data that is lost; `locked` if another
+    ///   backup is writing to the target; `io`; `cancelled`.
     @discardableResult
     public static func backup(
         _ path: String, to target: String, options: BackupOptions = BackupOptions()
@@ -27,10 +28,10 @@ extension Database {
         try backup(path, to: target, options: options, on: PosixFileSystem())
     }
 
-    /// Copies this database, open for writing or reading, as the call for a path does. Commits
-    /// that other threads make meanwhile may be in the backup or not.
+    /// Backs up this database, which may be open for writing or reading. Commits that other threads
+    /// make during the call may or may not be in the backup.
     ///
-    /// - Throws: as the call for a path; `closed`.
+    /// - Throws: As the call with a path; `closed`.
     @discardableResult
     public func backup(
         to target: String, options: BackupOptions = BackupOptions()
@@ -38,20 +39,20 @@ extension Database {
         try backup(to: target, options: options, on: PosixFileSystem())
     }
 
-    /// Makes a database of a backup, which may also be opened in place read-only. Durable on
-    /// return; all of it is read back and checked. Until then the directory is marked as
-    /// unfinished and refused by everything that opens databases; the next call goes on with it.
+    /// Restores a backup to a new database. Durable on return; everything is read back and checked.
+    /// Until then the directory is marked as unfinished and cannot be opened; the next call
+    /// continues the restore. To only read a backup, open it in place.
     ///
-    /// The new database and the one that the backup is of are the same one for all checks of
-    /// files: do not mix files of both.
+    /// The restored database and the original have the same identity, so no check can tell their
+    /// files apart: do not mix them.
     ///
     /// Cost: reads and writes the whole backup, and reads the copy again.
     ///
     /// - Parameters:
-    ///   - backup: the directory of a backup; any database will do.
-    ///   - path: a directory: absent, empty, or with a restore that did not finish.
-    /// - Throws: `notFound` where there is no backup or the directory holds something; `damaged`
-    ///   where the backup is not what was written, with what is lost; `io`; `cancelled`.
+    ///   - backup: The directory of a backup, or of any other database.
+    ///   - path: A directory that is absent, empty, or has an unfinished restore.
+    /// - Throws: `notFound` if there is no backup or the directory is not empty; `damaged` if the
+    ///   backup is corrupt, with the data that is lost; `io`; `cancelled`.
     @discardableResult
     public static func restore(
         _ backup: String, to path: String, options: RestoreOptions = RestoreOptions()
@@ -63,7 +64,7 @@ extension Database {
 // MARK: On other file systems
 
 extension Database {
-    /// The same on another file system: the seam for tests that inject faults.
+    /// Backs up on another file system, so that tests can inject faults.
     @discardableResult
     package static func backup(
         _ path: String, to target: String, options: BackupOptions, on fileSystem: any FileSystem
@@ -81,7 +82,7 @@ extension Database {
         let source: any Directory
         switch try openStore() {
         case .writer(let engine):
-            // Throws where it is closed.
+            // Throws if the engine is closed.
             _ = try engine.snapshot()
             source = engine.directory
         case .reader(let reader): source = reader.directory
@@ -94,7 +95,7 @@ extension Database {
         on fileSystem: any FileSystem
     ) throws(DatabaseError) -> BackupReport {
         let start = ContinuousClock.now
-        // Before anything is made: without a database there is no target either.
+        // Before the target is created: without a database there is no target.
         let reader = try LiveReader(source)
         try checkIsApart(target, from: source, of: "database", on: fileSystem)
         let directory = try CopyTarget(
@@ -107,7 +108,7 @@ extension Database {
         return copy.report(since: start)
     }
 
-    /// The same on another file system: the seam for tests that inject faults.
+    /// Restores on another file system, so that tests can inject faults.
     @discardableResult
     package static func restore(
         _ backup: String, to path: String, options: RestoreOptions,
@@ -124,7 +125,8 @@ extension Database {
         let copy = DatabaseCopy(
             from: reader, to: directory, verifiesReused: true, isCancelled: options.isCancelled)
         try copy.run(branch: fileSystem.makeIdentity())
-        // Before anybody else can open it: files are whole and durable, the mark is still there.
+        // Before the mark is removed, because nothing else can open the directory until then. The
+        // files are complete and durable at this point.
         let forgotten = try options.forgotten.map { list throws(DatabaseError) in
             var own = DatabaseOptions()
             own.fileAccess = options.fileAccess
@@ -139,7 +141,8 @@ extension Database {
 }
 
 extension Database {
-    /// Refuses a copy into what is copied, and around it, before anything is made.
+    /// Throws if the target is the source, lies inside it or contains it. Nothing has been created
+    /// yet.
     private static func checkIsApart(
         _ target: String, from source: any Directory, of kind: String,
         on fileSystem: any FileSystem

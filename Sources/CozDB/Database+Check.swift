@@ -1,17 +1,21 @@
-// Reading every byte of a database and naming what cannot be read. Takes no lock, changes nothing.
+// Integrity check: reads every byte of a database and reports damage. Takes no lock, changes
+// nothing.
 
 extension Database {
-    /// Reads everything that the manifest names and tells what is not what was written: file,
-    /// offset, and which data is lost by it (experiment, fields, series, range of time).
+    /// Reads every file that the manifest names and reports each corruption: file, offset, and the
+    /// data that is lost (experiment, fields, series, time range).
     ///
-    /// The checksum of every block, commit and file is verified. Directories, series, presence,
-    /// dictionaries, commits and refusals are decoded as well; times and values with `decodes`,
-    /// which finds what no disk can do: bytes that were written wrongly.
+    /// Verifies the checksum of every block, commit and file. Also decodes directories, series,
+    /// presence vectors, dictionaries, commits and refusals. With `decodes`, times and values are
+    /// decoded too; this finds data that was written incorrectly, which checksums cannot.
     ///
-    /// Runs beside a writer: where the manifest is replaced meanwhile, the check begins anew.
-    /// Cost: reads every byte once, on all cores; with `decodes`, twice, and several times as long.
+    /// A writer may be active: if the manifest is replaced during the check, the check starts
+    /// again.
     ///
-    /// - Throws: `notFound` where there is no database; damage is told to `body`, not thrown.
+    /// Cost: reads every byte once, on all cores. With `decodes` it reads them twice and takes
+    /// several times as long.
+    ///
+    /// - Throws: `notFound` if there is no database. Damage is passed to `body`, not thrown.
     public static func check(
         _ path: String, options: DatabaseOptions = DatabaseOptions(), decodes: Bool = false,
         _ body: (CheckFinding) -> Void
@@ -19,7 +23,7 @@ extension Database {
         try check(path, on: PosixFileSystem(), options: options, decodes: decodes, body)
     }
 
-    /// The same on any file system.
+    /// Checks a database on any file system.
     static func check(
         _ path: String, on fileSystem: any FileSystem,
         options: DatabaseOptions = DatabaseOptions(), decodes: Bool = false,
@@ -34,7 +38,7 @@ extension Database {
         while true {
             var check = DatabaseCheck(directory, decodes: decodes)
             let generation = try check.run()
-            // Damage that the manifest read now does not name is none.
+            // If a newer manifest exists, the damage may be in a file that it does not name.
             if check.summary.damaged > 0, attempt < attemptCountMax,
                 let now = try? Manifest.read(in: directory), now.generation != generation
             {

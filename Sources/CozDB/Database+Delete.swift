@@ -1,26 +1,27 @@
-// Deleting without a statement's text: the same as DELETE and DROP MEASUREMENT.
+// Deletion from code, equivalent to the statements DELETE and DROP MEASUREMENT.
 
 extension Database {
     /// Deletes rows, or the values of single fields, and every byte of them in the database's
-    /// files. Durable on return; snapshots and readers that were there before keep what they see.
+    /// files. Durable on return. Existing snapshots and readers keep what they see.
     ///
     ///     try database.delete(tags: ["id_participant": "p07"])
     ///
-    /// A row goes with its last field. Refused values in the rejects journal go as rows do;
-    /// refused lines go with their whole series.
+    /// A row whose last field is deleted disappears. Matching refused values in the rejects journal
+    /// are deleted as well; a refused line is deleted only with its whole series.
     ///
-    /// Cost: rewrites the segments that hold any of it, copying the blocks that stay whole.
-    /// Writers wait meanwhile, readers do not.
+    /// Cost: rewrites the segments that hold matching data and copies their unaffected blocks.
+    /// Writers wait until it is done, readers do not.
     ///
     /// - Parameters:
-    ///   - experiment: nil means all.
-    ///   - tags: what rows must have, tags outside the identity included; a tag that a row does
-    ///     not have is empty.
-    ///   - range: of times.
-    ///   - fields: whose values go; none means whole rows. They keep their type.
-    /// - Throws: `usage` where nothing says what to delete, a field or tag is unknown, or the
-    ///   database is read-only; `notFound` for an unknown experiment; `damaged` and `io`. Nothing
-    ///   is changed then, except where `io` says that a file with deleted data could not be
+    ///   - experiment: nil means all experiments.
+    ///   - tags: Tags that rows must have, including attributes. A tag that a row does not have
+    ///     counts as empty.
+    ///   - range: Times of the rows.
+    ///   - fields: Fields whose values are deleted; empty means whole rows. The fields keep their
+    ///     type.
+    /// - Throws: `usage` if nothing says what to delete, if a field or tag is unknown, or if the
+    ///   database is read-only; `notFound` for an unknown experiment; `damaged`; `io`. After an
+    ///   error nothing is changed, unless `io` says that a file with deleted data could not be
     ///   removed.
     @discardableResult
     public func delete(
@@ -38,10 +39,10 @@ extension Database {
         }
     }
 
-    /// Deletes an experiment: rows, schema with all its types, refusals. One made later under the
-    /// same name begins anew.
+    /// Deletes an experiment: its rows, its schema with all types, and its refusals. A new
+    /// experiment of the same name starts empty.
     ///
-    /// - Throws: as `delete`.
+    /// - Throws: As `delete`.
     @discardableResult
     public func drop(experiment: String) throws(DatabaseError) -> DeletionReport {
         try writer().delete { snapshot throws(DatabaseError) in

@@ -1,29 +1,31 @@
-// Forgetting participants: everything of them out of the database, and kept out; docs/erasure.md.
+// Forgetting participants: deletes all their data and refuses it from then on. See docs/erasure.md.
 
 extension Database {
-    /// Forgets participants: every row that has one of them in the tag that names participants, in
-    /// any experiment, every entry of the rejects journal that names them, every column and
-    /// experiment that has no value afterwards. No file of the database holds a byte that only
-    /// they had when the call returns. What is written of them later is refused and not kept,
-    /// until `readmit`.
+    /// Forgets participants. Deletes every row whose participant tag has one of the names, in all
+    /// experiments; every entry of the rejects journal that names them; and every column and
+    /// experiment that has no value left. When the call returns, no file of the database has a byte
+    /// that belonged to them alone. Later writes for them are refused and not kept, until
+    /// `readmit`.
     ///
-    /// Data and list change in one step: a crash leaves nothing forgotten, or all. Snapshots and
-    /// readers that were there before keep what they see; backups made before keep what they have.
+    /// Data and list change atomically: a crash leaves everything or nothing forgotten. Existing
+    /// snapshots and readers keep what they see. Backups made before keep their data.
     ///
-    /// Cost: as `delete`, for all experiments; one in which an attribute names participants is
-    /// merged before and read whole.
+    /// Cost: as `delete` for all experiments. An experiment in which an attribute names
+    /// participants is merged first and read completely.
     ///
     /// - Parameters:
-    ///   - participants: names, compared byte by byte; also of somebody who has no data any more.
-    ///   - list: of another database, or of a later state of this one: whoever of the data is on
-    ///     it is forgotten, and everybody on it is kept out.
-    ///   - removingSetAside: whether the files that a repair moved to `damaged/` go as well. Nobody
-    ///     can read them, so nobody can tell whose they are: while there are any, nothing is
-    ///     forgotten without this.
-    ///   - isDryRun: count what would go, and change nothing; the database may be read-only.
-    ///   - isCancelled: asked between series; true ends with an error of kind `cancelled`.
-    /// - Throws: as `delete`; `usage` for an empty name, or for files that a repair set aside.
-    ///   Nothing is changed then, except where `io` says that a file could not be removed.
+    ///   - participants: Names, compared byte by byte. A name need not have data.
+    ///   - list: The list of another database, or of a later state of this one. Participants on it
+    ///     are forgotten too.
+    ///   - removingSetAside: Whether to delete the files that a repair moved to `damaged/`. They
+    ///     cannot be read, so their owners are unknown. While there are any, the call throws unless
+    ///     this is true.
+    ///   - isDryRun: Counts what would be deleted and changes nothing. The database may be
+    ///     read-only.
+    ///   - isCancelled: Called between series. If it returns true, the call throws `cancelled`.
+    /// - Throws: As `delete`; `usage` if a name is empty or longer than 65,535 bytes, or if a
+    ///   repair has set files aside. After an error nothing is changed, unless `io` says that a
+    ///   file could not be removed.
     @discardableResult
     public func forget(
         _ participants: [String], merging list: ForgottenList = ForgottenList(),
@@ -41,19 +43,21 @@ extension Database {
         return try isDryRun ? preview(wanted) : writer().forget(wanted)
     }
 
-    /// Takes participants off the list of those who were forgotten: what is written of them from
-    /// now on is stored again. Durable on return.
+    /// Removes participants from the list of forgotten ones. What is written for them from now on
+    /// is stored again. Durable on return.
     ///
-    /// - Returns: those who were on the list.
-    /// - Throws: `usage` where the database is read-only; `io`.
+    /// - Returns: The given participants that were on the list.
+    /// - Throws: `usage` if the database is read-only; `io`.
     @discardableResult
     public func readmit(_ participants: [String]) throws(DatabaseError) -> [String] {
         try Database.check(participants)
         return try writer().readmit(participants)
     }
 
-    /// The participants that were forgotten, as digests: to be kept beside backups, and given to
-    /// `forget(_:merging:)` after an older one was restored.
+    /// Returns the list of forgotten participants, as digests. Keep a copy with your backups; pass
+    /// it to `forget(_:merging:)` after restoring an older one.
+    ///
+    /// - Throws: As `snapshot`.
     public func forgottenList() throws(DatabaseError) -> ForgottenList {
         switch try openStore() {
         case .writer(let engine): try engine.moment().0.forgotten
@@ -70,10 +74,10 @@ extension Database {
         }
     }
 
-    /// Forgets everybody on a list in a database that is being restored, and that nobody else can
-    /// open yet.
+    /// Forgets everyone on a list, in a database that is being restored and that no other process
+    /// can open yet.
     ///
-    /// - Throws: as `open` for writing, and `forget`.
+    /// - Throws: As `open` for writing, and `forget`.
     @discardableResult
     static func applyForgotten(
         _ list: ForgottenList, to path: String, options: DatabaseOptions = DatabaseOptions(),
@@ -105,7 +109,7 @@ extension Database {
         }
     }
 
-    /// Counts what would go.
+    /// Counts what would be deleted.
     private func preview(_ wanted: Engine.Forgetting) throws(DatabaseError) -> ForgetReport {
         var report = ForgetReport()
         report.setAsideFiles = try SetAside(in: directory).count

@@ -1,8 +1,10 @@
-// What a database says of itself: info, columns of an experiment, the rejects journal.
+// Information about a database: sizes, counts and columns.
 
 extension Database {
-    /// Sizes and counts. Rows and values are exact; cost grows with the number of blocks, and
-    /// with the rows where segments overlap in time.
+    /// Returns sizes and counts. Rows and values are exact.
+    ///
+    /// Cost: grows with the number of blocks, and with the number of rows where segments overlap in
+    /// time.
     ///
     /// - Throws: `closed`; `io` and `damaged` with the file that cannot be read.
     public func info() throws(DatabaseError) -> DatabaseInfo {
@@ -28,38 +30,39 @@ extension Database {
         return info
     }
 
-    /// Rows in which points with different tags met, found by flushes and merges of this
-    /// `Database` since it was opened; nothing for one open for reading. Points that are in
-    /// memory still, or in segments that no merge brought together, are not compared yet.
-    /// Can be asked for after `close()` too.
+    /// Rows that merged points with different tags, as found by flushes and merges since this
+    /// `Database` was opened. Always empty on a read-only database. Points in the memtable, or in
+    /// segments not merged yet, are not compared yet. Stays available after `close()`.
     public var tagSetMerges: TagSetMerges {
         guard case .writer(let engine) = try? openStore() else { return TagSetMerges() }
         return engine.state.withLock { $0.tagSetMerges }
     }
 
-    /// Distinct rows of all experiments. Reads no value: counts come from footers, and from the
-    /// times of rows where segments overlap.
+    /// Returns the number of distinct rows of all experiments. Reads no values: counts come from
+    /// segment footers, and from row times where segments overlap.
     ///
-    /// - Throws: as `info`.
+    /// - Throws: As `info`.
     public func rowCount() throws(DatabaseError) -> Int {
         var count = 0
         for view in try takeSnapshot().experiments { count += try view.rowCount() }
         return count
     }
 
-    /// Cells of all experiments that have a value, attributes apart. Counts come from footers and
-    /// directories; where segments overlap, from the values there.
+    /// Returns the number of cells that have a value, in all experiments, without attributes.
+    /// Counts come from segment footers and directories. Where segments overlap, their values are
+    /// read.
     ///
-    /// - Throws: as `info`.
+    /// - Throws: As `info`.
     public func valueCount() throws(DatabaseError) -> Int {
         var count = 0
         for view in try takeSnapshot().experiments { count += try view.fieldValueCount() }
         return count
     }
 
-    /// What flushes and merges have found since the database was made.
+    /// Returns the counts of inserted, replaced and identical values since the database was
+    /// created, as found by flushes and merges.
     ///
-    /// - Throws: as `snapshot`.
+    /// - Throws: As `snapshot`.
     public func counters() throws(DatabaseError) -> WriteCounters {
         try moment().0.counters
     }
@@ -92,7 +95,7 @@ extension Database {
         let sizes = try calling("measuring the database") { () throws(FileError) in
             var sizes = (all: 0, logs: 0)
             for name in try directory.list() where FileName(name) != nil {
-                // A file that a merge has just removed weighs nothing.
+                // A merge may have just removed the file.
                 guard let size = try? directory.open(name, writable: false).size() else { continue }
                 sizes.all += size
                 if case .log = FileName(name) { sizes.logs += size }
@@ -103,9 +106,9 @@ extension Database {
         info.walBytes = sizes.logs
     }
 
-    /// The columns of an experiment: fields in byte order of their names, then attributes.
+    /// Returns the columns of an experiment: fields in byte order of their names, then attributes.
     ///
-    /// - Throws: `notFound` where there is no such experiment, naming those there are.
+    /// - Throws: `notFound` if the experiment does not exist; the message lists existing ones.
     public func columns(of experiment: String) throws(DatabaseError) -> [ColumnInfo] {
         let snapshot = try takeSnapshot()
         guard let view = snapshot.experiment(experiment) else {
@@ -165,7 +168,7 @@ extension Database {
         }
     }
 
-    /// A manifest and a snapshot of one moment.
+    /// Returns a manifest and a snapshot of the same moment.
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
         switch try openStore() {
         case .writer(let engine):

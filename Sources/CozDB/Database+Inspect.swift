@@ -1,10 +1,12 @@
-// Any database file as text, for people who want to see what is on disk.
+// Prints any database file as text, for debugging.
 
 extension Database {
-    /// Prints a manifest, log, segment or rejects file, a piece at a time. A file is understood
-    /// beside the manifest that names it; its content is checked as it is printed.
+    /// Prints a manifest, log, segment or rejects file, one piece at a time. The file must be in
+    /// its database directory, because its manifest is needed. The content is verified as it is
+    /// printed.
     ///
-    /// - Throws: `notFound` for a file that is none of ours, `damaged` where it cannot be read.
+    /// - Throws: `notFound` if the file belongs to no CozDB database, or if the manifest does not
+    ///   name it; `damaged` if it cannot be read.
     public static func inspect(
         _ path: String, _ body: (String) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -68,7 +70,7 @@ extension Database {
         return text
     }
 
-    /// A name of the database, which may steer a terminal.
+    /// Returns a name in quotes, with control characters escaped.
     private static func quoted(_ name: String) -> String { "\"\(ControlText.escaped(name))\"" }
 
     private static func describe(_ manifest: Manifest) -> String {
@@ -180,7 +182,7 @@ extension Database {
         }
     }
 
-    /// What the bytes of a segment are.
+    /// Returns how many bytes of a segment each kind of data takes.
     private static func describeSizes(
         of segment: SegmentReader
     ) throws(DatabaseError) -> String {
@@ -197,7 +199,7 @@ extension Database {
             dictionaries += field.dictionary.sizeBytes
         }
         let series = try segment.seriesParts().reduce(footer.seriesDirectory.sizeBytes) {
-            // Wrapping: that they are in the file is seen where they are read.
+            // Cannot trap on overflow: sizes are checked against the file only when parts are read.
             $0 &+ $1.place.sizeBytes
         }
         return """

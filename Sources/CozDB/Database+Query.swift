@@ -1,15 +1,16 @@
-// Running statements: streamed into a sink, or collected.
+// Queries on a database, either streamed into a sink or collected.
 
 internal import Glibc
 
 extension Database {
-    /// Runs every statement of a text on one snapshot and collects the answer in memory; the first
-    /// statement that fails ends the run. After a statement that changed data the next ones see
-    /// the change.
+    /// Runs every statement of a text on one snapshot and collects the result in memory. Stops at
+    /// the first statement that fails. A statement that changes data is visible to the statements
+    /// after it.
     ///
-    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
-    /// - Throws: `usage` with the place in the text where it does not parse or fails its checks;
-    ///   `limitExceeded` with the limit's name; `cancelled`; `damaged` where a block that the
+    /// - Parameter options: Clock, parameters and limits. nil means the current time and no
+    ///   parameters.
+    /// - Throws: `usage` with the offset in the text if it does not parse or fails its checks;
+    ///   `limitExceeded` with the name of the limit; `cancelled`; `damaged` if a block that the
     ///   statement needs cannot be read.
     public func query(
         _ text: String, options: QueryOptions? = nil
@@ -20,11 +21,11 @@ extension Database {
         }
     }
 
-    /// The same, handing rows over as they are computed; memory is a few blocks. All of it happens
-    /// on the caller's thread, but for a text that nests deeper than its stack has room for: that
-    /// runs on a thread with a larger one, while the caller waits.
+    /// Runs every statement of a text and passes rows to the sink as they are computed. Memory use
+    /// is a few blocks. The query runs on the caller's thread. A text nested too deeply for that
+    /// thread's stack runs on a thread with a larger one while the caller waits.
     ///
-    /// - Throws: as the collecting form, and what the sink throws.
+    /// - Throws: As the collecting form, and what the sink throws.
     @discardableResult
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
@@ -50,13 +51,13 @@ extension Database {
         return try engine.run(text, into: &sink)
     }
 
-    /// Whether a text has a statement that needs a database open for writing; false where it does
+    /// Whether the text has a statement that needs a database open for writing. False if it does
     /// not parse.
     public static func changesData(_ text: String, options: QueryOptions? = nil) -> Bool {
         QueryEngine.changesData(text, options: options ?? Database.options)
     }
 
-    /// The clock as it is now, no parameters.
+    /// The current time and no parameters.
     static var options: QueryOptions {
         QueryOptions(now: Timestamp(nanoseconds: SystemClock.now()))
     }

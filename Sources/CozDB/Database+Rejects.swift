@@ -1,12 +1,12 @@
-// The rejects journal: listing what was refused, and writing it again when the schema has changed.
+// The rejects journal: list, clear and replay refused values; change the type of a field.
 
 extension Database {
-    /// Calls the body with every entry in the order of commits, each refusal once, with what has
-    /// become of it. Equal lines are one entry with a count. Return false to stop.
+    /// Calls the body with each entry in commit order, each refusal once, with its current state.
+    /// Equal lines are one entry with a count. The body returns false to stop.
     ///
     /// Cost: reads the whole journal into memory.
     ///
-    /// - Throws: what the body throws; `closed`; `io` and `damaged` with the file that cannot be
+    /// - Throws: What the body throws; `closed`; `io` and `damaged` with the file that cannot be
     ///   read.
     public func rejects(
         _ body: (RejectEntry) throws(DatabaseError) -> Bool
@@ -38,8 +38,10 @@ extension Database {
         }
     }
 
-    /// The same with nothing secret in it: refused lines, which may be of any form, are masked
-    /// whole, values and tags as `QueryOptions.redactsSecrets` masks them.
+    /// Calls the body with each entry, with credentials masked. Refused lines can have any form, so
+    /// they are masked completely. Values and tags are masked as by `QueryOptions.redactsSecrets`.
+    ///
+    /// - Throws: As `rejects`.
     public func redactedRejects(
         _ body: (RejectEntry) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
@@ -50,26 +52,26 @@ extension Database {
         }
     }
 
-    /// Widens the type of a field: integer to float, anything to string. Durable on return.
+    /// Widens the type of a field: integer to float, or any type to string. Durable on return.
     ///
-    /// Cost: flushes; integer to float reads the statistics of all blocks of the field.
+    /// Cost: a flush. Integer to float also reads the statistics of all blocks of the field.
     ///
-    /// - Throws: `notFound` for the experiment or field; `usage` where a stored value would not
-    ///   stay the same number, or the database is read-only; then nothing is changed.
+    /// - Throws: `notFound` if the experiment or field does not exist; `usage` if a stored value
+    ///   would change, or if the database is read-only. Nothing is changed then.
     public func alter(
         experiment: String, field: String, type: FieldType
     ) throws(DatabaseError) {
         try writer().alter(experiment: experiment, field: field, type: type)
     }
 
-    /// Takes entries out of the rejects journal for good: what they hold is in no file of the
-    /// database afterwards. Durable on return.
+    /// Deletes entries of the rejects journal. Afterwards no file of the database has their
+    /// content. Durable on return.
     ///
-    /// - Parameter experiment: only refused values of this one, and refused lines that name it;
-    ///   nil: all entries.
-    /// - Returns: how many entries went, those that a replay had written included.
-    /// - Throws: `usage` where the database is read-only; `io` where a file cannot be written: then
-    ///   nothing is changed.
+    /// - Parameter experiment: Deletes only values refused in this experiment and refused lines
+    ///   that name it. nil deletes all entries.
+    /// - Returns: The number of deleted entries, including those that a replay has written.
+    /// - Throws: `usage` if the database is read-only; `io` if a file cannot be written. Nothing is
+    ///   changed then.
     @discardableResult
     public func clearRejects(of experiment: String? = nil) throws(DatabaseError) -> Int {
         let report = try writer().delete { _ throws(DatabaseError) in
@@ -83,17 +85,15 @@ extension Database {
         return report.refusals
     }
 
-    /// Writes refused values again that fit their field's type now, into empty cells only.
-    /// Values and what became of them are one commit.
+    /// Writes the refused values that fit their field's current type. Only empty cells are written.
+    /// The values and the new states of their entries are one commit, durable as a `write` is.
     ///
-    /// Durable on return, as `write` is.
-    ///
-    /// - Parameter overwrite: also where the cell has a value meanwhile.
-    /// - Throws: `usage` where the database is read-only, and what `write` throws; then nothing
-    ///   is changed.
+    /// - Parameter overwrite: Whether to also replace values that were stored in the meantime.
+    /// - Throws: What `write` throws; `usage` if the database is read-only. Nothing is changed
+    ///   then.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
         let engine = try writer()
-        // A deletion between reading and writing would be undone.
+        // A deletion between the read and the write would be undone.
         return try engine.changing { () throws(DatabaseError) in try replay(engine, overwrite) }
     }
 
@@ -135,7 +135,7 @@ extension Database {
         return report
     }
 
-    /// Entries of the journal: files first, then what only the log has.
+    /// Returns the entries of the journal: those of the files, then those that are only in the log.
     func journal() throws(DatabaseError) -> [JournalEntry] {
         switch try openStore() {
         case .writer(let engine):
@@ -152,7 +152,7 @@ extension Database {
         }
     }
 
-    /// What was refused, and how much of it the journal did not keep.
+    /// Returns the number of refusals that the journal holds, and of those it did not keep.
     func rejectCounts() throws(DatabaseError) -> (kept: Int, unkept: Int) {
         var counts = (kept: 0, unkept: 0)
         for entry in try journal() {
@@ -179,7 +179,7 @@ extension ExperimentView {
 }
 
 extension FieldValue {
-    /// The value as a field of this type takes it; nil where it would not be the same.
+    /// Returns the value converted to a type; nil if the conversion would lose information.
     func cast(to type: FieldType) -> FieldValue? {
         switch (self, type) {
         case _ where self.type == type:

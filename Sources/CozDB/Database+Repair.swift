@@ -1,30 +1,32 @@
-// Taking out what cannot be read, and keeping everything else.
+// Repair: moves damaged data aside and keeps everything else.
 
 extension Database {
-    /// Moves what cannot be read into a folder inside the database, `damaged/` and the time, and
-    /// keeps everything else. Nothing is deleted or overwritten.
+    /// Repairs a database: moves what cannot be read to the subdirectory `damaged/TIME`, where TIME
+    /// is the current time, and keeps everything else. Nothing is deleted or overwritten.
     ///
-    /// Segments with damaged blocks are written again with all that can be read of them: rows
-    /// lose the cells that cannot be read, or go where their times or series cannot. Of a damaged
-    /// log all whole commits are kept, also those behind the damage. A manifest that is lost is
-    /// made again of what the files say of themselves; what they do not know is in the report.
-    /// The report is written beside the files that were moved too.
+    /// Segments with damaged blocks are rewritten from the blocks that can be read. Rows lose
+    /// unreadable cells; rows whose times or series cannot be read are lost. From a damaged log,
+    /// all intact commits are kept, including those after the damage. A lost manifest is rebuilt
+    /// from the other files; the report lists what they do not say. The report is also written next
+    /// to the files that were moved.
     ///
-    /// Durable on return, and true at one moment: after a crash the database is as it was, or
-    /// repaired. Run again, it finds nothing to do. Cost: reads and decodes everything, writes
-    /// again the segments that are damaged, copies what it moves.
+    /// The repair is atomic and durable on return: after a crash the database is either unchanged
+    /// or repaired. A second run finds nothing to do.
     ///
-    /// - Parameter isDryRun: whether only to say what would be done; takes no lock then.
-    /// - Throws: `locked` while another process writes; `notFound`, also of a backup;
-    ///   `unsupportedFormat`; `io`, with nothing changed, where a file cannot be read or written;
-    ///   `damaged` where no file says which database it belongs to.
+    /// Cost: reads and decodes everything, rewrites damaged segments, and copies what it moves.
+    ///
+    /// - Parameter isDryRun: If true, reports what would be done, changes nothing and takes no
+    ///   lock.
+    /// - Throws: `locked` if another process has the database open for writing; `notFound` if the
+    ///   path is no database or is a backup; `unsupportedFormat`; `io` if a file cannot be read or
+    ///   written, with nothing changed; `damaged` if no file says which database it belongs to.
     public static func repair(
         _ path: String, options: DatabaseOptions = DatabaseOptions(), isDryRun: Bool = false
     ) throws(DatabaseError) -> RepairReport {
         try repair(path, on: PosixFileSystem(), options: options, isDryRun: isDryRun)
     }
 
-    /// The same on any file system.
+    /// Repairs a database on any file system.
     static func repair(
         _ path: String, on fileSystem: any FileSystem,
         options: DatabaseOptions = DatabaseOptions(), isDryRun: Bool = false
@@ -37,8 +39,8 @@ extension Database {
             try directory.list()
         }
         try DirectoryMark.checkIsRepairable(names, path: path)
-        // Taking a lock makes its file: not in a directory that is no database, nor in a copy
-        // without one where there is nothing to do.
+        // Taking the lock creates the LOCK file. Do not create it in a directory that is no
+        // database, nor in an intact copy that came without one.
         if !isDryRun, !names.contains(FileName.lock.text) {
             var trial = try DatabaseRepair(directory, isDryRun: true)
             try trial.run(nil)

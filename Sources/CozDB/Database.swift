@@ -1,36 +1,39 @@
-// The public face: open, write, query, snapshot, flush, compact, close.
+// The public entry point: open, write, flush, compact, snapshot, close.
 
 internal import Glibc
 internal import Synchronization
 
 /// How a database is opened.
 public enum DatabaseAccess: Sendable {
-    /// The one writer. Readers are never blocked.
+    /// The single writer. It never blocks readers.
     case readWrite
-    /// Any number of readers, in this process or others; nothing is created, written or locked.
+    /// A reader. Any number may be open, in this process or in others. Nothing is created, written
+    /// or locked.
     case readOnly
 }
 
-/// An open database: one directory. Safe from any thread.
+/// A connection to one database directory. Safe to use from any thread.
 ///
-/// One `Database` at a time, of any process, is open for writing; any number is open for reading
-/// beside it. Call `close()` when done writing: it flushes, seals the manifest and frees the lock.
-/// Without it nothing acknowledged is lost, but the next opening replays the log.
+/// One process at a time can have a database open for writing, with one `Database`. Any number can
+/// be open for reading at the same time. Call `close()` when done writing: it flushes, writes the
+/// final manifest and releases the lock. Without it no acknowledged write is lost, but the next
+/// opening has to replay the log.
 ///
-/// A child made by `fork` cannot use what its parent opened: every call throws `usage` there.
+/// A child process made by `fork` cannot use a `Database` that its parent opened: every call throws
+/// `usage`.
 public final class Database: Sendable {
-    /// To be asked for by `openStore()`.
+    /// Use `openStore()` to access it: it checks that the database is open.
     let store: Store
-    /// What queries need beside it.
+    /// State that queries need in addition to the store.
     let queries: QueryContext
-    /// Threads of `async` calls that change something.
+    /// Threads that run the `async` calls that change the database.
     let changes: WaitingCalls
-    /// Whether `close` was called on a database open for reading.
+    /// Whether `close` was called on a read-only database.
     private let isReaderClosed = Atomic<Bool>(false)
-    /// The presets it was opened with, for importers that must know types before they write.
+    /// The presets given at opening, for importers that must know types before they write.
     package let presets: [SchemaPreset]
 
-    /// What stands behind a database of each kind of access.
+    /// The implementation behind each kind of access.
     enum Store: Sendable {
         case writer(Engine)
         case reader(LiveReader)
@@ -45,15 +48,15 @@ public final class Database: Sendable {
         presets = options.presets
     }
 
-    /// Opens a database; for writing also makes one where the directory is absent or empty
-    /// (`DatabaseOptions.createsDatabase`).
+    /// Opens a database. For writing, also creates one if the directory is absent or empty (see
+    /// `DatabaseOptions.createsDatabase`).
     ///
-    /// Cost: reads the manifest and the end of each segment, whatever the size of the data; for
-    /// writing after a crash also what the log holds.
+    /// Cost: reads the manifest and the end of each segment, whatever the size of the data. The
+    /// first opening for writing after a crash also replays the log.
     ///
-    /// - Throws: `usage` for options out of range, `notFound` where there is no database, `locked`
-    ///   where another writer has it (with its process number), `damaged` and `unsupportedFormat`
-    ///   with file and offset.
+    /// - Throws: `usage` if an option is out of range; `notFound` if there is no database; `locked`
+    ///   if another writer has it open (the message has its process ID); `damaged` or
+    ///   `unsupportedFormat` with file and offset.
     public static func open(
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
@@ -61,7 +64,7 @@ public final class Database: Sendable {
         try open(path, access: access, options: options, on: PosixFileSystem())
     }
 
-    /// The same on another file system: the seam for tests that inject faults.
+    /// Opens a database on another file system, so that tests can inject faults.
     package static func open(
         _ path: String, access: DatabaseAccess, options: DatabaseOptions,
         on fileSystem: any FileSystem
@@ -75,27 +78,30 @@ public final class Database: Sendable {
         }
     }
 
-    /// Commits a batch, whole or not at all. On return it is durable (as the option `durability`
-    /// says) and visible to every snapshot taken afterwards.
+    /// Commits a batch atomically. When the call returns, the batch is durable (see
+    /// `DatabaseOptions.durability`) and visible to every snapshot taken afterwards.
     ///
-    /// Values that cannot be stored are refused one by one and kept in the rejects journal, in
-    /// the same commit; the report counts them (`DatabaseOptions.refusalPolicy`). Many threads may
-    /// write at once: their commits share one sync.
+    /// A value that cannot be stored is refused and kept in the rejects journal, in the same
+    /// commit. The rest of the batch is stored, and the report counts the refusals (see
+    /// `DatabaseOptions.refusalPolicy`). Many threads can write at the same time; concurrent
+    /// commits share one sync.
     ///
-    /// - Throws: `usage` where the batch was used wrongly (`WriteBatch.mistake`), names settings
-    ///   other than those stored, or the database is read-only; `limitExceeded`; `io` where the
-    ///   disk refuses: then nothing more is acknowledged until the database is opened again.
+    /// - Throws: `usage` if the batch was used wrongly (`WriteBatch.mistake`), if its settings
+    ///   differ from the stored ones, or if the database is read-only; `limitExceeded`; `io` if a
+    ///   write or sync fails. After `io`, nothing more is acknowledged until the database is opened
+    ///   again.
     public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
         try writer().write(batch)
     }
 
     /// Declares fields of an experiment: units, notes, questions with their options, and the types
-    /// of fields that have no value yet. Durable on return; declaring the same again stores
-    /// nothing. The experiment is created where it is new, with the settings.
+    /// of fields that have no value yet. Durable on return. Repeating a declaration stores nothing.
+    /// If the experiment does not exist, it is created with `settings`.
     ///
-    /// - Parameter fields: each replaces an earlier declaration of the same field.
-    /// - Returns: `conflicts` lists the fields that have another type already, and keep it.
-    /// - Throws: as `write`; `usage` for a name or text of more than 65,535 bytes.
+    /// - Parameter fields: Each one replaces an earlier declaration of the same field.
+    /// - Returns: A report. Its `conflicts` list the fields that already have another type; they
+    ///   keep it.
+    /// - Throws: As `write`; `usage` if a name or text is longer than 65,535 bytes.
     @discardableResult
     public func declare(
         experiment: String, fields: [SchemaPreset.Field],
@@ -108,34 +114,34 @@ public final class Database: Sendable {
         return try write(batch)
     }
 
-    /// Writes what is in memory to segments. Durability does not need it; it empties the log.
-    /// Writers wait meanwhile.
+    /// Flushes the memtable to segments. Durability does not depend on it; it empties the log.
+    /// Writers wait until it is done.
     ///
-    /// - Throws: `usage` where the database is read-only; `closed`; `io` where the disk refuses:
-    ///   then nothing more is acknowledged until the database is opened again, and what was
-    ///   acknowledged is in the log still.
+    /// - Throws: `usage` if the database is read-only; `closed`; `io` if a write or sync fails.
+    ///   After `io`, nothing more is acknowledged until the database is opened again. Acknowledged
+    ///   writes are still in the log.
     public func flush() throws(DatabaseError) {
         try writer().flush()
     }
 
-    /// Merges all segments of each experiment into one: the smallest and fastest form.
+    /// Merges all segments of each experiment into one, the smallest and fastest form.
     ///
-    /// Cost: rewrites everything that is not in one segment already, and needs as much free space
-    /// meanwhile. Neither readers nor writers wait.
+    /// Cost: rewrites all data that is not in a single segment yet, and needs as much free disk
+    /// space while it runs. Neither readers nor writers wait.
     ///
-    /// - Throws: as `flush`; `damaged` where a segment cannot be read. The data stays as it was.
+    /// - Throws: As `flush`; `damaged` if a segment cannot be read. The data stays as it was.
     public func compact() throws(DatabaseError) {
         try writer().compactAll()
     }
 
-    /// Flushes, merges what is worth it, seals the manifest and frees the lock. Calls of other
-    /// threads that have begun are waited for, later ones throw `closed`; another `close` waits
-    /// for the first and does nothing. Snapshots and cursors may live on. A database open for
-    /// reading has nothing to wait for: later calls throw `closed`.
+    /// Flushes, merges small segments, writes the final manifest and releases the lock. Waits for
+    /// calls that other threads have started; later calls throw `closed`. A concurrent `close`
+    /// waits for the first one and does nothing. Snapshots and cursors stay usable. On a read-only
+    /// database `close` has nothing to wait for.
     ///
-    /// - Throws: `io` where the last flush fails, or, as the message says, only the merge that
-    ///   follows it. The lock is free then too, and what was acknowledged is safe: the next opening
-    ///   recovers from the log what no segment has.
+    /// - Throws: `io` if the last flush fails or, as the message then says, only the merge after
+    ///   it. The lock is released in both cases. Acknowledged writes are safe: the next opening
+    ///   recovers from the log.
     public func close() throws(DatabaseError) {
         try queries.process.check()
         switch store {
@@ -144,7 +150,9 @@ public final class Database: Sendable {
         }
     }
 
-    /// What a call works on, where it may.
+    /// Returns the store.
+    ///
+    /// - Throws: `closed`; `usage` in a child process made by `fork`.
     func openStore() throws(DatabaseError) -> Store {
         try queries.process.check()
         if isReaderClosed.load(ordering: .relaxed) { throw Engine.closed() }
@@ -153,12 +161,12 @@ public final class Database: Sendable {
 
     /// The schemas of all experiments, in byte order of their names.
     ///
-    /// - Throws: as `snapshot`.
+    /// - Throws: As `snapshot`.
     public func schemas() throws(DatabaseError) -> [ExperimentSchema] {
         try takeSnapshot().experiments.map(\.schema)
     }
 
-    /// Everything committed up to now.
+    /// Returns a snapshot of everything committed so far.
     func takeSnapshot() throws(DatabaseError) -> Snapshot {
         switch try openStore() {
         case .writer(let engine): try engine.snapshot()

@@ -1,28 +1,29 @@
-// A moment of a database that several queries see, and the streaming of one query.
+// Snapshots of a database, and cursors on them.
 
-/// Everything committed up to one moment. Queries on it see neither earlier nor later commits,
-/// whatever is written, merged or deleted meanwhile.
+/// A consistent view of everything committed up to one moment. Later writes, merges and deletions
+/// do not affect it.
 ///
-/// Safe from any thread. It keeps the files of its moment open, and with that their space on disk
-/// in use, until the last copy of it is gone; it outlives `Database.close()`.
+/// Safe to use from any thread. A snapshot keeps its files open, and their disk space in use, until
+/// its last copy is released. It stays usable after `Database.close()`.
 public struct DatabaseSnapshot: Sendable {
     let snapshot: Snapshot
     let context: QueryContext
 
-    /// Number of the last commit it contains, as `WriteReport.sequence` counts; 0 for none.
+    /// Sequence number of the last commit it contains (see `WriteReport.sequence`); 0 if there is
+    /// none.
     public var sequence: UInt64 { snapshot.sequence }
 
     /// The schemas of all experiments, in byte order of their names.
     public var schemas: [ExperimentSchema] { snapshot.experiments.map(\.schema) }
 
-    /// The same moment with the values of `id_password` and `api_*_key` masked, as
-    /// `QueryOptions.redactsSecrets` does for one query; their columns are texts.
+    /// The same snapshot with the values of credential columns (`id_password` and `api_*_key`)
+    /// masked, as `QueryOptions.redactsSecrets` does for one query. These columns become strings.
     public var redacted: DatabaseSnapshot {
         DatabaseSnapshot(snapshot: snapshot.redacted, context: context)
     }
 
-    /// Distinct rows of an experiment; 0 where there is none of this name. Reads no value: counts
-    /// come from footers, and from the times of rows where segments overlap.
+    /// Returns the number of distinct rows of an experiment; 0 if it does not exist. Reads no
+    /// values: counts come from segment footers, and from row times where segments overlap.
     ///
     /// - Throws: `io`, `damaged`.
     public func rowCount(of experiment: String) throws(DatabaseError) -> Int {
@@ -30,11 +31,10 @@ public struct DatabaseSnapshot: Sendable {
         return try snapshot.experiment(experiment)?.rowCount() ?? 0
     }
 
-    /// Runs every statement of a text and collects the answer in memory; the first statement that
-    /// fails ends the run.
+    /// Runs every statement of a text and collects the result in memory. Stops at the first
+    /// statement that fails.
     ///
-    /// - Parameter options: clock, parameters and limits; nil is now, without parameters.
-    /// - Throws: as `Database.query`; `usage` for a statement that would change data.
+    /// - Throws: As `Database.query`; `usage` for a statement that would change data.
     public func query(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryResult {
@@ -44,11 +44,11 @@ public struct DatabaseSnapshot: Sendable {
         }
     }
 
-    /// The same, handing rows over as they are computed; memory is a few blocks. All of it happens
-    /// on the caller's thread, but for a text that nests deeper than its stack has room for: that
-    /// runs on a thread with a larger one, while the caller waits.
+    /// Runs every statement of a text and passes rows to the sink as they are computed. Memory use
+    /// is a few blocks. The query runs on the caller's thread. A text nested too deeply for that
+    /// thread's stack runs on a thread with a larger one while the caller waits.
     ///
-    /// - Throws: as the collecting form, and what the sink throws.
+    /// - Throws: As the collecting form, and what the sink throws.
     @discardableResult
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
@@ -58,9 +58,9 @@ public struct DatabaseSnapshot: Sendable {
             .run(text, into: &sink)
     }
 
-    /// Starts a query and hands its answer out in batches; see `QueryCursor`.
+    /// Starts a query that returns its rows in batches. See `QueryCursor`.
     ///
-    /// - Throws: `limitExceeded` where the system has no thread left.
+    /// - Throws: `limitExceeded` if the system has no thread left.
     public func cursor(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryCursor {
@@ -72,21 +72,21 @@ public struct DatabaseSnapshot: Sendable {
 }
 
 extension Database {
-    /// Everything committed up to now, for several queries that shall see one moment. A database
-    /// open for reading looks for the newest commits of its writer.
+    /// Returns a snapshot of everything committed so far, so that several queries see the same
+    /// data. On a read-only database it includes the latest commits of the writer.
     ///
-    /// Cost: little for the writer; a reader reads the manifest and the log.
+    /// Cost: little on the writer. A reader reads the manifest and the log.
     ///
-    /// - Throws: `closed`; for a reader also `io` and `damaged`.
+    /// - Throws: `closed`; on a read-only database also `io` and `damaged`.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
         DatabaseSnapshot(snapshot: try takeSnapshot(), context: queries)
     }
 
-    /// Starts a query and hands its answer out in batches; see `QueryCursor`. It sees what was
+    /// Starts a query that returns its rows in batches. See `QueryCursor`. It sees what was
     /// committed when the call began.
     ///
-    /// - Throws: as `snapshot`; `limitExceeded` where the system has no thread left. A text that
-    ///   does not parse is told by the cursor's first `next()`.
+    /// - Throws: As `snapshot`; `limitExceeded` if the system has no thread left. If the text does
+    ///   not parse, the cursor's first `next()` throws.
     public func cursor(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryCursor {

@@ -1,8 +1,8 @@
-// What all queries of one open database share, beside what they read.
+// State that all queries of one open database share.
 
-/// Limits, threads and process of the queries of a database.
+/// The limits, threads and process of a database's queries.
 struct QueryContext: Sendable {
-    /// What statements may take that do not say themselves.
+    /// Limits for statements whose options set none.
     let limits: QueryLimits
     /// Threads of `async` queries.
     let calls: WaitingCalls
@@ -15,8 +15,8 @@ struct QueryContext: Sendable {
             waitingCountMax: options.waitingCallCountMax)
     }
 
-    /// Runs a query on a thread of its own. Cancelling the task ends the wait at once, and the
-    /// query with its next block.
+    /// Runs a query on one of the query threads. Cancelling the task ends the wait at once, and the
+    /// query at its next block.
     func cancellable<Value: Sendable>(
         _ options: QueryOptions,
         _ body: @escaping @Sendable (QueryOptions) throws(DatabaseError) -> Value

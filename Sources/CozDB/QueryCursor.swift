@@ -1,45 +1,45 @@
-// An answer that is pulled: the executor pushes batches into a hand-over of two, on a thread of
-// its own, and waits there until somebody takes them.
+// A pull interface to query results. The executor runs on its own thread and pushes batches into a
+// bounded queue of two; it blocks while the queue is full.
 
 internal import Synchronization
 
-/// Some rows of an answer, with what they belong to.
+/// Some rows of a query result, with the series they belong to.
 public struct QueryBatch: Sendable {
-    /// Position of the statement in the text, from 0.
+    /// Index of the statement in the text, from 0.
     public var statement: Int
-    /// Position of the series in the statement's answer, from 0.
+    /// Index of the series in the statement's result, from 0.
     public var seriesIndex: Int
     /// Name, tags and columns of the series.
     public var series: ResultSeries
-    /// One to a few thousand rows, column by column, in the order of the answer.
+    /// One to a few thousand rows, stored by column, in result order.
     public var rows: ResultBatch
 
-    /// The column with this name; nil where the answer has none.
+    /// Returns the column with this name; nil if the result does not have it.
     public func column(_ name: String) -> ResultVector? {
         series.columns.firstIndex { Name($0.name) == Name(name) }.map { rows.columns[$0] }
     }
 
-    /// Times of the rows; empty where the answer has none (SHOW).
+    /// Times of the rows; empty if the result has no time column (as with SHOW).
     public var times: [Timestamp] {
         guard let index = series.columns.firstIndex(where: \.isTime) else { return [] }
         return rows.columns[index].integers.map { Timestamp(nanoseconds: $0 ?? 0) }
     }
 }
 
-/// A running query whose answer is taken a batch at a time.
+/// A running query that returns its result one batch at a time.
 ///
-/// The query computes at most two batches ahead and then waits, on a thread of its own. It ends
-/// with its answer, with an error, when `cancel()` is called, or when the cursor is dropped. Until
-/// then a cursor costs that thread and some megabytes; one whose answer has two batches at most
-/// has neither while it is read.
-/// Series without rows do not show.
+/// The query computes at most two batches ahead, on its own thread, and then waits. It ends when
+/// its result is complete, when it fails, when `cancel()` is called, or when the cursor is
+/// released. Until then a cursor costs one thread and a few megabytes. A result of at most two
+/// batches needs neither once it is computed. Series without rows are skipped.
 ///
 ///     for try await batch in try await database.cursor("SELECT ts_heart_rate FROM dev") {
 ///         use(batch.times, batch.column("ts_heart_rate")?.doubles ?? [])
 ///     }
 ///
-/// Safe from any thread; each batch goes to one caller. As a sequence it can be walked once. A
-/// cursor may outlive `Database.close()`: it keeps the files of its snapshot open.
+/// Safe to use from any thread; each batch goes to one caller. As a sequence it can be iterated
+/// once. A cursor stays usable after `Database.close()`, because it keeps the files of its snapshot
+/// open.
 public final class QueryCursor: Sendable {
     private let handOver = BatchHandOver()
     private let process: OwnProcess
@@ -71,19 +71,19 @@ public final class QueryCursor: Sendable {
 
     deinit { cancel() }
 
-    /// The next batch; nil after the last. Waits until it is computed.
+    /// Returns the next batch; nil after the last. Waits until it is computed.
     ///
-    /// - Throws: what ended the query early, once, after the batches that came before:
-    ///   `usage` for a text that does not parse or fails its checks, `cancelled`, `limitExceeded`,
-    ///   `damaged`.
+    /// - Throws: The error that ended the query, once, after the batches before it: `usage` if the
+    ///   text does not parse or fails its checks, `cancelled`, `limitExceeded` or `damaged`.
     public func next() throws(DatabaseError) -> QueryBatch? {
         try process.check()
         return try handOver.take()
     }
 
-    /// The same for tasks; waits without blocking a thread. A cancelled task ends the query.
+    /// Returns the next batch; nil after the last. Waits without blocking a thread. Cancelling the
+    /// task ends the query.
     ///
-    /// - Throws: as the synchronous form.
+    /// - Throws: As the synchronous form.
     public func next() async throws(DatabaseError) -> QueryBatch? {
         try process.check()
         while true {
@@ -92,40 +92,41 @@ public final class QueryCursor: Sendable {
             } onCancel: {
                 handOver.cancel()
             }
-            // Another task may have been faster.
+            // Another task may have taken the batch first.
             if case .some(let batch) = try handOver.takeIfReady() { return batch }
         }
     }
 
-    /// Ends the query with its next block and drops batches that nobody took; the call of `next`
-    /// that comes then, or waits now, throws `cancelled`. After the end it changes nothing.
+    /// Ends the query at its next block and drops batches not yet taken. A call of `next` that is
+    /// waiting, or that comes next, throws `cancelled`. Has no effect after the end.
     public func cancel() {
-        // The query's thread is not there in a child by fork, and may have held the lock.
+        // In a child process made by `fork` the query's thread does not exist, and it may have held
+        // the lock.
         if process.isThisOne { handOver.cancel() }
     }
 
-    /// What the query did; nil until its end was reached.
+    /// What the query did; nil until it has ended.
     public var counters: QueryCounters? { process.isThisOne ? handOver.counters : nil }
 }
 
 extension QueryCursor: AsyncSequence {
-    /// Takes the batches of one cursor; copies share them.
+    /// An iterator over the batches of one cursor. Copies share its position.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         let cursor: QueryCursor
 
-        /// The next batch; nil after the last.
+        /// Returns the next batch; nil after the last.
         ///
-        /// - Throws: as `QueryCursor.next()`.
+        /// - Throws: As `QueryCursor.next()`.
         public mutating func next() async throws(DatabaseError) -> QueryBatch? {
             try await cursor.next()
         }
     }
 
-    /// The one walk over the answer.
+    /// Returns the iterator. The batches can be iterated only once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cursor: self) }
 }
 
-/// A sign that work should stop, seen by other threads.
+/// A flag by which one thread asks others to stop.
 final class CancellationFlag: Sendable {
     private let value = Atomic<Bool>(false)
 
@@ -135,7 +136,7 @@ final class CancellationFlag: Sendable {
 }
 
 extension QueryOptions {
-    /// The same options; the query also stops when the flag is raised.
+    /// Returns these options with one more reason to cancel: that the flag is raised.
     func watching(_ flag: CancellationFlag) -> QueryOptions {
         var options = self
         let before = isCancelled
@@ -144,13 +145,13 @@ extension QueryOptions {
     }
 }
 
-/// What passes from the query's thread to whoever takes batches.
+/// A bounded queue from the query's thread to the callers that take batches.
 final class BatchHandOver: Sendable {
     private struct State {
         var batches: [QueryBatch] = []
         var isFinished = false
         var isCancelled = false
-        /// Taken by the call that throws it.
+        /// Cleared by the call that throws it.
         var failure: DatabaseError?
         var counters: QueryCounters?
         /// Tasks that wait for a batch or the end.
@@ -164,9 +165,9 @@ final class BatchHandOver: Sendable {
 
     var counters: QueryCounters? { state.withLock { $0.counters } }
 
-    /// Waits for room.
+    /// Appends a batch; waits while the queue is full.
     ///
-    /// - Throws: `cancelled` where nobody wants more.
+    /// - Throws: `cancelled` if the consumer cancelled.
     func put(_ batch: QueryBatch) throws(DatabaseError) {
         let (isCancelled, waiting) = state.withLock(
             when: { $0.batches.count < BatchHandOver.countMax || $0.isCancelled }
@@ -190,13 +191,14 @@ final class BatchHandOver: Sendable {
         for task in waiting { task.resume() }
     }
 
-    /// Ends the query; whoever waits is told at once, though its thread may still end a block.
+    /// Ends the query. Waiting callers return at once, although the query's thread may still finish
+    /// a block.
     func cancel() {
         flag.raise()
         let waiting = state.withLock { state in
             state.isCancelled = true
             if !state.isFinished || !state.batches.isEmpty {
-                // An answer that is cut short must not look like one that ended.
+                // A result that was cut short must not look complete.
                 state.batches.removeAll()
                 state.isFinished = true
                 state.failure = BatchHandOver.cancelled
@@ -207,7 +209,7 @@ final class BatchHandOver: Sendable {
         for task in waiting { task.resume() }
     }
 
-    /// The next batch, or nil at the end; waits for either.
+    /// Returns the next batch, or nil at the end. Waits for either.
     func take() throws(DatabaseError) -> QueryBatch? {
         try state.withLock(when: { !$0.batches.isEmpty || $0.isFinished }) {
             state throws(DatabaseError) in
@@ -215,7 +217,7 @@ final class BatchHandOver: Sendable {
         }
     }
 
-    /// The same without waiting; nil where it would.
+    /// Returns the next batch, or `.some(nil)` at the end; nil instead of waiting.
     func takeIfReady() throws(DatabaseError) -> QueryBatch?? {
         try state.withLock { state throws(DatabaseError) in
             if state.batches.isEmpty, !state.isFinished { return nil }
@@ -230,7 +232,7 @@ final class BatchHandOver: Sendable {
         return nil
     }
 
-    /// Returns when `take` need not wait.
+    /// Waits until `take` would not have to wait.
     func waitForMore() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -250,7 +252,7 @@ final class BatchHandOver: Sendable {
     private static let cancelled = DatabaseError(.cancelled, "the query was cancelled")
 }
 
-/// Gives the rows of an answer to a hand-over.
+/// A sink that passes the rows of a result to the queue.
 struct CursorSink: QueryResultSink {
     private let handOver: BatchHandOver
     private var statement = 0

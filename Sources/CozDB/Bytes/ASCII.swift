@@ -1,4 +1,4 @@
-// Classes of ASCII characters that lexers of all kinds ask for.
+// ASCII character classes for lexers.
 
 extension UInt8 {
     var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
@@ -9,10 +9,10 @@ extension UInt8 {
             || self == UInt8(ascii: "_")
     }
 
-    /// A letter, a digit or `_`.
+    /// A letter, digit or `_`.
     var isWord: Bool { isWordStart || isDigit }
 
-    /// Blank, tab or the end of a line.
+    /// Space, tab or line end.
     var isBlank: Bool {
         self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\n")
             || self == UInt8(ascii: "\r")

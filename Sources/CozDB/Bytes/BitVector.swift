@@ -1,6 +1,6 @@
-// One bit for each of many values or rows, sixty-four to a word.
+// A vector of bits, 64 to a word.
 
-/// A fixed number of bits, all zero at first. Bits behind the last are zero.
+/// A fixed number of bits, initially zero. Unused bits of the last word stay zero.
 struct BitVector: Equatable {
     private(set) var count = 0
     fileprivate(set) var words: [UInt64] = []
@@ -11,7 +11,7 @@ struct BitVector: Equatable {
         removeAll(count: count)
     }
 
-    /// Becomes so many bits that are zero; keeps its memory.
+    /// Resets to `count` zero bits. Keeps allocated memory.
     mutating func removeAll(count: Int) {
         self.count = count
         words.removeAll(keepingCapacity: true)
@@ -28,26 +28,25 @@ struct BitVector: Equatable {
         }
     }
 
-    /// The number of bits that are one.
     var oneCount: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     var hasOnes: Bool { words.contains { $0 != 0 } }
 
-    /// Whether any bit of a range is one.
+    /// Whether any bit of a range is set.
     func hasOnes(in range: Range<Int>) -> Bool {
         var found: UInt64 = 0
         BitVector.forEachWord(of: range) { found |= words[$0] & $1 }
         return found != 0
     }
 
-    /// How many bits of a range are one.
+    /// Returns the number of set bits in a range.
     func oneCount(in range: Range<Int>) -> Int {
         var found = 0
         BitVector.forEachWord(of: range) { found += (words[$0] & $1).nonzeroBitCount }
         return found
     }
 
-    /// Makes all bits of a range one.
+    /// Sets all bits of a range.
     mutating func formOnes(in range: Range<Int>) {
         BitVector.forEachWord(of: range) { words[$0] |= $1 }
     }
@@ -62,12 +61,12 @@ struct BitVector: Equatable {
         for index in words.indices { words[index] |= other.words[index] }
     }
 
-    /// Makes ones where some ones of other bits belong.
+    /// Sets the bits that correspond to set bits of another vector.
     ///
     /// - Parameters:
-    ///   - range: of the other bits.
-    ///   - places: for each bit of the range where it belongs, ascending; `first` is the place of
-    ///     the first bit here.
+    ///   - range: Bits of the other vector.
+    ///   - places: For each bit of the range its position, ascending. Position `first` is bit 0
+    ///     here.
     mutating func formOnes(
         _ other: BitVector, in range: Range<Int>, at places: Span<UInt32>, from first: Int
     ) {
@@ -84,7 +83,7 @@ struct BitVector: Equatable {
             guard word != 0 else { return }
             let start = index << 6
             if isDense {
-                // Moved as a whole: the place of the word's first bit may lie before the first.
+                // Shift whole words. The position of a word's first bit may be negative.
                 let place = start - range.lowerBound + low
                 let shift = UInt64(truncatingIfNeeded: place & 63)
                 let low = word &<< shift
@@ -102,10 +101,10 @@ struct BitVector: Equatable {
         }
     }
 
-    /// Appends the places of ones from `start` on, up to a number of them.
+    /// Appends the positions of set bits from `start` on, at most `countMax` of them.
     ///
-    /// - Parameter base: what is added to each.
-    /// - Returns: the place behind the last that was looked at.
+    /// - Parameter base: Added to each position.
+    /// - Returns: The position from which to continue.
     func appendOnes(
         from start: Int, countMax: Int, adding base: UInt32, to places: inout [UInt32]
     ) -> Int {
@@ -127,7 +126,7 @@ struct BitVector: Equatable {
         }
     }
 
-    /// Calls the body with the number of each word that has bits of a range, and those bits.
+    /// Calls the body with the index of each word of a range and a mask of the range's bits in it.
     @inline(__always)
     private static func forEachWord(of range: Range<Int>, _ body: (Int, UInt64) -> Void) {
         guard let last = range.last else { return }
@@ -141,9 +140,9 @@ struct BitVector: Equatable {
     }
 }
 
-/// Makes the first bits say of which words something holds; the others stay as they are.
+/// Sets the bit of each word for which the predicate holds.
 ///
-/// - Parameter bits: at least as many as there are words; the first of them are zero.
+/// - Parameter bits: At least one bit per word; the first ones must be zero.
 @inline(__always)
 func setBits(
     of values: Span<UInt64>, in bits: inout BitVector, where holds: (UInt64) -> Bool

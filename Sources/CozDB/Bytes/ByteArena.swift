@@ -1,10 +1,10 @@
-// Distinct byte strings that never move, numbered as they come: BytePool for one appending thread
-// and many readers. The memtable keeps its series keys, attributes and strings in arenas.
+// Interned byte strings that never move: a BytePool for one appending thread and many readers. The
+// memtable stores series keys, attributes and strings in arenas.
 
-/// Distinct byte strings; appended under the owner's lock, read by any thread through `View`.
+/// Interned byte strings. Appended to under the owner's lock; read by any thread through a `View`.
 @safe final class ByteArena: @unchecked Sendable {
-    // Unchecked: like ChunkedArray, appending is up to the owner's lock; a view reads only bytes
-    // that were complete when it was taken.
+    // Unchecked: the owner's lock serializes appends. A view reads only bytes that were complete
+    // when it was created.
     @safe fileprivate struct Entry: BitwiseCopyable {
         let start: UnsafeMutableRawPointer
         let count: Int
@@ -21,11 +21,11 @@
     private var free: UnsafeMutableRawPointer?
     private var freeCount = 0
     private var blockBytes = 0
-    /// Number + 1 of the entry in each slot, 0 where free; the size is a power of two.
+    /// A hash table: number + 1 of the entry in each slot, 0 if free. Its size is a power of two.
     private var slots: [UInt32] = []
 
     private static let blockSizeBytes = 256 << 10
-    /// The first block; each next one is as large as all before it.
+    /// Size of the first block. Each further block is as large as all before it, up to the maximum.
     private static let firstBlockSizeBytes = 1 << 10
 
     init() {}
@@ -37,7 +37,7 @@
     var count: Int { entries.count }
     var sizeBytes: Int { blockBytes + slots.count * 4 + entries.sizeBytes }
 
-    /// The number of a string, new or known.
+    /// Returns the number of a string and adds it if it is new.
     func intern(_ bytes: Span<UInt8>) -> Int {
         if slots.count < 2 * (count + 1) { grow() }
         let hash = hashBytes(bytes)
@@ -62,7 +62,7 @@
         View(entries: entries.view(), arena: self)
     }
 
-    /// The strings there were at one moment.
+    /// The strings at one moment.
     @safe struct View: Sendable {
         fileprivate let entries: ChunkedArray<Entry>.View
         fileprivate let arena: ByteArena
@@ -74,7 +74,7 @@
 
         var count: Int { entries.count }
 
-        /// Tells views of one arena from those of another.
+        /// Identifies the arena of a view.
         var identity: ObjectIdentifier { ObjectIdentifier(arena) }
 
         func withBytes<Result>(_ number: Int, _ body: (Span<UInt8>) -> Result) -> Result {

@@ -1,15 +1,14 @@
-// A fast hash of byte strings for in-memory tables, and comparison of spans.
-// Not for disk (see Checksum.swift): it is another one in each process.
+// A fast hash of byte strings for in-memory tables, and comparison of spans. The hash is seeded per
+// process, so it must not be stored on disk; see Checksum.swift.
 
 internal import Glibc
 
-/// Without it, input could be made whose strings all hash to one slot, so that each costs a look at
-/// all others.
+/// A random seed, so that input cannot be crafted to collide in hash tables.
 package let hashSeed = UInt64.random(in: .min ... .max)
 
-/// 32 bits of a multiply-and-fold hash, eight bytes a step.
+/// Returns a 32-bit multiply-and-fold hash, computed eight bytes at a time.
 func hashBytes(_ bytes: Span<UInt8>) -> UInt32 {
-    // Sound: every load below lies inside the buffer, whose count was read here.
+    // Sound: every load below is inside the buffer, whose count was read here.
     unsafe bytes.withUnsafeBytes { buffer in
         let count = buffer.count
         var hash = hashSeed ^ UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15
@@ -35,10 +34,10 @@ private func fold(_ value: UInt64) -> UInt64 {
 }
 
 extension Span<UInt8> {
-    /// Whether both hold the same bytes.
+    /// Whether both spans hold the same bytes.
     func equals(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        // Sound: equal counts, and both pointers are valid for that many bytes.
+        // Sound: the counts are equal, and both pointers are valid for that many bytes.
         return unsafe withUnsafeBytes { left in
             unsafe other.withUnsafeBytes { right in
                 unsafe left.count == 0

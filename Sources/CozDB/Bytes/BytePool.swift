@@ -1,28 +1,29 @@
-// Distinct byte strings, each stored once and known by a dense number.
-// Open addressing over numbers; no allocation per string beyond growth of three arrays.
+// Interned byte strings with dense numbers. Open addressing over the numbers; no allocation per
+// string other than growth of the arrays.
 
-/// A set of byte strings numbered in the order they first came.
+/// A set of byte strings, numbered in order of insertion.
 struct BytePool: Sendable {
-    /// All strings one after the other, in order of their numbers.
+    /// All strings, concatenated in order of their numbers.
     private(set) var heap: [UInt8] = []
-    /// Where each string ends in the heap; it begins where the one before ends.
+    /// The end offset of each string in the heap. It starts where the previous one ends.
     private(set) var ends: [Int] = []
-    /// Number + 1 of the string in each slot, 0 where free; the size is a power of two.
+    /// A hash table: number + 1 of the string in each slot, 0 if free. Its size is a power of two.
     private var slots: [UInt32] = []
-    /// Upper hash bits per string: most unequal strings differ here, and growth needs no rehash.
+    /// The hash of each string: comparing it avoids most byte comparisons, and growth needs no
+    /// rehash.
     private var hashes: [UInt32] = []
 
     var count: Int { ends.count }
 
-    /// Bytes that all strings take together.
+    /// Total size of the strings in bytes.
     var heapSizeBytes: Int { heap.count }
 
-    /// Memory held, roughly.
+    /// Approximate memory use in bytes.
     var sizeBytes: Int {
         heap.capacity + ends.capacity * 8 + slots.capacity * 4 + hashes.capacity * 4
     }
 
-    /// The number of a string, new or known.
+    /// Returns the number of a string and adds it if it is new.
     mutating func intern(_ bytes: Span<UInt8>) -> Int {
         if slots.count < 2 * (ends.count + 1) { grow() }
         let hash = hashBytes(bytes)
@@ -40,12 +41,11 @@ struct BytePool: Sendable {
         return ends.count - 1
     }
 
-    /// The same for bytes that stand in an array.
     mutating func intern(_ bytes: [UInt8]) -> Int {
         intern(bytes.span)
     }
 
-    /// Forgets all strings, keeps memory.
+    /// Removes all strings. Keeps allocated memory.
     mutating func removeAll() {
         heap.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
@@ -53,7 +53,7 @@ struct BytePool: Sendable {
         for index in slots.indices { slots[index] = 0 }
     }
 
-    /// Where a string lies in the heap.
+    /// Returns the range of a string in the heap.
     func range(_ number: Int) -> Range<Int> {
         (number == 0 ? 0 : ends[number - 1])..<ends[number]
     }
@@ -62,10 +62,10 @@ struct BytePool: Sendable {
         Array(heap[range(number)])
     }
 
-    /// A hash of a string's bytes: the same in all pools of the process.
+    /// Returns the hash of a string, which is the same in all pools of the process.
     func hash(_ number: Int) -> UInt32 { hashes[number] }
 
-    /// Whether there is a string of this number, with this hash.
+    /// Whether a string with this number exists and has this hash.
     func has(_ number: Int, hash: UInt32) -> Bool {
         number < hashes.count && hashes[number] == hash
     }

@@ -1,10 +1,9 @@
-// A bounds-checked cursor over bytes that may hold anything. Mirror image of ByteWriter.
-// Every read checks first and loads afterwards; nothing here can trap, whatever the bytes.
+// A bounds-checked reader of untrusted bytes, the inverse of ByteWriter. Every read is checked
+// first, so no input can trap.
 
-/// Reads numbers and texts one after the other; throws `FormatError` where the bytes end early.
+/// Reads numbers and strings in sequence. Throws `FormatError` if the bytes end early.
 struct ByteReader: ~Escapable {
     private let bytes: Span<UInt8>
-    /// Bytes read so far.
     private(set) var offset = 0
 
     @_lifetime(copy bytes)
@@ -26,7 +25,7 @@ struct ByteReader: ~Escapable {
     mutating func readUInt32() throws(FormatError) -> UInt32 {
         try need(4)
         offset += 4
-        // Sound: `need` has checked that four bytes are there.
+        // Sound: `need` has checked that four bytes are available.
         return unsafe UInt32(
             littleEndian: bytes.bytes.unsafeLoadUnaligned(
                 fromUncheckedByteOffset: offset - 4, as: UInt32.self))
@@ -36,17 +35,17 @@ struct ByteReader: ~Escapable {
     mutating func readUInt64() throws(FormatError) -> UInt64 {
         try need(8)
         offset += 8
-        // Sound: `need` has checked that eight bytes are there.
+        // Sound: `need` has checked that eight bytes are available.
         return unsafe UInt64(
             littleEndian: bytes.bytes.unsafeLoadUnaligned(
                 fromUncheckedByteOffset: offset - 8, as: UInt64.self))
     }
 
-    /// An unsigned number of one to ten bytes.
+    /// Reads an unsigned varint of one to ten bytes.
     @_lifetime(self: copy self)
     @inline(__always)
     mutating func readVarint() throws(FormatError) -> UInt64 {
-        // Nearly all are one byte.
+        // Nearly all varints have one byte.
         if offset < bytes.count, bytes[offset] < 0x80 {
             offset += 1
             return UInt64(bytes[offset - 1])
@@ -74,7 +73,7 @@ struct ByteReader: ~Escapable {
         throw FormatError(.truncated, "the bytes end inside a varint", at: offset)
     }
 
-    /// A count, size or number between 0 and `limit`.
+    /// Reads a count, size or number from 0 through `limit`.
     @_lifetime(self: copy self)
     mutating func readCount(limit: Int) throws(FormatError) -> Int {
         let start = offset
@@ -91,7 +90,7 @@ struct ByteReader: ~Escapable {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// The next `count` bytes, without copying.
+    /// Reads `count` bytes without copying.
     @_lifetime(copy self)
     mutating func readBytes(_ count: Int) throws(FormatError) -> Span<UInt8> {
         try need(count)
@@ -99,14 +98,14 @@ struct ByteReader: ~Escapable {
         return bytes.extracting((offset - count)..<offset)
     }
 
-    /// A length of at most `limit` and that many bytes.
+    /// Reads a length of at most `limit` and that many bytes.
     @_lifetime(copy self)
     mutating func readBlob(limit: Int) throws(FormatError) -> Span<UInt8> {
         let count = try readCount(limit: limit)
         return try readBytes(count)
     }
 
-    /// A length of at most `limit` and that many bytes of valid UTF-8.
+    /// Reads a length of at most `limit` and that many bytes of valid UTF-8.
     @_lifetime(self: copy self)
     mutating func readText(limit: Int) throws(FormatError) -> String {
         let start = offset
@@ -115,7 +114,7 @@ struct ByteReader: ~Escapable {
         return text
     }
 
-    /// The same without copying: the bytes of the text.
+    /// Reads a text as bytes, without copying.
     @_lifetime(copy self)
     mutating func readTextBytes(limit: Int) throws(FormatError) -> Span<UInt8> {
         let start = offset
@@ -137,9 +136,9 @@ struct ByteReader: ~Escapable {
 }
 
 extension String {
-    /// The text, or nil where the bytes are not valid UTF-8.
+    /// Creates a string; nil if the bytes are not valid UTF-8.
     init?(validating bytes: Span<UInt8>) {
-        // Sound: the buffer is valid during the call and String copies it.
+        // Sound: the buffer is valid during the call, and String copies it.
         let text = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe String(validating: buffer, as: UTF8.self)
         }

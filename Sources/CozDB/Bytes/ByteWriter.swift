@@ -1,7 +1,7 @@
-// Appends numbers and texts in the forms that ByteReader reads back.
-// docs/format/README.md describes them: little-endian, LEB128 varints, zigzag for signed ones.
+// Appends numbers and strings in the format that ByteReader reads. See docs/format/README.md:
+// little-endian integers, LEB128 varints, zigzag for signed varints.
 
-/// A growing byte string. `ByteReader` is its mirror image.
+/// A growing byte buffer, the inverse of `ByteReader`.
 struct ByteWriter {
     var bytes: [UInt8] = []
 
@@ -37,7 +37,7 @@ struct ByteWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// An unsigned number in one to ten bytes of seven bits, lowest first.
+    /// Appends an unsigned varint: one to ten groups of seven bits, lowest first.
     mutating func appendVarint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -47,35 +47,35 @@ struct ByteWriter {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// A count, size or number that is never negative.
+    /// Appends a nonnegative count, size or number.
     mutating func appendVarint(_ value: Int) {
         precondition(value >= 0, "a count cannot be negative")
         appendVarint(UInt64(truncatingIfNeeded: value))
     }
 
-    /// A signed number: zigzag, so that small magnitudes are short.
+    /// Appends a signed varint, zigzag-encoded so that small magnitudes are short.
     mutating func appendSigned(_ value: Int64) {
         appendVarint(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 
-    /// A length and that many bytes.
+    /// Appends a length and that many bytes.
     mutating func appendBlob(_ value: [UInt8]) {
         appendVarint(value.count)
         bytes.append(contentsOf: value)
     }
 
-    /// A length and that many bytes of UTF-8.
+    /// Appends a length and that many bytes of UTF-8.
     mutating func appendText(_ value: String) {
         appendVarint(value.utf8.count)
         bytes.append(contentsOf: value.utf8)
     }
 
     mutating func appendZeros(_ count: Int) {
-        // An array: a debug build copies a lazy repetition byte by byte.
+        // An array, because a debug build copies a lazy repetition byte by byte.
         bytes.append(contentsOf: [UInt8](repeating: 0, count: count))
     }
 
-    /// Overwrites four bytes written before, for lengths known only afterwards.
+    /// Overwrites four bytes, for lengths that are known only later.
     mutating func replace(at offset: Int, with value: UInt32) {
         for index in 0..<4 {
             bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt32(index)))

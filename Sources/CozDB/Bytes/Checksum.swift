@@ -1,11 +1,11 @@
-// The checksum of every block, record and header: CRC32C (Castagnoli), by instruction where the
-// processor has one. It finds accidents, not forgery. docs/format/README.md says what it covers.
+// The checksum of blocks, records and headers: CRC32C (Castagnoli), in hardware where available. It
+// detects accidental corruption, not forgery. See docs/format/README.md for what it covers.
 
 internal import CKernels
 
-/// CRC32C of the bytes.
+/// Returns the CRC32C of the bytes.
 ///
-/// - Parameter seed: the checksum of the bytes that come before, or a `positionSeed`.
+/// - Parameter seed: The checksum of the preceding bytes, or a `positionSeed`.
 func checksum(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
     guard isChecksumInstructionAvailable else { return tableChecksum(bytes, seed: seed) }
     // Sound: the kernel reads exactly the bytes of the buffer, which is valid during the call.
@@ -14,8 +14,8 @@ func checksum(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
     }
 }
 
-/// A seed that differs between places, so that a block found at another place, or in another
-/// file, than where it was written fails its checksum.
+/// Returns a seed for a file and offset. With it, a block found at another offset or in another
+/// file than it was written to fails its checksum.
 func positionSeed(file: UInt64, offset: UInt64) -> UInt32 {
     var state = file &* 0x9E37_79B9_7F4A_7C15 ^ offset
     state = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -23,7 +23,7 @@ func positionSeed(file: UInt64, offset: UInt64) -> UInt32 {
     return UInt32(truncatingIfNeeded: state ^ (state >> 31))
 }
 
-/// The same as `checksum`, a byte at a time, for processors without the instruction.
+/// Computes `checksum` byte by byte, for processors without the instruction.
 func tableChecksum(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
     let table = checksumTable
     var checksum = ~seed
@@ -36,7 +36,7 @@ func tableChecksum(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
 
 private let isChecksumInstructionAvailable = coz_crc32c_is_available()
 
-/// The checksum's effect of each byte value; 0x82F63B78 is the polynomial, lowest bit first.
+/// The CRC table; 0x82F63B78 is the bit-reversed polynomial.
 private let checksumTable: [UInt32] = (0..<256).map { byte in
     var entry = UInt32(byte)
     for _ in 0..<8 { entry = entry & 1 == 1 ? (entry >> 1) ^ 0x82F6_3B78 : entry >> 1 }

@@ -1,22 +1,23 @@
-// An array that only grows and whose elements never move: one thread appends while others read
-// what was there when they took a view. No copy on write, no lock per element.
+// An append-only array whose elements never move. One thread appends while others read through
+// views. No copy on write, no lock per element.
 
-/// Appends to fixed-size chunks. Reading goes through `View`.
+/// An append-only array of fixed-size chunks. Other threads read it through a `View`.
 @safe final class ChunkedArray<Element: BitwiseCopyable>: @unchecked Sendable {
-    // Unchecked: the owner appends under its lock, and takes views under the same lock; a view
-    // reads only elements that were complete when it was taken.
+    // Unchecked: the owner appends and creates views under its lock. A view reads only elements
+    // that were complete when it was created.
     private var chunks: [UnsafeMutablePointer<Element>] = unsafe []
-    /// First chunks that were too small; views may read them as long as the array lives.
+    /// First chunks that were replaced by larger ones. Views may read them as long as the array
+    /// lives.
     private var outgrown: [UnsafeMutablePointer<Element>] = unsafe []
     private(set) var count = 0
-    /// Elements that there is room for.
+    /// Number of elements that fit without growing.
     private var capacity = 0
 
-    /// A chunk of words is large enough for the allocator to give it back when it is freed.
+    /// Chunks of words are large enough that the allocator returns them to the system when freed.
     private static var shift: Int { 14 }
     private static var chunkCount: Int { 1 << shift }
-    /// The first chunk begins with so many, and doubles: thousands of arrays with a few elements
-    /// take no more than they need.
+    /// The first chunk starts with this many elements and doubles, so that thousands of tiny arrays
+    /// stay small.
     private static var firstCount: Int { 16 }
 
     init() {}
@@ -26,18 +27,18 @@
         unsafe outgrown.forEach { unsafe $0.deallocate() }
     }
 
-    /// Bytes of the elements; what the last chunk has beyond them was never touched.
+    /// Size of the elements in bytes. Memory of the last chunk beyond them has never been touched.
     var sizeBytes: Int { count * MemoryLayout<Element>.stride }
 
     func append(_ element: Element) {
         if count == capacity { grow() }
         let offset = count & (Self.chunkCount - 1)
-        // Sound: the last chunk exists and has room for `offset`.
+        // Sound: the last chunk exists and has room at `offset`.
         unsafe (chunks[count >> Self.shift] + offset).initialize(to: element)
         count += 1
     }
 
-    /// Appends elements that come together, at the price of one.
+    /// Appends several elements with one capacity check per chunk.
     func append(contentsOf elements: Span<Element>) {
         var taken = 0
         while taken < elements.count {
@@ -54,7 +55,7 @@
         }
     }
 
-    /// Makes room for at least one more element.
+    /// Makes room for at least one element.
     private func grow() {
         guard capacity > 0, capacity < Self.chunkCount else {
             let size = capacity == 0 ? Self.firstCount : Self.chunkCount
@@ -63,7 +64,7 @@
             return
         }
         let larger = UnsafeMutablePointer<Element>.allocate(capacity: 2 * capacity)
-        // Sound: the first chunk is full, and the new one has twice its room.
+        // Sound: the first chunk is full, and the new one has twice its capacity.
         unsafe larger.initialize(from: chunks[0], count: capacity)
         unsafe outgrown.append(chunks[0])
         unsafe chunks[0] = larger
@@ -75,14 +76,14 @@
         return unsafe chunks[index >> Self.shift][index & (Self.chunkCount - 1)]
     }
 
-    /// The elements so far, for any thread.
+    /// Returns a view of the current elements, for any thread.
     func view() -> View {
         unsafe View(chunks: chunks, count: count, owner: self)
     }
 
-    /// A fixed number of elements of a `ChunkedArray`, kept alive by it.
+    /// A fixed number of elements of a `ChunkedArray`, which the view keeps alive.
     @safe struct View: @unchecked Sendable {
-        // Unchecked: see above; elements below `count` are never written again.
+        // Unchecked: see above. Elements below `count` are never written again.
         private let chunks: [UnsafeMutablePointer<Element>]
         let count: Int
         private let owner: ChunkedArray<Element>

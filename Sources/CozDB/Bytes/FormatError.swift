@@ -1,6 +1,6 @@
-// What is wrong with stored bytes, before anybody knows which file they are from.
+// An error in stored bytes, before the file is known.
 
-/// Stored bytes that cannot be what was written. Becomes a `DatabaseError` where the file is known.
+/// Corrupt or unsupported stored bytes. Converted to a `DatabaseError` where the file is known.
 struct FormatError: Error, Equatable {
     enum Kind: Equatable {
         /// The bytes end before the value does.
@@ -16,7 +16,7 @@ struct FormatError: Error, Equatable {
     var kind: Kind
     /// What was found and what was expected.
     var message: String
-    /// Bytes from the beginning of what was being read.
+    /// Byte offset from the start of the value being read.
     var offset: Int
 
     init(_ kind: Kind, _ message: String, at offset: Int) {

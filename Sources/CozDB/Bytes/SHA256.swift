@@ -1,8 +1,8 @@
-// SHA-256, for names that are to be recognised without being kept.
+// SHA-256, for recognizing names without storing them.
 //
-// Source: FIPS 180-4, "Secure Hash Standard". Only for short texts: a word at a time, no kernels.
+// Source: FIPS 180-4, "Secure Hash Standard". A scalar implementation, for short texts.
 
-/// The SHA-256 digest of some bytes: 32 of them.
+/// Returns the 32-byte SHA-256 digest.
 func sha256(_ message: [UInt8]) -> [UInt8] {
     var state = initialState
     var words = [UInt32](repeating: 0, count: 64)
@@ -15,7 +15,7 @@ func sha256(_ message: [UInt8]) -> [UInt8] {
     }
 }
 
-/// The message with a bit of one, zeros, and its length in bits, to whole blocks of 64 bytes.
+/// Pads the message to whole blocks of 64 bytes: a one bit, zeros, and its length in bits.
 private func padding(_ message: [UInt8]) -> [UInt8] {
     var padded = message
     padded.append(0x80)

@@ -1,24 +1,24 @@
-// Numbers of a fixed width packed without gaps. docs/format/encodings.md, "Bit packing".
+// Bit packing of fixed-width integers; docs/format/encodings.md, "Bit packing".
 //
-// Whole groups of 1024 are laid out for SIMD: sixteen lanes of 64-bit words, value i in lane
-// i % 16 at bit (i / 16) * width of that lane. The order of values is kept. What is left over
-// at the end is one stream of bits, so that small blocks do not pay for empty lanes.
+// Full groups of 1024 values are laid out for SIMD: 16 lanes of 64-bit words, value i in lane i %
+// 16 at bit (i / 16) * width of that lane. This keeps the order of values. The remaining values are
+// packed as one bit stream, so that small blocks do not pay for empty lanes.
 
 #if _endian(big)
     #error("the kernels load little-endian words as they are")
 #endif
 
-/// Values that one SIMD group holds.
+/// Number of values in a SIMD group.
 let packedGroupCount = 1024
 private typealias Lanes = SIMD16<UInt64>
 
-/// Bits needed for numbers up to `value`.
+/// Returns the number of bits needed for `value`.
 @inline(__always)
 func bitWidth(_ value: UInt64) -> Int {
     64 - value.leadingZeroBitCount
 }
 
-/// Bytes that `count` numbers of `width` bits take.
+/// Returns the size of `count` packed values of `width` bits.
 func packedSizeBytes(count: Int, width: Int) -> Int {
     (count * width + 7) / 8
 }
@@ -29,8 +29,8 @@ func packBits(_ values: Span<UInt64>, width: Int, into writer: inout ByteWriter)
     let size = packedSizeBytes(count: values.count, width: width)
     guard size > 0 else { return }
     let count = values.count
-    // Sound: the output has room for `size` bytes, which is what the kernels write in sum: a
-    // group writes 128 * width bytes, the rest its bits rounded up to bytes.
+    // Sound: the output has room for `size` bytes, the total that the kernels write. A group writes
+    // 128 * width bytes; the stream writes its bits rounded up to bytes.
     unsafe values.withUnsafeBufferPointer { source in
         writer.bytes.append(addingCapacity: size) { output in
             unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
@@ -49,9 +49,9 @@ func packBits(_ values: Span<UInt64>, width: Int, into writer: inout ByteWriter)
     }
 }
 
-/// Appends `count` values read back from their packed form, with `base` added to each.
+/// Unpacks `count` values and appends them, with `base` added to each.
 ///
-/// - Parameter bytes: exactly `packedSizeBytes(count:width:)` bytes.
+/// - Parameter bytes: Exactly `packedSizeBytes(count:width:)` bytes.
 func unpackBits(
     _ bytes: Span<UInt8>, count: Int, width: Int, adding base: UInt64,
     appendTo words: inout [UInt64]
@@ -64,8 +64,8 @@ func unpackBits(
         appendRepeated(base, count: count, to: &words)
         return
     }
-    // Sound: the checks above say that the bytes hold `count` values, and the output has room
-    // for as many; a group reads 128 * width bytes, the rest its bits rounded up to bytes.
+    // Sound: the checks above ensure that the bytes hold `count` values, and the output has room
+    // for as many. A group reads 128 * width bytes; the stream reads its bits rounded up to bytes.
     unsafe bytes.withUnsafeBufferPointer { source in
         words.append(addingCapacity: count) { output in
             unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
@@ -88,7 +88,7 @@ func unpackBits(
 /// Appends one value `count` times.
 func appendRepeated(_ value: UInt64, count: Int, to words: inout [UInt64]) {
     words.append(addingCapacity: count) { output in
-        // Sound: the buffer is the room of `count` values that was asked for.
+        // Sound: the buffer has room for the `count` values requested.
         unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
             unsafe buffer.initialize(repeating: value)
             initializedCount = count
@@ -120,13 +120,13 @@ private func packGroup(
             unsafe target.storeBytes(of: pending, as: Lanes.self)
             unsafe target += 128
             filled -= 64
-            // What did not fit begins the next words; a shift by 64 would be one by 0.
+            // The remaining bits start the next words. A shift by 64 would wrap to one by 0.
             pending = filled == 0 ? .zero : lanes &>> Lanes(repeating: UInt64(width - filled))
         }
     }
 }
 
-/// Reads 128 * width bytes and writes 1024 values; width is 1 to 64.
+/// Reads 128 * width bytes and writes 1024 values. The width is 1 to 64.
 private func unpackGroup(
     _ source: UnsafeRawPointer, width: Int, adding base: UInt64,
     into target: UnsafeMutablePointer<UInt64>
@@ -178,15 +178,15 @@ private func packStream(
     }
 }
 
-/// Reads count * width bits, rounded up to bytes; width is 1 to 64.
+/// Reads count * width bits, rounded up to bytes. The width is 1 to 64.
 private func unpackStream(
     _ source: UnsafeRawPointer, count: Int, width: Int, adding base: UInt64,
     into target: UnsafeMutablePointer<UInt64>
 ) {
     let size = packedSizeBytes(count: count, width: width)
     let mask = mask(width)
-    // A value of up to 64 bits lies within nine bytes. Those whose nine bytes end inside the
-    // source are loaded directly; the others lie in the last eight bytes.
+    // A value of up to 64 bits spans at most nine bytes. Values whose nine bytes are inside the
+    // source are loaded directly; the others are in the last eight bytes.
     let direct = size < 9 ? 0 : min(count, ((size - 9) * 8 + 7) / width + 1)
     var bit = 0
     if width <= 57 {
@@ -200,7 +200,7 @@ private func unpackStream(
             let word = unsafe source.loadUnaligned(fromByteOffset: bit >> 3, as: UInt64.self)
             let ninth = unsafe source.load(fromByteOffset: bit >> 3 + 8, as: UInt8.self)
             let shift = UInt64(bit & 7)
-            // Twice, because a shift by 64 would be one by 0.
+            // Shift twice, because a shift by 64 would wrap to one by 0.
             let high = (UInt64(ninth) &<< 1) &<< (63 - shift)
             unsafe target[index] = (word &>> shift | high) & mask &+ base
             bit += width

@@ -1,9 +1,9 @@
-// Bytes of a block back to values, whatever the bytes. Mirror image of BlockEncoding.swift.
+// Decodes blocks of values from untrusted bytes. The inverse of BlockEncoder.swift.
 
-/// Decodes blocks of values. Memory is kept from block to block. Not to be shared by threads.
+/// Decodes blocks of values. Reuses its memory between blocks. Not thread-safe.
 ///
-/// Bytes that no encoder wrote give an error or other values, never a trap, never more values than
-/// asked for, and never more memory than a small multiple of `count` words.
+/// Corrupt bytes give an error or wrong values. They never trap, never give more values than
+/// requested, and never allocate more than a small multiple of `count` words.
 struct BlockDecoder {
     private var decompressed: [UInt8] = []
     private var exceptions: [UInt64] = []
@@ -16,10 +16,11 @@ struct BlockDecoder {
 
     /// Appends the values of a block.
     ///
-    /// - Parameter encoding: the raw value that `BlockEncoder.encode` gave.
-    /// - Parameter count: values that the block was written with.
-    /// - Throws: `unsupported` for an encoding of a newer writer, otherwise `invalid` or
-    ///   `truncated`; nothing is appended then.
+    /// - Parameters:
+    ///   - encoding: The raw value returned by `BlockEncoder.encode`.
+    ///   - count: Number of values in the block.
+    /// - Throws: `unsupported` for an encoding of a newer version, otherwise `invalid` or
+    ///   `truncated`. Nothing is appended then.
     mutating func decode(
         _ bytes: Span<UInt8>, encoding: UInt8, count: Int, type: FieldType,
         appendTo words: inout [UInt64]
@@ -51,9 +52,9 @@ struct BlockDecoder {
         }
         var reader = ByteReader(bytes)
         let inner = try reader.readUInt8()
-        // No encoding is chosen that takes more than the words themselves.
+        // No encoder chooses an encoding larger than the raw words.
         let size = try reader.readCount(limit: 8 * count)
-        // Taken out, because the decoder changes itself while it reads them.
+        // Moved out, because the decoder is mutated while reading it.
         var buffer: [UInt8] = []
         swap(&buffer, &decompressed)
         defer { swap(&buffer, &decompressed) }
@@ -92,7 +93,7 @@ struct BlockDecoder {
         try Presence.decode(
             reader.readBlob(limit: reader.remaining), rowCount: count, appendTo: &patchPositions,
             base: 0)
-        // Taken out, because the decoder changes itself while it reads them.
+        // Moved out, because the decoder is mutated while reading it.
         var apart: [UInt64] = []
         swap(&apart, &patches)
         defer { swap(&apart, &patches) }
@@ -140,7 +141,7 @@ struct BlockDecoder {
         let start = words.count
         appendRepeated(0, count: count, to: &words)
         var left = Array(0..<UInt32(truncatingIfNeeded: count))
-        // Taken out, because the decoder changes itself while it reads them.
+        // Moved out, because the decoder is mutated while reading it.
         var values: [UInt64] = []
         swap(&values, &patches)
         defer { swap(&values, &patches) }
@@ -224,7 +225,7 @@ private func known(_ code: UInt8) throws(FormatError) -> BlockEncoding {
     return encoding
 }
 
-/// Replaces the numbers of values, from `start` on, by those values.
+/// Replaces the indices from `start` on by the values they refer to.
 private func replaceNumbers(
     _ words: inout [UInt64], from start: Int, by values: Span<UInt64>
 ) throws(FormatError) {

@@ -1,11 +1,10 @@
-// Blocks of values to bytes; docs/format/encodings.md. Here, and in the encoders below it, is the
-// only place where an encoding is chosen.
+// Encodes blocks of values; docs/format/encodings.md. Only this encoder and those it uses choose
+// encodings.
 
-/// Encodes blocks of values, each in the encoding that takes the fewest bytes of those that the
-/// effort allows.
+/// Encodes each block in the smallest encoding that the effort allows.
 ///
-/// Sizes are exact, not estimated. Memory is kept from block to block, and used by one thread at a
-/// time. A class, because it is lent: it holds a hundred buffers, and each copy would count them.
+/// Sizes are exact, not estimated. Reuses its memory between blocks. Not thread-safe. A class,
+/// because copying its hundred buffers would cost a reference count each.
 final class BlockEncoder {
     private let effort: EncodingEffort
     private var standalone: StandaloneEncoder
@@ -20,18 +19,18 @@ final class BlockEncoder {
 
     /// Appends the bytes of a block.
     ///
-    /// - Parameter words: float: bit pattern; integer: two's complement; boolean: 0 or 1; string:
-    ///   code. At most 1,048,576 of them.
-    /// - Returns: the encoding, which is stored beside the bytes.
+    /// - Parameter words: At most 1,048,576. Float: bit pattern. Integer: two's complement.
+    ///   Boolean: 0 or 1. String: code.
+    /// - Returns: The encoding, which is stored in the block directory.
     func encode(
         _ words: Span<UInt64>, type: FieldType, into writer: inout ByteWriter
     ) -> BlockEncoding {
         standalone.encode(words, type: type, into: &writer)
     }
 
-    /// The same for a block that may repeat what stands elsewhere.
+    /// Appends the bytes of a block that may be encoded as a reference.
     ///
-    /// - Parameter type: of the field; strings are codes or words of times.
+    /// - Parameter type: The type of the field. Strings are codes or packed times.
     func encode(
         _ words: Span<UInt64>, type: FieldType, repeating sources: BlockReferences,
         into writer: inout ByteWriter
@@ -44,7 +43,7 @@ final class BlockEncoder {
             : encodeNumbers(words, type, sources, into: &writer)
     }
 
-    /// References first: where one takes few bytes most other encodings need not be planned.
+    /// Tries references first: if one is small, most other encodings need not be planned.
     private func encodeTexts(
         _ words: Span<UInt64>, _ sources: BlockReferences, into writer: inout ByteWriter
     ) -> BlockEncoding {
@@ -76,8 +75,8 @@ final class BlockEncoder {
         return encoding
     }
 
-    /// A reference to numbers must be worth what it costs to read another block too: they are what
-    /// queries read. It must save a third, and a byte a value.
+    /// Reading a referenced number requires decoding another block too, and queries read numbers.
+    /// So a reference must save at least a third, and a byte per value.
     private func encodeNumbers(
         _ words: Span<UInt64>, _ type: FieldType, _ sources: BlockReferences,
         into writer: inout ByteWriter
@@ -99,8 +98,8 @@ final class BlockEncoder {
         return encoding
     }
 
-    /// Whether a partner may take fewer bytes than there are: a value that differs takes hardly
-    /// less than a byte and a half with its position.
+    /// Whether a reference to this field may be smaller. A differing value takes about one and a
+    /// half bytes with its position.
     private func isPromising(
         _ partner: BlockReferences.Partner, _ count: Int, _ sizeBytes: Int
     ) -> Bool {
@@ -110,10 +109,10 @@ final class BlockEncoder {
         return differing < count && differing + 3 < sizeBytes
     }
 
-    /// The same in a given encoding, for tests and tools.
+    /// Appends the bytes of a block in a given encoding, for tests and tools.
     ///
-    /// - Returns: the size that was expected of it; nil where the values cannot be encoded so, or
-    ///   the encoding was not worth trying.
+    /// - Returns: The predicted size; nil if the values cannot be encoded this way, or if the
+    ///   encoding was not tried.
     func encode(
         _ words: Span<UInt64>, type: FieldType, as encoding: BlockEncoding,
         into writer: inout ByteWriter
@@ -123,6 +122,6 @@ final class BlockEncoder {
 }
 
 extension FieldType {
-    /// What blocks of the type have: strings are numbers.
+    /// The type of stored words: strings are stored as integers.
     fileprivate var stored: FieldType { self == .string ? .integer : self }
 }

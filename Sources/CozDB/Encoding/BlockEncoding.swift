@@ -1,36 +1,36 @@
-// The codes of encodings as they are stored on disk; docs/format/encodings.md. BlockEncoder and
-// BlockDecoder are the entry points of this folder for blocks of values.
+// Encoding codes as stored on disk; docs/format/encodings.md. The entry points of this folder are
+// BlockEncoder and BlockDecoder.
 
-/// How the bytes of a block hold its values. Codes are stored on disk and never renumbered.
+/// The encoding of a block. Codes are stored on disk and never change.
 enum BlockEncoding: UInt8, CaseIterable {
-    /// All values are equal; also blocks without values.
+    /// All values are equal. Also used for empty blocks.
     case constant = 1
-    /// Smallest value and packed differences to it, divided by what they have in common.
+    /// The smallest value, and bit-packed differences to it divided by their common divisor.
     case bitPacked = 2
-    /// First value and packed differences of neighbours.
+    /// The first value, and bit-packed differences of neighbors.
     case delta = 3
     /// Runs of equal values.
     case runLength = 4
-    /// Doubles as integers and a power of ten.
+    /// Floats as integers and a power of ten.
     case decimal = 5
-    /// 64-bit words as they are.
+    /// Raw 64-bit words.
     case words = 6
-    /// Another encoding, LZ4 over it.
+    /// Another encoding, compressed with LZ4.
     case compressed = 7
-    /// A few values apart, another encoding of what is left.
+    /// A few values stored separately, and another encoding of the rest.
     case patched = 8
-    /// The distinct values, and for each value its number among them.
+    /// The distinct values, and for each value its index among them.
     case distinct = 9
-    /// What another field has at the same rows, but for some values.
+    /// A reference: equal to another field at the same rows, with exceptions.
     case same = 10
-    /// Texts of times as differences to the times of their rows.
+    /// Packed times as differences to their row times.
     case rowTime = 11
-    /// Values of a few kinds, each kind in an encoding of its own.
+    /// Values of several kinds, each kind in its own encoding.
     case mixed = 12
 
-    /// Whether the bytes mean something only beside other blocks of their segment.
+    /// Whether decoding needs other blocks of the segment.
     var isReference: Bool { self == .same || self == .rowTime }
 }
 
-/// Most values that one block can have.
+/// Maximum number of values in a block.
 let blockValueCountMax = 1 << 20

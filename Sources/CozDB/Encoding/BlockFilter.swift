@@ -1,7 +1,7 @@
-// Which values of a block pass a test, from as little of its decoding as the encoding allows: one
-// test for each run and each distinct value, digits in place of the floats that they stand for.
+// Evaluates a predicate on encoded blocks, decoding as little as possible: once per run or distinct
+// value, and on decimal digits instead of floats.
 
-/// Tests values of blocks. Memory is kept from block to block. Not to be shared by threads.
+/// Evaluates predicates on blocks. Reuses its memory between blocks. Not thread-safe.
 struct BlockFilter {
     private var decoder = BlockDecoder()
     private var words: [UInt64] = []
@@ -10,13 +10,13 @@ struct BlockFilter {
     private var places: [UInt32] = []
     private var valueBits = BitVector()
 
-    /// Tells which values of a block pass.
+    /// Finds the values of a block that pass.
     ///
     /// - Parameters:
-    ///   - encoding: the raw value that `BlockEncoder.encode` gave.
-    ///   - count: values that the block was written with.
-    ///   - bits: becomes one bit for each value.
-    /// - Throws: what `BlockDecoder.decode` does for the same bytes, or nothing.
+    ///   - encoding: The raw value returned by `BlockEncoder.encode`.
+    ///   - count: Number of values in the block.
+    ///   - bits: Reset to one bit per value.
+    /// - Throws: What `BlockDecoder.decode` throws for the same bytes, or nothing.
     mutating func select<Test: WordTest>(
         _ bytes: Span<UInt8>, encoding: UInt8, count: Int, type: FieldType,
         test: inout Test, into bits: inout BitVector
@@ -38,7 +38,8 @@ struct BlockFilter {
         }
     }
 
-    /// - Parameter bits: of zeros.
+    /// Filters a block of an encoding that `patched` and `distinct` may contain. `bits` must be
+    /// zero.
     private mutating func selectUncompressed<Test: WordTest>(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ test: inout Test, _ bits: inout BitVector
@@ -71,7 +72,7 @@ struct BlockFilter {
         }
     }
 
-    /// Decimals are compared by their digits.
+    /// Filters single values. Decimals are compared by their digits.
     private mutating func selectValues<Test: WordTest>(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ test: inout Test, _ bits: inout BitVector

@@ -1,30 +1,30 @@
-// What a block stores about its values so that queries need not decode it.
+// Block statistics, from which queries can be answered without decoding.
 
-/// What is known of a run of values of one column of one series without reading them.
+/// Statistics of a run of values of one column of one series.
 struct ColumnSummary: Equatable, Sendable {
     var type: FieldType
     var count: Int
     var firstTime: Int64
     var lastTime: Int64
-    /// Bits of the smallest and largest value; 0 for strings. Floats: NaN values are left out, and
-    /// when there is nothing else both are NaN.
+    /// Bits of the smallest and largest value; 0 for strings. NaN values are ignored; if all values
+    /// are NaN, both are NaN.
     var min: UInt64
     var max: UInt64
-    /// Sum of the values: Double bits for floats, wrapping Int64 for integers, count of true for
-    /// booleans; 0 for strings.
+    /// Sum of the values: Double bits for floats, wrapping Int64 for integers, number of true
+    /// values for booleans; 0 for strings.
     var sum: UInt64
     /// Bits of the earliest and latest value; 0 for strings.
     var first: UInt64
     var last: UInt64
 }
 
-/// The summary of values by ascending time.
+/// Computes the statistics of values by ascending time.
 ///
-/// Of values that compare equal but differ in bits (0 and -0) the earliest is the minimum and the
-/// maximum. The sum of floats is compensated: it is the exact sum but for about one rounding, in
-/// whatever order blocks are cut. NaN and infinity make it what IEEE 754 says.
+/// If values compare equal but differ in bits (0 and -0), the earliest one is the minimum or
+/// maximum. The sum of floats is compensated: it is exact up to about one rounding, however the
+/// values are split into blocks. With NaN or infinity it is the IEEE 754 sum.
 ///
-/// - Parameter times: one per word; at least one.
+/// - Parameter times: One per word; at least one.
 func summarize(times: Span<Int64>, words: Span<UInt64>, type: FieldType) -> ColumnSummary {
     precondition(times.count == words.count, "every value has a time")
     precondition(!words.isEmpty, "a summary needs a value")
@@ -36,7 +36,7 @@ func summarize(times: Span<Int64>, words: Span<UInt64>, type: FieldType) -> Colu
     return summary
 }
 
-/// Fills in what a summary says of values; type, count and times are there.
+/// Computes the statistics of values. The caller has set type, count and times.
 func summarize(_ words: Span<UInt64>, into summary: inout ColumnSummary) {
     guard summary.type != .string, !words.isEmpty else {
         (summary.first, summary.last) = (0, 0)
@@ -70,14 +70,14 @@ private typealias Lanes = SIMD8<Double>
 private func summarizeFloats(_ words: Span<UInt64>, _ summary: inout ColumnSummary) {
     let found = scanFloats(words)
     var sum = found.sum
-    // Compensation turns infinity into NaN; without it the sum is what IEEE 754 says.
+    // Compensation turns infinity into NaN. Recompute the plain IEEE 754 sum.
     if !sum.isFinite {
         sum = 0
         for index in words.indices { sum += Double(bitPattern: words[index]) }
     }
     summary.sum = sum.bitPattern
     guard found.least <= found.most else {
-        // There is nothing but NaN.
+        // All values are NaN.
         summary.min = Double.nan.bitPattern
         summary.max = Double.nan.bitPattern
         return
@@ -86,21 +86,22 @@ private func summarizeFloats(_ words: Span<UInt64>, _ summary: inout ColumnSumma
     summary.max = earliest(found.most, in: words)
 }
 
-/// The bits of the first value that equals the one given: 0 and -0 are equal.
+/// Returns the bits of the first value equal to the given one, because 0 and -0 are equal.
 private func earliest(_ value: Double, in words: Span<UInt64>) -> UInt64 {
     guard value == 0 else { return value.bitPattern }
     for index in words.indices where words[index] << 1 == 0 { return words[index] }
     return value.bitPattern
 }
 
-/// Smallest, largest and compensated sum, in eight lanes; least > most where all are NaN.
+/// Returns minimum, maximum and compensated sum, computed in eight lanes. least > most if all
+/// values are NaN.
 private func scanFloats(_ words: Span<UInt64>) -> (least: Double, most: Double, sum: Double) {
     var least = Lanes(repeating: .infinity)
     var most = Lanes(repeating: -.infinity)
     var sum = Lanes.zero
     var error = Lanes.zero
     let vectorCount = words.count / 8
-    // Sound: a vector is loaded while eight words are left.
+    // Sound: a vector is loaded only while eight words are left.
     unsafe words.withUnsafeBytes { buffer in
         for vector in 0..<vectorCount {
             let values = unsafe buffer.loadUnaligned(fromByteOffset: vector * 64, as: Lanes.self)
@@ -128,7 +129,7 @@ private func scanFloats(_ words: Span<UInt64>) -> (least: Double, most: Double, 
     return (least.min(), most.max(), total + totalError)
 }
 
-/// Knuth's sum of two numbers and what rounding lost.
+/// Knuth's TwoSum: adds values and accumulates the rounding error.
 @inline(__always)
 private func addCompensated(_ values: Lanes, to sum: inout Lanes, _ error: inout Lanes) {
     let next = sum + values

@@ -1,8 +1,8 @@
-// Bytes read as a whole that are compressed where that pays: footers, the manifest.
+// Optional LZ4 compression of bytes that are read as a whole: footers, the manifest.
 // docs/format/encodings.md, "Compressible bytes".
 //
 //     form         u8       0 plain, 1 LZ4
-//     size         varint   only of LZ4: of the original bytes
+//     size         varint   LZ4 only: size of the original bytes
 //     bytes                 to the end
 
 private enum CompressionForm: UInt8 {
@@ -24,9 +24,9 @@ extension ByteWriter {
     }
 }
 
-/// The original bytes.
+/// Returns the original bytes.
 ///
-/// - Parameter limit: most of them.
+/// - Parameter limit: Maximum size of the original bytes.
 func decompressedBytes(_ bytes: Span<UInt8>, limit: Int) throws(FormatError) -> [UInt8] {
     var reader = ByteReader(bytes)
     let form = try reader.readUInt8()

@@ -1,30 +1,29 @@
-// Few distinct values, each stored once. docs/format/encodings.md, "distinct".
+// Dictionary encoding within a block. docs/format/encodings.md, "distinct".
 //
-//     count        varint    how many values there are
-//     encoding     u8        of them
+//     count        varint    number of distinct values
+//     encoding     u8        of the values
 //     values       blob      block, ascending as unsigned words
 //     encoding     u8        of the numbers
-//     numbers      block of integers: for each value its place among them
+//     numbers      block of integers: for each value its index among the distinct ones
 
-/// Plans and writes blocks of few distinct values. Keeps its memory from block to block.
+/// Plans and writes blocks with few distinct values. Reuses its memory between blocks.
 struct DistinctEncoder {
-    /// Exact size of what `write` will append; nil where there are too many.
+    /// Exact size of what `write` appends; nil if there are too many distinct values.
     private(set) var sizeBytes: Int?
 
     private var values: [UInt64] = []
     private var numbers: [UInt64] = []
     private var places: [UInt64] = []
-    /// A hash table: number of a value plus 1. Without memory before the first plan.
+    /// A hash table: index of a value + 1, 0 if free. Allocated by the first plan.
     private var slots: [UInt16] = []
     private var valueEncoder = SimpleEncoder()
     private var numberEncoder = SimpleEncoder()
 
     private static let countMax = 256
     private static let slotCount = 1024
-    /// Where hardly two of the first values are equal the others are not looked at.
+    /// Number of values after which the plan is abandoned if nearly all are distinct.
     private static let sampleCount = 64
 
-    /// Forgets a plan.
     mutating func clear() {
         sizeBytes = nil
     }
@@ -51,14 +50,15 @@ struct DistinctEncoder {
         numberEncoder.writePart(numbers.span, isLast: true, into: &writer)
     }
 
-    /// Numbers the values as they come; whether they are few.
+    /// Numbers the values in order of occurrence. Returns false if there are too many distinct
+    /// ones.
     private mutating func collect(_ words: Span<UInt64>) -> Bool {
         values.removeAll(keepingCapacity: true)
         numbers.removeAll(keepingCapacity: true)
         let limit = min(Self.countMax, words.count / 2)
         var isFew = true
         if slots.isEmpty { slots = [UInt16](repeating: 0, count: Self.slotCount) }
-        // Taken out, so that the loop works on memory it owns alone.
+        // Moved out, so that the loop works on uniquely referenced memory.
         var values: [UInt64] = []
         var slots: [UInt16] = []
         swap(&values, &self.values)
@@ -88,7 +88,7 @@ struct DistinctEncoder {
         return isFew
     }
 
-    /// Neighbouring values take the fewest bits.
+    /// Sorts the distinct values, because ascending ones are encoded smallest.
     private mutating func sort() {
         let order = values.indices.sorted { values[$0] < values[$1] }
         places.removeAll(keepingCapacity: true)

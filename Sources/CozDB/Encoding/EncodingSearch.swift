@@ -1,28 +1,28 @@
-// How far the search for the smallest encoding goes.
+// Bounds on the search for the smallest encoding.
 
-/// How many encodings a writer looks at.
+/// How many encodings a writer tries.
 enum EncodingEffort {
-    /// All of them.
+    /// All.
     case thorough
-    /// Those that one pass over the values and a sample decide: for segments that a merge will soon
-    /// write anew.
+    /// Those that one pass over the values and a sample can decide. For segments that will soon be
+    /// merged.
     case quick
 }
 
-/// What a search for the smallest encoding may leave out.
+/// Limits of a search for the smallest encoding.
 struct EncodingSearch {
     var effort = EncodingEffort.thorough
-    /// Plans that take more bytes than this for certain are given up, and then have any size above
-    /// it. `max` is for those who want to know the size of every candidate.
+    /// A plan that certainly exceeds this size is abandoned; its reported size is then any larger
+    /// number. `max` computes the exact size of every candidate.
     var sizeBytesMax = Int.max
 
-    /// The same after a candidate of so many bytes was found.
+    /// Returns the search with a lower size limit, after a candidate was found.
     func limited(to sizeBytes: Int) -> EncodingSearch {
         guard sizeBytesMax < .max else { return self }
         return EncodingSearch(effort: effort, sizeBytesMax: min(sizeBytesMax, sizeBytes))
     }
 
-    /// The same for a part beside which there are so many bytes.
+    /// Returns the search for a part of a block whose other parts take `sizeBytes`.
     func beside(_ sizeBytes: Int) -> EncodingSearch {
         guard sizeBytesMax < .max else { return self }
         return EncodingSearch(effort: effort, sizeBytesMax: max(0, sizeBytesMax - sizeBytes))

@@ -1,63 +1,63 @@
-// Doubles that are decimals in disguise, as integers: 74.0 as 74, 36.6 as 366 / 10^1.
+// Floats that are short decimals, stored as integers: 74.0 as 74, 36.6 as 366 / 10^1.
 // docs/format/encodings.md, "decimal".
 //
 //     exponent     u8       0...22 powers of ten; +128: exceptions follow
-//     exceptions   varint   how many values are no such decimals
+//     exceptions   varint   number of values that are not such decimals
 //     positions    of the exceptions, bit-packed
 //     words        of the exceptions, eight bytes each
 //     encoding     u8       of the digits: constant, bitPacked, delta or words
 //     digits       integers in that encoding
 //
 // Source: Afroozeh, Kuffo, Boncz, "ALP: Adaptive Lossless floating-Point Compression" (SIGMOD
-// 2024). Unlike there, digits are divided by a power of ten, not multiplied by its inverse: the
-// quotient of two exact numbers is the double next to the decimal, so that every decimal of up
-// to 15 digits fits and no second factor is needed. Trailing zeros of the digits are left to the
+// 2024). Unlike ALP, digits are divided by a power of ten, not multiplied by its inverse. The
+// quotient of two exact numbers is the double nearest to the decimal, so every decimal of up to 15
+// digits fits and no second factor is needed. Trailing zeros of the digits are removed by the
 // divisor of the packed integers.
 
-/// The largest power of ten that a double holds exactly.
+/// The largest power of ten that a double represents exactly.
 let decimalExponentMax = 22
 private let powersOfTen: [Double] = [
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ]
-/// 1.5 * 2^52. Adding it to a smaller double rounds that to an integer, which then stands in the
-/// low bits: faster than a conversion, for which SSE2 has no vector instruction.
+/// 1.5 * 2^52. Adding it to a smaller double rounds the double to an integer in the low bits of the
+/// sum. This is faster than a conversion, for which SSE2 has no vector instruction.
 private let rounder = 0x1.8p52
-/// Digits lie between this and its negative, both excluded.
+/// Digits are between this and its negative, both exclusive.
 private let digitsLimit = 0x1p51
 
-/// The integer whose quotient by the power is exactly this double, or nil.
+/// Returns the integer whose quotient by the power is exactly this double; nil if there is none.
 @inline(__always)
 private func digits(_ word: UInt64, power: Double) -> UInt64? {
     let scaled = Double(bitPattern: word) * power
     let rounded = scaled + rounder
-    // NaN fails the first comparison, -0 and whatever is no decimal the second one.
+    // NaN fails the first comparison; -0 and values that are not decimals fail the second.
     guard abs(scaled) < digitsLimit, ((rounded - rounder) / power).bitPattern == word else {
         return nil
     }
     return rounded.bitPattern &- rounder.bitPattern
 }
 
-/// Whether the double is a decimal at an exponent.
+/// Whether the double is a decimal with this exponent.
 @inline(__always)
 func isDecimal(_ word: UInt64, exponent: Int) -> Bool {
     digits(word, power: powersOfTen[exponent]) != nil
 }
 
-/// The smallest exponent at which the double is a decimal, or nil.
+/// Returns the smallest exponent with which the double is a decimal; nil if there is none.
 func decimalExponent(_ word: UInt64) -> Int? {
     let magnitude = abs(Double(bitPattern: word))
     guard magnitude < digitsLimit else { return nil }
-    // A decimal is one at every larger exponent, as long as its digits fit.
+    // A decimal stays one with every larger exponent, as long as its digits fit.
     var largest = decimalExponentMax
     while magnitude * powersOfTen[largest] >= digitsLimit { largest -= 1 }
     guard digits(word, power: powersOfTen[largest]) != nil else { return nil }
     return (0...largest).first { digits(word, power: powersOfTen[$0]) != nil }
 }
 
-/// Plans and writes blocks of decimals. Keeps its memory from block to block.
+/// Plans and writes blocks of decimals. Reuses its memory between blocks.
 struct DecimalEncoder {
-    /// Exact size of what `write` will append; nil where the values are no decimals.
+    /// Exact size of what `write` appends; nil if too few values are decimals.
     private(set) var sizeBytes: Int?
 
     private var exponent = 0
@@ -65,10 +65,10 @@ struct DecimalEncoder {
     private var positions: [UInt64] = []
     private var words: [UInt64] = []
     private var integers = IntegerEncoder()
-    /// How many values of a sample need each exponent; the last entry counts those without.
+    /// For each exponent, the number of sampled values that need it. The last entry counts values
+    /// that are not decimals.
     private var needs: [Int] = []
 
-    /// Forgets a plan.
     mutating func clear() {
         sizeBytes = nil
     }
@@ -78,7 +78,7 @@ struct DecimalEncoder {
         guard let first = sampledExponent(values, sizeBytesMax: search.sizeBytesMax) else { return }
         plan(values, exponent: first, search)
         guard !positions.isEmpty, let size = sizeBytes else { return }
-        // The sample may have missed the longer ones.
+        // The sample may have missed longer decimals.
         let second = exponentWithExceptions(valueCount: values.count)
         guard second > first else { return }
         plan(values, exponent: second, search)
@@ -129,11 +129,11 @@ struct DecimalEncoder {
                     positions.append(UInt64(index))
                     words.append(values[index])
                 }
-                // An exception repeats its neighbour, which costs least.
+                // An exception repeats its neighbor's digits, which costs least.
                 output.append(previous)
             }
         }
-        // Exceptions at the beginning have a neighbour only after them.
+        // Leading exceptions have only a later neighbor.
         guard positions.first == 0, positions.count < digits.count else { return }
         let leading = positions.indices.first { positions[$0] != UInt64($0) } ?? positions.count
         for index in 0..<leading { digits[index] = digits[leading] }
@@ -141,14 +141,14 @@ struct DecimalEncoder {
 
     private static let sampleCountMax = 32
 
-    /// The exponent that is likely best for all values, or nil if too few of a sample are decimals.
+    /// Returns the likely best exponent by a sample; nil if too few sampled values are decimals.
     private mutating func sampledExponent(
         _ values: Span<UInt64>, sizeBytesMax: Int
     ) -> Int? {
         let sampleCount = min(values.count, DecimalEncoder.sampleCountMax)
         clearNeeds()
         for sample in 0..<sampleCount { count(values[sample * values.count / sampleCount]) }
-        // Every exception takes eight bytes.
+        // Each exception takes eight bytes.
         let exceptionCount = needs[decimalExponentMax + 1] * values.count / sampleCount
         guard exceptionCount < values.count, exceptionCount * 8 < sizeBytesMax else {
             return nil
@@ -156,7 +156,8 @@ struct DecimalEncoder {
         return bestExponent(from: 0, valueCount: sampleCount, weight: 1)
     }
 
-    /// The same for the exceptions of a first plan, all of which need a larger one.
+    /// Returns the likely best exponent by the exceptions of a first plan, which all need a larger
+    /// one.
     private mutating func exponentWithExceptions(valueCount: Int) -> Int {
         let sampleCount = min(words.count, DecimalEncoder.sampleCountMax)
         clearNeeds()
@@ -174,9 +175,10 @@ struct DecimalEncoder {
         needs[decimalExponent(word) ?? decimalExponentMax + 1] += 1
     }
 
-    /// Each power of ten costs every value 10/3 bits; each exception costs about 74.
+    /// Returns the exponent of minimal cost. Each power of ten costs 10/3 bits per value; each
+    /// exception costs about 74 bits.
     ///
-    /// - Parameter weight: how many exceptions one of the sample stands for.
+    /// - Parameter weight: How many exceptions a sampled one represents.
     private func bestExponent(from lowest: Int, valueCount: Int, weight: Int) -> Int {
         var best = lowest
         var bestCost = Int.max
@@ -195,7 +197,7 @@ struct DecimalEncoder {
 
 // MARK: Reading
 
-/// What stands before the digits.
+/// The part of a block before the digits.
 struct DecimalHeader {
     var exponent: Int
     /// Encoding of the digits.
@@ -203,7 +205,8 @@ struct DecimalHeader {
     var exceptionCount: Int
 }
 
-/// Reads up to the digits; positions and then words of the exceptions go to `exceptions`.
+/// Reads the part before the digits. Stores positions, then words of the exceptions in
+/// `exceptions`.
 func readDecimalHeader(
     _ reader: inout ByteReader, count: Int, exceptions: inout [UInt64]
 ) throws(FormatError) -> DecimalHeader {
@@ -230,7 +233,7 @@ func readDecimalHeader(
     return header
 }
 
-/// Turns the digits from `start` on into doubles and puts the exceptions in their places.
+/// Converts the digits from `start` on to floats and inserts the exceptions.
 func restoreDecimals(
     _ words: inout [UInt64], from start: Int, header: DecimalHeader, exceptions: Span<UInt64>
 ) throws(FormatError) {
@@ -247,35 +250,36 @@ func restoreDecimals(
     }
 }
 
-/// The least digits whose float fulfils a condition that those of all larger ones fulfil too; one
-/// more than the largest where none does.
+/// Returns the smallest digits whose float satisfies a monotonic predicate; the largest digits plus
+/// one if none do.
 func leastDigits(exponent: Int, where holds: (Double) -> Bool) -> Int64 {
     let power = powersOfTen[exponent]
     let limit = Int64(digitsLimit)
     var (low, high) = (1 - limit, limit)
     while low < high {
         let middle = (low + high) >> 1
-        // As `divideDigits` does, so that both agree in the last bit.
+        // As in `divideDigits`, so that both agree in the last bit.
         let rounded = Double(bitPattern: UInt64(bitPattern: middle) &+ rounder.bitPattern)
         if holds((rounded - rounder) / power) { high = middle } else { low = middle + 1 }
     }
     return low
 }
 
-/// Whether digits are such as stand for a float: bounds of floats are no bounds of others.
+/// Whether all words are valid digits. Only then do bounds on digits equal bounds on floats.
 func areDigits(_ words: Span<UInt64>) -> Bool {
     var excess: UInt64 = 0
     for index in words.indices { excess |= words[index] &+ UInt64(digitsLimit) }
     return excess < 2 * UInt64(digitsLimit)
 }
 
-/// Whether all were digits, -2^51 up to, not including, 2^51.
+/// Converts digits to floats. Returns false if any was outside the open range -2^51 to 2^51.
 private func divideDigits(_ words: inout [UInt64], from start: Int, exponent: Int) -> Bool {
     let power = powersOfTen[exponent]
     let count = words.count - start
-    // What the bits have that no digits have.
+    // Accumulates out-of-range bits.
     var excess: UInt64 = 0
-    // Sound: `start` is at most the count of the array; SIMD8 is used while eight words are left.
+    // Sound: `start` is at most the count of the array; vectors are used only while eight words are
+    // left.
     unsafe words.withUnsafeMutableBufferPointer { buffer in
         guard let first = buffer.baseAddress else { return }
         let scalars = unsafe first + start

@@ -1,14 +1,14 @@
-// 64-bit words as a constant, as packed integers, as packed differences or as they are.
+// 64-bit words as a constant, packed integers, packed differences or raw words.
 // docs/format/encodings.md, "constant", "bitPacked", "delta" and "words".
 //
-//     constant     the word's bytes but for trailing zeros, see `ConstantForm`
+//     constant     the word's bytes without trailing zeros, see `constantForm`
 //     bitPacked    packed integers
 //     delta        varint zigzag of the first word; packed integers: each word minus the one
-//                  before. Where the count is a multiple of 1024 the smallest difference stands
-//                  before them once more, so that they too fill whole groups.
+//                  before. If the count is a multiple of 1024, an extra copy of the smallest
+//                  difference comes first, so that the differences fill whole groups too.
 //     words        eight bytes each
 
-/// How the word of a constant block is turned so that its high bytes are mostly zero.
+/// Transforms the word of a constant block so that its high bytes are mostly zero.
 private func constantForm(_ word: UInt64, _ type: FieldType) -> UInt64 {
     switch type {
     case .float: word.byteSwapped
@@ -17,7 +17,7 @@ private func constantForm(_ word: UInt64, _ type: FieldType) -> UInt64 {
     }
 }
 
-/// Plans and writes blocks of integers, or of any words taken as integers.
+/// Plans and writes blocks of integers, or of other words treated as integers.
 struct IntegerEncoder {
     private(set) var encoding = BlockEncoding.constant
     private(set) var sizeBytes = 0
@@ -28,8 +28,8 @@ struct IntegerEncoder {
     private var differences: [UInt64] = []
     private var sample = IntegerSample()
 
-    /// Chooses the smallest form. Booleans and the bit patterns of floats are not tried as
-    /// differences, which never pays for them.
+    /// Chooses the smallest form. Does not try differences for booleans and float bit patterns,
+    /// where they never pay.
     mutating func plan(
         _ words: Span<UInt64>, range: IntegerRange, type: FieldType, _ search: EncodingSearch
     ) {
@@ -56,7 +56,7 @@ struct IntegerEncoder {
         choose(.delta, deltaSizeBytes(words))
     }
 
-    /// Plans the one of the two forms that takes less by a sample.
+    /// Plans only the form that a sample predicts to be smaller.
     private mutating func planLikelier(_ words: Span<UInt64>, _ range: IntegerRange) {
         let min = appendNeighbourDifferences(words, to: &differences)
         let differences = differences
@@ -72,10 +72,10 @@ struct IntegerEncoder {
         }
     }
 
-    /// A sample of fewer says too little.
+    /// Below this count a sample is not reliable.
     private static let sampledCountMin = 256
 
-    /// Size of a form after `plan`; nil where it was not tried.
+    /// Returns the size of a form after `plan`; nil if it was not tried.
     func candidateSizeBytes(_ candidate: BlockEncoding, words: Span<UInt64>) -> Int? {
         switch candidate {
         case .words: 8 * words.count
@@ -130,7 +130,7 @@ struct IntegerEncoder {
 
 // MARK: Reading
 
-/// Appends the one word of a constant block `count` times.
+/// Appends the word of a constant block `count` times.
 func readConstant(
     _ bytes: Span<UInt8>, count: Int, type: FieldType, appendTo words: inout [UInt64]
 ) throws(FormatError) {
@@ -148,7 +148,7 @@ func readConstant(
     appendRepeated(word, count: count, to: &words)
 }
 
-/// Appends `count` words that begin with one and go on with differences.
+/// Appends `count` words, decoded from a first word and differences.
 func readDelta(
     _ reader: inout ByteReader, count: Int, scratch: inout [UInt64],
     appendTo words: inout [UInt64]
@@ -174,7 +174,7 @@ func readDelta(
     }
 }
 
-/// Appends `count` words stored as they are.
+/// Appends `count` raw words.
 func readWords(
     _ bytes: Span<UInt8>, count: Int, appendTo words: inout [UInt64]
 ) throws(FormatError) {
@@ -187,14 +187,14 @@ func readWords(
 
 // MARK: Kernels
 
-/// Whether a difference stands before the others to fill a group.
+/// Whether an extra difference comes first to fill a group.
 private func isPaddedDelta(count: Int) -> Bool {
     count % packedGroupCount == 0
 }
 
-/// Replaces `differences` by what each word adds to the one before, wrapping.
+/// Replaces `differences` by the wrapping differences between neighbors.
 ///
-/// - Returns: the smallest of them as a signed number.
+/// - Returns: The smallest difference as a signed number.
 private func appendNeighbourDifferences(
     _ words: Span<UInt64>, to differences: inout [UInt64]
 ) -> UInt64 {
@@ -203,8 +203,8 @@ private func appendNeighbourDifferences(
     guard count > 0 else { return 0 }
     let padding = isPaddedDelta(count: words.count) ? 1 : 0
     var least = Int64.max
-    // Sound: reads words 0...count, of which there are count + 1, and writes the padding and
-    // count differences, for which there is room.
+    // Sound: reads words 0...count, of which there are count + 1, and writes the padding and count
+    // differences, for which there is room.
     unsafe words.withUnsafeBufferPointer { source in
         differences.append(addingCapacity: count + padding) { output in
             unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in

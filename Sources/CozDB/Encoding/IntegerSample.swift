@@ -1,12 +1,11 @@
-// A few of many integers: what they say about the size of all as packed integers.
+// Predicts the packed size of many integers from a sample.
 
-/// Every eighth of some integers, as differences to the smallest of all. Planning those takes an
-/// eighth of the time, and shows of most forms that they cannot be the smallest one.
+/// Every eighth integer, as differences to the smallest of all. A sample takes an eighth of the
+/// time and rules out most forms.
 struct IntegerSample {
-    /// No form of packed integers takes fewer bytes for all of them; 0 where there are too few to
-    /// be worth a sample.
+    /// A lower bound of the size in any packed form; 0 if there are too few values for a sample.
     private(set) var sizeBytesLeast = 0
-    /// What the best form takes if the others are like these.
+    /// The size of the best form if the sample is representative.
     private(set) var sizeBytesLikely = 0
 
     private var differences: [UInt64] = []
@@ -15,7 +14,7 @@ struct IntegerSample {
     private static let step = 8
     private static let valueCountMin = 128
 
-    /// - Parameter min: the smallest of all values, as a signed number.
+    /// Takes a sample. `min` is the smallest of all values, as a signed number.
     mutating func take(_ values: Span<UInt64>, min: UInt64) {
         (sizeBytesLeast, sizeBytesLikely) = (0, 0)
         guard values.count >= Self.valueCountMin else { return }
@@ -24,7 +23,7 @@ struct IntegerSample {
         differences.append(addingCapacity: count) { output in
             for index in 0..<count { output.append(values[index &* Self.step] &- min) }
         }
-        // Any divisor of all divides that of the sample, so that no width is less than this.
+        // The divisor of all values divides that of the sample, so actual widths are not smaller.
         let divisor = commonDivisor(of: differences.span)
         let divisorWidth = divisor == 1 ? 0 : bitWidth(divisor)
         let largest = fill(divisorWidth: divisorWidth)
@@ -40,7 +39,7 @@ struct IntegerSample {
         }
     }
 
-    /// Counts the widths of the differences, divided; the largest of them.
+    /// Counts the widths of the divided differences. Returns the largest width.
     private mutating func fill(divisorWidth: Int) -> Int {
         if histogram.isEmpty { histogram = [Int](repeating: 0, count: 65) }
         let known = differences

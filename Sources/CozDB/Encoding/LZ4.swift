@@ -1,18 +1,19 @@
-// LZ4 blocks; the only caller of liblz4. Sizes are stored by whoever calls.
+// LZ4 blocks. The only user of liblz4. Callers store the sizes.
 
 internal import CLZ4
 
 enum LZ4 {
-    /// Appends the compressed bytes if they take at most `sizeMax`, and are as many as a reader
-    /// wants to see for so many original ones.
+    /// Appends the compressed bytes if they take at most `sizeMax` and the ratio is one that
+    /// `decompress` accepts.
     ///
-    /// - Returns: whether they did; if not, nothing is appended.
+    /// - Returns: Whether the bytes were appended.
     static func compress(
         _ source: Span<UInt8>, sizeMax: Int, into writer: inout ByteWriter
     ) -> Bool {
         guard sizeMax > 0, !source.isEmpty, source.count <= sourceSizeBytesMax else { return false }
         var size = 0
-        // Sound: liblz4 reads `count` bytes and writes at most `sizeMax`, both of which are there.
+        // Sound: liblz4 reads `count` bytes and writes at most `sizeMax`; both buffers are that
+        // large.
         unsafe source.withUnsafeBufferPointer { input in
             writer.bytes.append(addingCapacity: sizeMax) { output in
                 unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
@@ -30,9 +31,9 @@ enum LZ4 {
         return size > 0
     }
 
-    /// Appends the original bytes, of which there must be exactly `size`.
+    /// Appends the original bytes, which must be exactly `size`.
     ///
-    /// - Parameter limit: largest size to allocate memory for.
+    /// - Parameter limit: Maximum size to allocate.
     static func decompress(
         _ source: Span<UInt8>, size: Int, limit: Int, appendTo target: inout [UInt8]
     ) throws(FormatError) {
@@ -40,7 +41,7 @@ enum LZ4 {
             throw FormatError(
                 .invalid, "\(size) bytes before compression, expected at most \(limit)", at: 0)
         }
-        // No input grows by more than 255 times, so a small one cannot ask for much memory.
+        // LZ4 expands at most 255 times, so small input cannot make this allocate much memory.
         guard !source.isEmpty, source.count <= sourceSizeBytesMax, size / 255 <= source.count,
             isPlausible(size, compressed: source.count)
         else {
@@ -63,18 +64,18 @@ enum LZ4 {
         }
     }
 
-    /// Whether many original bytes have not too few compressed ones: files of a few megabytes ask
-    /// for no gigabyte. Nothing is stored compressed that is not.
+    /// Whether the compression ratio is plausible, so that a corrupt file of a few megabytes cannot
+    /// request a gigabyte. Data with a higher ratio is stored uncompressed.
     private static func isPlausible(_ original: Int, compressed: Int) -> Bool {
         original <= plausibleSizeBytes || original / plausibleRatio <= compressed
     }
 
-    /// So many original bytes are always plausible.
+    /// Up to this original size every ratio is accepted.
     static let plausibleSizeBytes = 64 << 20
-    /// How many for each compressed byte, where they are more.
+    /// Maximum ratio of larger data.
     static let plausibleRatio = 32
 
-    /// Largest size liblz4 works on, in either direction.
+    /// Maximum size that liblz4 accepts, in either direction.
     private static let sourceSizeBytesMax = 0x7E00_0000
 
     private static func decompress(

@@ -1,24 +1,24 @@
-// Values of a few kinds, each kind in an encoding of its own. docs/format/encodings.md, "mixed".
+// Blocks whose values are of several kinds, each kind in its own encoding.
+// docs/format/encodings.md, "mixed".
 //
 //     kinds         u8       2 to 4
-//     of each but the last:
-//       positions   blob     which of the values that are left, as a presence vector
+//     for each but the last:
+//       positions   blob     which of the remaining values, as a presence vector
 //       encoding    u8
 //       values      blob     block
-//     encoding      u8       of what is left
+//     encoding      u8       of the remaining values
 //     values        block
 
-/// Plans and writes blocks of floats of which some are short decimals, some long ones, and some
-/// none: an average of a sensor's readings beside the readings. Neither kind's form suits the
-/// others. Keeps its memory from block to block.
+/// Plans and writes blocks of floats that mix short decimals, long decimals and other values, such
+/// as an average next to single readings. No single form suits them all. Reuses its memory between
+/// blocks.
 struct MixedEncoder {
-    /// Exact size of what `write` will append; nil where the values are of one kind.
+    /// Exact size of what `write` appends; nil if the encoding does not apply.
     private(set) var sizeBytes: Int?
 
-    /// Values of one kind.
     private struct Kind {
         var words: [UInt64] = []
-        /// Among the values left by the kinds before.
+        /// Positions among the values that the previous kinds left.
         var positions: [UInt16] = []
         private var vector = ByteWriter()
         private var encoder = SimpleEncoder()
@@ -28,7 +28,7 @@ struct MixedEncoder {
             positions.removeAll(keepingCapacity: true)
         }
 
-        /// Bytes of a kind that is not the last one.
+        /// Plans a kind that is not the last. Returns its size in bytes.
         mutating func plan(
             of count: Int, _ search: EncodingSearch, with presence: inout PresenceEncoder
         ) -> Int {
@@ -41,7 +41,7 @@ struct MixedEncoder {
             return overhead + encoder.partSizeBytes(isLast: false)
         }
 
-        /// Bytes of the last kind.
+        /// Plans the last kind. Returns its size in bytes.
         mutating func planLast(_ search: EncodingSearch) -> Int {
             let words = words
             encoder.plan(words.span, type: .float, search)
@@ -56,8 +56,8 @@ struct MixedEncoder {
         }
     }
 
-    /// No decimals; those of up to the longer exponent; those of up to the shorter one. The last
-    /// has what is left.
+    /// Values that are not decimals; decimals up to the longer exponent; decimals up to the shorter
+    /// one. The last kind takes the remaining values.
     private var noise = Kind()
     private var long = Kind()
     private var short = Kind()
@@ -66,13 +66,12 @@ struct MixedEncoder {
 
     private static let countMin = 64
 
-    /// Forgets a plan.
     mutating func clear() {
         sizeBytes = nil
     }
 
-    /// - Parameter sizeBytes: of the smallest form so far: not planned where a sample gives no
-    ///   hope of less.
+    /// Plans a block. `sizeBytes` is the size of the smallest form so far. If a sample predicts no
+    /// smaller size, nothing is planned.
     mutating func plan(
         _ words: Span<UInt64>, than sizeBytes: Int, _ search: EncodingSearch
     ) {
@@ -118,17 +117,18 @@ struct MixedEncoder {
     }
 }
 
-/// What a sample says about the lengths of decimals in a block.
+/// Statistics of the lengths of decimals in a sample.
 private struct DecimalSample {
-    /// How many need each exponent; the last entry counts those without.
+    /// For each exponent, the number of values that need it. The last entry counts values that are
+    /// not decimals.
     private var needs: [Int] = []
 
     private static let countMax = 64
-    /// Bits of a value that is no decimal: its mantissa, and little of its exponent.
+    /// Bits of a value that is not a decimal: its mantissa and a little of its exponent.
     private static let noiseBits = 54
 
-    /// The exponents that part the values best, or nil where the estimate is not below `bitsMax`
-    /// bits a value. Where the second one is no larger there are but two kinds.
+    /// Returns the exponents that split the values best; nil if the estimate is not below `bitsMax`
+    /// bits per value. Equal exponents mean only two kinds.
     mutating func exponents(
         _ words: Span<UInt64>, bitsMax: Int
     ) -> (shorter: Int, longer: Int)? {
@@ -157,7 +157,7 @@ private struct DecimalSample {
                 let longCount = sampled(0...longer) - shortCount
                 let noiseCount = count - shortCount - longCount
                 guard noiseCount + longCount > 0 else { continue }
-                // A vector takes at most a bit for each value that the kinds before left.
+                // A presence vector takes at most one bit per value that the previous kinds left.
                 let vectorBits =
                     (noiseCount > 0 ? count : 0) + (longCount > 0 ? shortCount + longCount : 0)
                 let bits =

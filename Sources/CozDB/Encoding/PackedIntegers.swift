@@ -1,8 +1,8 @@
-// Integers as base + divisor * small number, the small numbers bit-packed, with exceptions for
-// the few that are not small. docs/format/encodings.md, "Packed integers".
+// Integers as base + divisor * small number. The small numbers are bit-packed; the few larger ones
+// are exceptions. docs/format/encodings.md, "Packed integers".
 //
 //     width        u8      bits of each packed number, 0...64; +128: the next three follow
-//     divisor      varint  what all differences to the base have in common
+//     divisor      varint  common divisor of all differences to the base
 //     exceptions   varint  how many numbers have more bits than the width
 //     high width   u8      only if there are exceptions: bits above the width
 //     base         varint, zigzag
@@ -10,24 +10,24 @@
 //     positions    of the exceptions, bit-packed by the width of the largest position
 //     high parts   of the exceptions, bit-packed
 //
-// All arithmetic wraps, so that any 64-bit words can be stored.
+// All arithmetic wraps, so any 64-bit words can be stored.
 
-/// Bytes of a varint.
+/// Returns the size of a varint in bytes.
 func varintSizeBytes(_ value: UInt64) -> Int {
     (max(1, bitWidth(value)) + 6) / 7
 }
 
-/// A signed number as an unsigned one with small magnitudes first: 0, -1, 1, -2.
+/// Maps signed to unsigned numbers, small magnitudes first: 0, -1, 1, -2.
 func zigzag(_ value: UInt64) -> UInt64 {
     (value &<< 1) ^ UInt64(bitPattern: Int64(bitPattern: value) &>> 63)
 }
 
-/// What the format needs to know of a set of numbers, from one pass.
+/// Range and run count of a set of numbers, computed in one pass.
 struct IntegerRange {
-    /// Smallest and largest as signed numbers.
+    /// Smallest and largest value as signed numbers.
     var min: UInt64 = 0
     var max: UInt64 = 0
-    /// Neighbours that are equal count as one run.
+    /// Number of runs of equal neighbors.
     var runCount = 0
 
     init() {}
@@ -51,9 +51,9 @@ struct IntegerRange {
     }
 }
 
-/// Plans and writes one section of packed integers. Keeps its memory from block to block.
+/// Plans and writes one section of packed integers. Reuses its memory between blocks.
 struct PackedIntegerEncoder {
-    /// Exact size of what `write` will append; `max` where the plan was given up.
+    /// Exact size of what `write` appends; `max` if the plan was abandoned.
     private(set) var sizeBytes = 0
 
     private var base: UInt64 = 0
@@ -63,8 +63,8 @@ struct PackedIntegerEncoder {
     private var exceptionCount = 0
     /// (value - base) / divisor.
     private var numbers: [UInt64] = []
-    /// How many numbers have each width; two tables so that equal neighbours do not wait for
-    /// each other. Without memory before the first plan.
+    /// Count of numbers by width. Two tables, so that equal neighbors do not stall on the same
+    /// counter. Allocated by the first plan.
     private var histogram: [Int] = []
     private var sample = IntegerSample()
     private var positions: [UInt64] = []
@@ -75,10 +75,10 @@ struct PackedIntegerEncoder {
     /// Finds the smallest form of the values.
     ///
     /// - Parameters:
-    ///   - min: the smallest of them as a signed number, so that differences are small.
-    ///   - zeroCount: of so many zeros more only the size is to be known, and then `min` is 0:
-    ///     such a plan cannot be written.
-    ///   - sizeBytesMax: given up where a sample shows that it takes more.
+    ///   - min: The smallest value as a signed number, so that differences are small.
+    ///   - zeroCount: Adds this many zeros, to compute the size only: such a plan cannot be
+    ///     written. `min` must be 0 then.
+    ///   - sizeBytesMax: The plan is abandoned if a sample shows that it exceeds this size.
     mutating func plan(
         _ values: Span<UInt64>, min: UInt64, zeroCount: Int = 0, sizeBytesMax: Int = .max
     ) {
@@ -117,7 +117,7 @@ struct PackedIntegerEncoder {
         packBits(highParts.span, width: highWidth, into: &writer)
     }
 
-    /// Divides the numbers by what all have in common, where that saves more than it costs.
+    /// Divides the numbers by their common divisor, if that saves more than it costs.
     private mutating func divide(_ zeroCount: Int) {
         let found = commonDivisor(of: numbers.span)
         let savedBits = (numbers.count + zeroCount) * (bitWidth(found) - 1)
@@ -144,7 +144,7 @@ struct PackedIntegerEncoder {
         for width in 0...64 { table[width] &+= table[65 &+ width] }
     }
 
-    /// The cost of every width is known exactly from the histogram.
+    /// Chooses the width. The histogram gives the exact size of each.
     private mutating func chooseWidth(count: Int) {
         let array = histogram
         let widths = array.span
@@ -172,7 +172,7 @@ struct PackedIntegerEncoder {
     }
 }
 
-/// Appends `count` integers that the reader's next bytes hold.
+/// Reads `count` integers and appends them.
 func readPackedIntegers(
     _ reader: inout ByteReader, count: Int, scratch: inout [UInt64],
     appendTo words: inout [UInt64]
@@ -218,7 +218,7 @@ func readPackedIntegers(
     }
 }
 
-/// Bits that hold any position in `count` values.
+/// Returns the width of a position among `count` values.
 func positionWidth(_ count: Int) -> Int {
     count == 0 ? 0 : bitWidth(UInt64(count - 1))
 }
@@ -256,14 +256,14 @@ private func multiplyAdd(
     }
 }
 
-/// The greatest divisor that all numbers have in common; 1 where there is none or all are 0.
+/// Returns the greatest common divisor of the numbers; 1 if all are 0.
 func commonDivisor(of numbers: Span<UInt64>) -> UInt64 {
     var bits: UInt64 = 0
     for index in numbers.indices { bits |= numbers[index] }
     guard bits != 0 else { return 1 }
     let shift = UInt64(bits.trailingZeroBitCount)
-    // The odd part: a number is a multiple of an odd divisor if its product with the inverse
-    // does not exceed max / divisor, which needs no division.
+    // The odd part. A number is a multiple of an odd divisor if its product with the divisor's
+    // inverse is at most max / divisor. This needs no division.
     var divisor: UInt64 = 0
     var factor: UInt64 = 0
     var limit: UInt64 = 0
@@ -278,14 +278,14 @@ func commonDivisor(of numbers: Span<UInt64>) -> UInt64 {
     return divisor << shift
 }
 
-/// - Parameter left: odd or 0.
-/// - Parameter right: not 0.
+/// Returns the greatest common odd divisor by the binary algorithm. `left` is odd or 0; `right` is
+/// not 0.
 private func greatestCommonOddDivisor(_ left: UInt64, _ right: UInt64) -> UInt64 {
     var small = left
     var large = right >> UInt64(right.trailingZeroBitCount)
     while small != 0 {
         if small > large { swap(&small, &large) }
-        // Both are odd, so that the difference is even or 0.
+        // Both are odd, so the difference is even or 0.
         let difference = large - small
         if difference == 0 { return small }
         large = difference >> UInt64(difference.trailingZeroBitCount)
@@ -293,9 +293,9 @@ private func greatestCommonOddDivisor(_ left: UInt64, _ right: UInt64) -> UInt64
     return large
 }
 
-/// The number whose product with an odd one is 1, modulo 2^64.
+/// Returns the inverse of an odd number modulo 2^64.
 private func inverse(_ odd: UInt64) -> UInt64 {
-    // Right to 3 bits; every step of Newton's method doubles them.
+    // Correct to 3 bits; each step of Newton's method doubles that.
     var inverse = odd
     for _ in 0..<5 { inverse = inverse &* (2 &- odd &* inverse) }
     return inverse

@@ -1,15 +1,15 @@
-// Values with a few apart that would spoil runs. docs/format/encodings.md, "patched".
+// Blocks of runs with a few patched values. docs/format/encodings.md, "patched".
 //
-//     positions    blob      which values are apart, as a presence vector
-//     encoding     u8        of the values apart
-//     apart        blob      block
+//     positions    blob      which values are patches, as a presence vector
+//     encoding     u8        of the patches
+//     patches      blob      block
 //     encoding     u8        of the rest
-//     rest         block     all values; those apart have the value before them
+//     rest         block     all values; a patch repeats the value before it
 
-/// Plans and writes blocks of runs that single values interrupt: one that differs costs its own
-/// bits, not two more runs. Keeps its memory from block to block.
+/// Plans and writes blocks of runs interrupted by single values. An interruption costs its own bits
+/// instead of two more runs. Reuses its memory between blocks.
 struct PatchedEncoder {
-    /// Exact size of what `write` will append; nil where there is nothing to set apart.
+    /// Exact size of what `write` appends; nil if the encoding does not apply.
     private(set) var sizeBytes: Int?
 
     private var positions: [UInt16] = []
@@ -20,14 +20,14 @@ struct PatchedEncoder {
     private var apartEncoder = SimpleEncoder()
     private var restEncoder = SimpleEncoder()
 
-    /// Most values in a row that interrupt a run and do not end it.
+    /// Maximum number of values that interrupt a run without ending it.
     private static let interruptionCountMax = 3
 
     mutating func plan(
         _ words: Span<UInt64>, runCount: Int, type: FieldType, _ search: EncodingSearch
     ) {
         sizeBytes = nil
-        // Where fewer values than this interrupt runs, there are so many that it does not matter.
+        // With fewer interruptions per run, patching saves too little.
         guard type != .boolean, runCount > 2, words.count <= presenceRowCountMax,
             interruptionCount(words) * 8 > runCount
         else { return }
@@ -51,7 +51,7 @@ struct PatchedEncoder {
         restEncoder.writePart(rest.span, isLast: true, into: &writer)
     }
 
-    /// Finds up to three values that stand between equal ones.
+    /// Separates up to three values that stand between equal ones.
     private mutating func setApart(_ words: Span<UInt64>) {
         positions.removeAll(keepingCapacity: true)
         apart.removeAll(keepingCapacity: true)
@@ -95,7 +95,7 @@ struct PatchedEncoder {
     }
 }
 
-/// How many single values stand between two that are equal.
+/// Returns the number of single values between two equal ones.
 private func interruptionCount(_ words: Span<UInt64>) -> Int {
     var count = 0
     guard words.count > 2 else { return 0 }

@@ -1,4 +1,5 @@
-// Which rows of a chunk of up to 65,536 have a value. docs/format/encodings.md, "Presence".
+// Presence vectors: which rows of a chunk of up to 65,536 have a value.
+// docs/format/encodings.md, "Presence".
 //
 //     form         u8
 //     0 all        nothing: every row
@@ -7,16 +8,16 @@
 //     2 positions  varint count; gaps: absent rows before each present one
 //     3 bitmap     a bit per row, lowest first, rounded up to bytes
 //
-// Gaps: varint of the first, which has nothing in common with the others; packed integers of those.
-// Where there are no integers to pack nothing stands in their place.
+// Gaps: a varint of the first, which is unrelated to the others; packed integers of the others.
+// Empty lists of packed integers are omitted.
 //
-// The smallest form is taken, of equal ones the first. That depends on nothing but the rows, so
-// that fields with the same rows have the same bytes and can share them.
+// The smallest form is used; among equal sizes, the first. The choice depends only on the rows, so
+// fields with the same rows have equal bytes and share one vector.
 
-/// Most rows of a chunk.
+/// Maximum number of rows in a chunk.
 let presenceRowCountMax = 1 << 16
 
-/// Decodes which rows are present; `PresenceEncoder` is the mirror image.
+/// Decodes presence vectors, the inverse of `PresenceEncoder`.
 enum Presence {
     enum Form: UInt8 {
         case all = 0
@@ -25,10 +26,10 @@ enum Presence {
         case bitmap = 3
     }
 
-    /// Appends `base` + position of every present row, ascending.
+    /// Appends `base` + position of every present row, in ascending order.
     ///
-    /// - Parameter rowCount: rows of the chunk, at most 65,536.
-    /// - Throws: nothing is appended then.
+    /// - Parameter rowCount: Number of rows in the chunk, at most 65,536.
+    /// - Throws: If the bytes are corrupt. Nothing is appended then.
     static func decode(
         _ bytes: Span<UInt8>, rowCount: Int, appendTo positions: inout [UInt32], base: UInt32
     ) throws(FormatError) {
@@ -96,7 +97,7 @@ enum Presence {
         return values
     }
 
-    /// The row `gap` rows further on, if there is one.
+    /// Returns the row `gap` rows further on. Throws if it is outside the chunk.
     private static func advance(
         _ row: Int, by gap: UInt64, rowCount: Int
     ) throws(FormatError) -> Int {
@@ -117,7 +118,7 @@ enum Presence {
     private static func appendGaps(
         _ gaps: Span<UInt64>, rowCount: Int, base: UInt32, to positions: inout [UInt32]
     ) throws(FormatError) {
-        // Each gap is checked first, so that the sum cannot overflow and the last row tells.
+        // Each gap is checked first, so the sum cannot overflow and checking the last row suffices.
         var largest: UInt64 = 0
         for index in gaps.indices { largest = max(largest, gaps[index]) }
         guard largest <= UInt64(rowCount) else {

@@ -1,12 +1,11 @@
-// Which rows of a chunk have a value, to bytes; the forms are in Presence.swift.
+// Encodes presence vectors; the forms are described in Presence.swift.
 
-/// Encodes which rows are present. Keeps its memory from chunk to chunk. Not to be shared by
-/// threads.
+/// Encodes presence vectors. Reuses its memory between chunks. Not thread-safe.
 struct PresenceEncoder {
-    /// Of runs of present rows: absent rows before each, and how long it is, minus one.
+    /// For each run of present rows: the number of absent rows before it, and its length minus one.
     private var gaps: [UInt64] = []
     private var lengths: [UInt64] = []
-    /// Absent rows before each present one.
+    /// Number of absent rows before each present one.
     private var positionGaps: [UInt64] = []
     private var packedGaps = PackedIntegerEncoder()
     private var packedLengths = PackedIntegerEncoder()
@@ -14,7 +13,7 @@ struct PresenceEncoder {
 
     /// Appends the smallest form.
     ///
-    /// - Parameter positions: row numbers in the chunk, ascending, each less than `rowCount`.
+    /// - Parameter positions: Row numbers in the chunk, ascending, each less than `rowCount`.
     mutating func encode(
         _ positions: Span<UInt16>, rowCount: Int, into writer: inout ByteWriter
     ) {
@@ -62,7 +61,7 @@ struct PresenceEncoder {
         }
     }
 
-    /// The gap before the first run has nothing in common with the others.
+    /// Plans runs. The first gap is stored separately because it is unrelated to the others.
     private mutating func planRuns() -> Int {
         var sizeBytes = varintSizeBytes(UInt64(gaps.count))
         guard !gaps.isEmpty else { return sizeBytes }
@@ -87,7 +86,7 @@ struct PresenceEncoder {
 
     // MARK: Positions
 
-    /// Known without looking at the rows again: inside a run the gaps are 0.
+    /// Returns the size of the positions form. It follows from the runs: gaps inside a run are 0.
     private mutating func positionsSizeBytes(_ positions: Span<UInt16>) -> Int {
         var sizeBytes = varintSizeBytes(UInt64(positions.count))
         guard !gaps.isEmpty else { return sizeBytes }
@@ -137,14 +136,14 @@ struct PresenceEncoder {
 }
 
 extension Presence {
-    /// Appends the smallest form, with memory for this one time.
+    /// Appends the smallest form, with a temporary encoder.
     static func encode(_ positions: Span<UInt16>, rowCount: Int, into writer: inout ByteWriter) {
         var encoder = PresenceEncoder()
         encoder.encode(positions, rowCount: rowCount, into: &writer)
     }
 }
 
-/// Neighbouring rows count as one run.
+/// Returns the number of runs of adjacent rows.
 private func runCount(_ positions: Span<UInt16>) -> Int {
     guard !positions.isEmpty else { return 0 }
     var count = 1

@@ -1,28 +1,29 @@
-// Blocks that repeat what stands elsewhere in their segment: another field at the same rows, or
-// the times of the rows. docs/format/encodings.md, "same" and "rowTime".
+// Reference blocks, which repeat another field at the same rows, or the times of the rows.
+// docs/format/encodings.md, "same" and "rowTime".
 //
-//     same       column     varint   number of the other field's column
+//     same       column     varint   column number of the referenced field
 //                positions  blob     which values differ, as a presence vector
-//                encoding   u8       of those
-//                values     block    those that differ
+//                encoding   u8       of the differing values
+//                values     block    the differing values
 //
 //     rowTime    encoding   u8       of the differences
 //                values     block of integers: word minus the time of the row in microseconds
 
-/// What a block on its way to a segment may refer to.
+/// What a block can refer to.
 struct BlockReferences {
-    /// Another field, and for each value of the block whether it has the same at that row.
+    /// A referenced field, and for each value of the block whether it equals that field's value at
+    /// the same row.
     struct Partner {
         var column: Int
         var isSame: [Bool]
     }
 
     var partners: [Partner] = []
-    /// Times of the rows, where the block has texts of times; otherwise none.
+    /// Times of the rows, if the block has packed times; otherwise empty.
     var rowTimes: [Int64] = []
 }
 
-/// Writes blocks that refer to others. Keeps its memory from block to block.
+/// Writes reference blocks. Reuses its memory between blocks.
 struct ReferenceEncoder {
     private var encoder = StandaloneEncoder()
     private var positions: [UInt16] = []
@@ -31,7 +32,7 @@ struct ReferenceEncoder {
     private var presence = PresenceEncoder()
     private var part = ByteWriter()
 
-    /// Replaces what `writer` has by a block that repeats another field.
+    /// Replaces the content of `writer` by a block that references another field.
     mutating func encode(
         _ words: Span<UInt64>, type: FieldType, sameAs partner: BlockReferences.Partner,
         into writer: inout ByteWriter
@@ -49,8 +50,8 @@ struct ReferenceEncoder {
         writer.append(part.bytes)
     }
 
-    /// Replaces what `writer` has by a block of differences to the times of rows, if it takes
-    /// fewer bytes than the limit; whether it does.
+    /// Replaces the content of `writer` by a block of differences to row times, if it is smaller
+    /// than the limit. Returns whether it is.
     mutating func encode(
         _ words: Span<UInt64>, rowTimes: Span<Int64>, sizeBytesLimit: Int,
         into writer: inout ByteWriter
@@ -72,7 +73,7 @@ struct ReferenceEncoder {
         return true
     }
 
-    /// Finds the values that differ.
+    /// Collects the differing values.
     private mutating func collect(_ words: Span<UInt64>, _ isSame: Span<Bool>) {
         positions.removeAll(keepingCapacity: true)
         values.removeAll(keepingCapacity: true)
@@ -89,24 +90,24 @@ struct ReferenceEncoder {
 
 // MARK: Reading
 
-/// A block that repeats another field, read but for that field.
+/// A decoded `same` block, without the values of the referenced field.
 struct SameValues {
     var column = 0
-    /// Values that differ, ascending, and what they are.
+    /// Positions of the differing values, ascending, and these values.
     var positions: [UInt32] = []
     var words: [UInt64] = []
 }
 
-/// The column that a block of the encoding `same` repeats.
+/// Returns the column that a `same` block references.
 func readSameColumn(_ bytes: Span<UInt8>) throws(FormatError) -> Int {
     var reader = ByteReader(bytes)
     return try reader.readCount(limit: Int(UInt32.max))
 }
 
 extension BlockDecoder {
-    /// Reads a block of the encoding `same`.
+    /// Decodes a block with the encoding `same`.
     ///
-    /// - Parameter count: values of the block, at most 65,536.
+    /// - Parameter count: Number of values in the block, at most 65,536.
     mutating func decodeSame(
         _ bytes: Span<UInt8>, count: Int, type: FieldType
     ) throws(FormatError) -> SameValues {
@@ -123,9 +124,9 @@ extension BlockDecoder {
         return same
     }
 
-    /// Reads a block of the encoding `rowTime`.
+    /// Decodes a block with the encoding `rowTime`.
     ///
-    /// - Parameter rowTimes: one for each value.
+    /// - Parameter rowTimes: One per value.
     mutating func decodeRowTimes(
         _ bytes: Span<UInt8>, rowTimes: Span<Int64>
     ) throws(FormatError) -> [UInt64] {
@@ -140,7 +141,7 @@ extension BlockDecoder {
     }
 }
 
-/// A time in the unit that words of times count in, rounded down.
+/// Returns the time in the unit of packed times, rounded down.
 private func microseconds(_ nanoseconds: Int64) -> UInt64 {
     let quotient = nanoseconds / 1000
     return UInt64(bitPattern: nanoseconds < quotient * 1000 ? quotient - 1 : quotient)

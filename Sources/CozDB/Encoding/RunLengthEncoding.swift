@@ -1,13 +1,13 @@
 // Runs of equal words. docs/format/encodings.md, "runLength".
 //
-//     runs         varint    how many
+//     runs         varint    number of runs
 //     lengths      packed integers: length - 1 of each run
 //     encoding     u8        of the values: constant, bitPacked, delta, decimal or words
 //     values       one per run, in that encoding
 
-/// Plans and writes blocks of runs. Keeps its memory from block to block.
+/// Plans and writes blocks of runs. Reuses its memory between blocks.
 struct RunLengthEncoder {
-    /// Exact size of what `write` will append; nil where runs were too short to be tried.
+    /// Exact size of what `write` appends; nil if runs are too short.
     private(set) var sizeBytes: Int?
 
     private var runs: [UInt64] = []
@@ -19,7 +19,7 @@ struct RunLengthEncoder {
         _ words: Span<UInt64>, range: IntegerRange, type: FieldType, _ search: EncodingSearch
     ) {
         sizeBytes = nil
-        // Where hardly any neighbours are equal the lengths cost more than the values save.
+        // If few neighbors are equal, the lengths cost more than the runs save.
         guard range.runCount > 1, range.runCount <= words.count / 4 * 3 else { return }
         collect(words, runCount: range.runCount)
         let (runs, lengths) = (runs, lengths)
@@ -57,13 +57,13 @@ struct RunLengthEncoder {
     }
 }
 
-/// Appends runs, of which there are `lengths.count`; together they must be `count` long.
+/// Appends the values of runs. Their lengths must add up to `count`.
 ///
-/// - Parameter lengths: of each run, minus one.
+/// - Parameter lengths: Length minus one of each run.
 func appendRuns(
     _ values: Span<UInt64>, lengths: Span<UInt64>, count: Int, to words: inout [UInt64]
 ) throws(FormatError) {
-    // A length of more than `count` is refused before it is added, so that nothing overflows.
+    // A length above `count` is caught before it is added, so the sum cannot overflow.
     var total = 0
     for run in lengths.indices where total <= count {
         total += lengths[run] >= UInt64(count) ? count + 1 : Int(lengths[run]) + 1

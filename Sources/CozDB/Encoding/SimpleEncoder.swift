@@ -1,9 +1,10 @@
-// The choice among runs and the encodings of single values; parts of other encodings share it.
+// Chooses between run-length encoding and the encodings of single values. Also encodes the parts of
+// composite encodings.
 
-/// The choice among the encodings that other encodings may hold.
+/// Chooses among the encodings that composite encodings can contain.
 struct SimpleEncoder {
     private(set) var encoding = BlockEncoding.constant
-    /// Exact size of what `write` will append.
+    /// Exact size of what `write` appends.
     private(set) var sizeBytes = 0
     /// Statistics of the words planned last.
     private(set) var range = IntegerRange()
@@ -15,7 +16,7 @@ struct SimpleEncoder {
         _ words: Span<UInt64>, type: FieldType, _ search: EncodingSearch = EncodingSearch()
     ) {
         range = IntegerRange(of: words)
-        // Runs first: where there are some they are quickly planned, and rule most others out.
+        // Runs first: they are quick to plan, and often rule out the others.
         runs.plan(words, range: range, type: type, search)
         let runSizeBytes = runs.sizeBytes ?? .max
         if search.effort == .quick, runSizeBytes < .max, range.runCount <= words.count / 2 {
@@ -27,7 +28,7 @@ struct SimpleEncoder {
         if runSizeBytes < sizeBytes { (encoding, sizeBytes) = (.runLength, runSizeBytes) }
     }
 
-    /// Size of an encoding after `plan`; nil where it was not tried.
+    /// Returns the size of an encoding after `plan`; nil if it was not tried.
     func candidateSizeBytes(_ candidate: BlockEncoding, words: Span<UInt64>) -> Int? {
         candidate == .runLength
             ? runs.sizeBytes : values.candidateSizeBytes(candidate, words: words)
@@ -44,8 +45,7 @@ struct SimpleEncoder {
         }
     }
 
-    /// Writes encoding, size and bytes of words planned before, or no size where they go to the
-    /// end of a block.
+    /// Writes encoding, size and bytes of the planned words. The last part of a block has no size.
     mutating func writePart(
         _ words: Span<UInt64>, isLast: Bool, into writer: inout ByteWriter
     ) {
@@ -54,7 +54,7 @@ struct SimpleEncoder {
         write(words, as: encoding, into: &writer)
     }
 
-    /// Exact size of what `writePart` will append.
+    /// Returns the exact size of what `writePart` appends.
     func partSizeBytes(isLast: Bool) -> Int {
         1 + (isLast ? 0 : varintSizeBytes(UInt64(sizeBytes))) + sizeBytes
     }

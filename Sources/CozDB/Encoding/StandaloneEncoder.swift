@@ -1,10 +1,10 @@
-// The choice among the encodings whose blocks need nothing but their own bytes.
+// Chooses among the encodings that do not refer to other blocks.
 
-/// Encodes blocks of values, each in the encoding that takes the fewest bytes.
+/// Encodes each block in its smallest standalone encoding.
 ///
-/// Every candidate's size is computed exactly from statistics, without writing it, but for those
-/// that a sample shows to be larger than another one. Memory is kept from block to block; there is
-/// none before the first. Not to be shared by threads.
+/// Computes the exact size of each candidate from statistics without writing it, except for
+/// candidates that a sample rules out. Reuses its memory between blocks; allocates nothing before
+/// the first. Not thread-safe.
 struct StandaloneEncoder {
     private let effort: EncodingEffort
     private var simple = SimpleEncoder()
@@ -21,7 +21,7 @@ struct StandaloneEncoder {
         self.effort = effort
     }
 
-    /// Appends the bytes of a block; see `BlockEncoder`.
+    /// Appends the bytes of a block. See `BlockEncoder`.
     mutating func encode(
         _ words: Span<UInt64>, type: FieldType, into writer: inout ByteWriter
     ) -> BlockEncoding {
@@ -29,7 +29,8 @@ struct StandaloneEncoder {
         return write(words, into: &writer)
     }
 
-    /// The same, if it takes fewer bytes than `sizeBytesLimit` without being compressed.
+    /// Appends the bytes of a block if they take less than `sizeBytesLimit` before compression;
+    /// otherwise returns nil.
     mutating func encode(
         _ words: Span<UInt64>, type: FieldType, sizeBytesLimit: Int, into writer: inout ByteWriter
     ) -> BlockEncoding? {
@@ -37,7 +38,7 @@ struct StandaloneEncoder {
         return sizeBytes < sizeBytesLimit ? write(words, into: &writer) : nil
     }
 
-    /// Writes what was planned, compressed where that pays.
+    /// Writes the planned block, compressed if that pays.
     private mutating func write(
         _ words: Span<UInt64>, into writer: inout ByteWriter
     ) -> BlockEncoding {
@@ -47,7 +48,7 @@ struct StandaloneEncoder {
         guard effort == .thorough, size >= StandaloneEncoder.compressedSizeBytesMin,
             encoding.rawValue < 7
         else { return encoding }
-        // Packed values have few bytes in common; where they are wide, whole words may have more.
+        // Packed values share few bytes. If they are wide, raw words may compress better.
         var sizeMax = size - (size + 7) / 8
         var isCompressed = false
         if encoding != .words, size > 4 * words.count {
@@ -71,8 +72,8 @@ struct StandaloneEncoder {
 
     /// Appends the bytes of a block in a given encoding, for tests and tools.
     ///
-    /// - Returns: the size that was expected of it; nil where the values cannot be encoded so, or
-    ///   the encoding was not worth trying.
+    /// - Returns: The predicted size; nil if the values cannot be encoded this way, or if the
+    ///   encoding was not tried.
     mutating func encode(
         _ words: Span<UInt64>, type: FieldType, as encoding: BlockEncoding,
         into writer: inout ByteWriter
@@ -89,7 +90,7 @@ struct StandaloneEncoder {
         return size
     }
 
-    /// LZ4 needs some bytes to find anything in.
+    /// Smaller blocks do not compress.
     private static let compressedSizeBytesMin = 64
 
     private mutating func plan(
@@ -106,8 +107,7 @@ struct StandaloneEncoder {
         }
         distinct.clear()
         mixed.clear()
-        // Small integers, which packing holds well, and what takes hardly any bits has nothing to
-        // gain that would pay for looking.
+        // Skip small integers, which bit packing handles well, and blocks that are already tiny.
         let spread = simple.range.max &- simple.range.min
         guard sizeBytes * 8 > words.count * 3, type == .float || spread > 4096 else { return }
         distinct.plan(words, runCount: runCount, type: type, search.limited(to: sizeBytes))
@@ -133,9 +133,9 @@ struct StandaloneEncoder {
     }
 }
 
-/// Writes a compressed block: encoding and size of the bytes, then LZ4 over them.
+/// Writes a compressed block: encoding and size of the original bytes, then LZ4.
 ///
-/// - Returns: whether it takes at most `sizeMax`; if not, what is written means nothing.
+/// - Returns: Whether it takes at most `sizeMax`. If not, the content of `writer` is undefined.
 private func compress(
     _ bytes: Span<UInt8>, _ encoding: BlockEncoding, sizeMax: Int, into writer: inout ByteWriter
 ) -> Bool {

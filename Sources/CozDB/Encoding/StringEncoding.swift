@@ -4,7 +4,7 @@
 //     lengths size  varint   bytes of that block
 //     lengths       block
 //     form          u8       0 plain, 1 LZ4, 2 times
-//     bytes         the strings one after the other, or see TimeTextEncoding, to the end
+//     bytes         the concatenated strings, or see TimeTextEncoding, to the end
 
 private enum StringForm: UInt8 {
     case plain = 0
@@ -14,9 +14,10 @@ private enum StringForm: UInt8 {
 
 /// Appends a block of strings.
 ///
-/// - Parameter heap: the strings one after the other, valid UTF-8.
-/// - Parameter ends: where each string ends in `heap`; the first begins at 0, each other one where
-///   the one before ends. At most 1,048,576 of them.
+/// - Parameters:
+///   - heap: The concatenated strings, valid UTF-8.
+///   - ends: End offset of each string in `heap`. It starts where the previous one ends, the first
+///     at 0. At most 1,048,576.
 func encodeStrings(heap: Span<UInt8>, ends: [Int], into writer: inout ByteWriter) {
     precondition(heap.count == ends.last ?? 0, "the last string ends where the heap does")
     var lengths: [UInt64] = []
@@ -48,12 +49,13 @@ func encodeStrings(heap: Span<UInt8>, ends: [Int], into writer: inout ByteWriter
     writer.append(times)
 }
 
-/// Appends the strings of a block to `heap`, and where each ends there to `ends`.
+/// Appends the strings of a block to `heap`, and their end offsets to `ends`.
 ///
-/// - Parameter count: strings that the block was written with.
-/// - Parameter sizeBytesMax: most bytes that all of them may take.
-/// - Throws: where lengths and bytes do not fit each other, or a string is not valid UTF-8;
-///   nothing is appended then.
+/// - Parameters:
+///   - count: Number of strings in the block.
+///   - sizeBytesMax: Maximum total size of the strings.
+/// - Throws: If lengths and bytes do not match, or a string is not valid UTF-8. Nothing is appended
+///   then.
 func decodeStrings(
     _ bytes: Span<UInt8>, count: Int, sizeBytesMax: Int, heap: inout [UInt8], ends: inout [Int]
 ) throws(FormatError) {
@@ -109,7 +111,7 @@ private func totalSize(
     return Int(total)
 }
 
-/// Whether each string is valid UTF-8: the whole is, and no string begins inside a character.
+/// Whether each string is valid UTF-8: the whole heap is, and no string starts inside a character.
 private func areTexts(_ heap: Span<UInt8>, start: Int, _ ends: ArraySlice<Int>) -> Bool {
     guard (try? UTF8Span(validating: heap)) != nil else { return false }
     for end in ends where end - start < heap.count {

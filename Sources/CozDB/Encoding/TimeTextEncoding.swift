@@ -1,15 +1,15 @@
-// Strings that are ISO 8601 times but have no word: of seven to nine digits of the second, or of
-// years that a word does not reach. docs/format/encodings.md, "Strings".
+// Strings that are ISO 8601 times but do not fit a packed time: with seven to nine fraction digits,
+// or with years out of range. docs/format/encodings.md, "Strings".
 //
 //     encoding      u8       of the styles
-//     styles        blob     block of integers: `ISOTime.Style` of each string, 4096 of others
+//     styles        blob     block of integers: `ISOTime.Style` of each string, 4096 for others
 //     encoding      u8       of the times
-//     times         blob     block of integers: units since 1970, of those that are times
-//     others        compressible bytes: the strings that are none, one after the other
+//     times         blob     block of integers: units since 1970 of the strings that are times
+//     others        compressible bytes: the other strings, concatenated
 
 private let otherStyle: UInt64 = 4096
 
-/// The bytes of strings of which at least half are times; nil where they are not.
+/// Returns the encoded strings if at least half of them are times; otherwise nil.
 func encodedTimes(_ heap: Span<UInt8>, ends: [Int], with encoder: BlockEncoder) -> [UInt8]? {
     var styles: [UInt64] = []
     var units: [UInt64] = []
@@ -25,7 +25,7 @@ func encodedTimes(_ heap: Span<UInt8>, ends: [Int], with encoder: BlockEncoder) 
         }
         styles.append(otherStyle)
         others.append(copying: text)
-        // Known early, as a rule by the first string.
+        // Usually the first strings decide this.
         if styles.count - units.count > ends.count / 2 { return nil }
     }
     guard !units.isEmpty else { return nil }
@@ -41,8 +41,8 @@ func encodedTimes(_ heap: Span<UInt8>, ends: [Int], with encoder: BlockEncoder) 
 
 /// Appends the strings.
 ///
-/// - Parameter lengths: of each string, checked against a limit together.
-/// - Throws: nothing is appended then.
+/// - Parameter lengths: Length of each string. The caller has checked their sum.
+/// - Throws: If the bytes are corrupt. Nothing is appended then.
 func decodeTimes(
     _ bytes: Span<UInt8>, lengths: Span<UInt64>, with decoder: inout BlockDecoder,
     appendTo heap: inout [UInt8]
@@ -73,7 +73,7 @@ private func appendTimes(
         unitBytes, encoding: encoding, count: timeCount, type: .integer, appendTo: &units)
     var otherSizeBytes: UInt64 = 0
     for index in styles.indices where styles[index] == otherStyle {
-        // They are at most as long together as what the caller checked.
+        // Cannot overflow: the caller has checked the sum of all lengths.
         otherSizeBytes += lengths[index]
     }
     let others = try decompressedBytes(

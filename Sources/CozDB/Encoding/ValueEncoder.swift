@@ -1,6 +1,6 @@
-// The choice among the encodings that stand alone; blocks and the values of runs share it.
+// Chooses among the encodings of single values, for blocks and for the values of runs.
 
-/// The choice among the encodings that do not contain others of their kind.
+/// Chooses among the encodings that contain no other encoding of this kind.
 struct ValueEncoder {
     private(set) var encoding = BlockEncoding.constant
     private(set) var sizeBytes = 0

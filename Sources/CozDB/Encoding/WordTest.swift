@@ -1,14 +1,14 @@
-// Tests of stored words, made of many at a time: the answer is a bit for each.
+// Vectorized predicates on stored words. The result is one bit per word.
 
-/// What is asked of the words of one column.
+/// A predicate on the words of one column.
 protocol WordTest {
-    /// Makes the first bits say which words pass; the others stay as they are.
+    /// Sets the bit of each word that passes. Leaves the bits after the words unchanged.
     ///
-    /// - Parameter bits: at least as many as there are words; the first of them are zero.
+    /// - Parameter bits: At least one bit per word; the first ones must be zero.
     mutating func select(_ words: Span<UInt64>, into bits: inout BitVector)
 
-    /// The same test of the digits that stand for floats with so many decimals; nil where floats
-    /// are not compared.
+    /// Returns the equivalent predicate on the digits of decimals with this exponent; nil if it
+    /// does not compare floats.
     func ofDigits(exponent: Int) -> NumberTest?
 }
 
@@ -16,11 +16,11 @@ extension WordTest {
     func ofDigits(exponent: Int) -> NumberTest? { nil }
 }
 
-/// Whether numbers lie inside of bounds, both included, or outside. NaN lies outside of all.
+/// Whether a number is inside or outside inclusive bounds. NaN is always outside.
 enum NumberTest: WordTest, Equatable, Sendable {
     case integers(ClosedRange<Int64>, inside: Bool)
     case floats(ClosedRange<Double>, inside: Bool)
-    /// Integers, compared as the doubles they are nearest to.
+    /// Integers, compared after conversion to the nearest double.
     case integersAsFloats(ClosedRange<Double>, inside: Bool)
 
     func select(_ words: Span<UInt64>, into bits: inout BitVector) {
@@ -44,7 +44,7 @@ enum NumberTest: WordTest, Equatable, Sendable {
         }
     }
 
-    /// Floats ascend with their digits, so that bounds of the ones are bounds of the others.
+    /// Floats increase with their digits, so bounds on floats translate to bounds on digits.
     func ofDigits(exponent: Int) -> NumberTest? {
         guard case .floats(let bounds, let inside) = self else { return nil }
         let first = leastDigits(exponent: exponent) { $0 >= bounds.lowerBound }
@@ -56,8 +56,7 @@ enum NumberTest: WordTest, Equatable, Sendable {
         return .integers(first...(behind - 1), inside: inside)
     }
 
-    /// What statistics say of all values of a block; nil where they pass in part, as far as is
-    /// known.
+    /// Returns whether all values of a block pass or fail by its statistics; nil if undecided.
     func verdict(on summary: ColumnSummary) -> Bool? {
         let (lower, upper): (Bool, Bool)
         let (isDisjoint, mayBeNaN): (Bool, Bool)
@@ -70,7 +69,7 @@ enum NumberTest: WordTest, Equatable, Sendable {
             let (min, max) = (Double(bitPattern: summary.min), Double(bitPattern: summary.max))
             (lower, upper) = (bounds.contains(min), bounds.contains(max))
             isDisjoint = !(max >= bounds.lowerBound && min <= bounds.upperBound)
-            // One NaN makes the sum one.
+            // A NaN value makes the sum NaN.
             mayBeNaN = Double(bitPattern: summary.sum).isNaN
         case (.integersAsFloats(let bounds, _), .integer):
             let min = Double(Int64(bitPattern: summary.min))

@@ -1,26 +1,27 @@
-// Names of database files, made and parsed only here. Names of experiments never appear in them.
+// Names of database files. They are created and parsed only here and never contain names of
+// experiments.
 
-/// One file of a database.
+/// A file of a database.
 enum FileName: Hashable {
     case lock
     case manifest
-    /// The manifest while it is written; meaningless afterwards.
+    /// A manifest being written. Ignored after a crash.
     case manifestDraft
     case log(UInt64)
     case segment(UInt64)
     /// In the directory `rejects`.
     case rejects(UInt64)
-    /// A longer copy of a log while it is made, in a backup.
+    /// In a backup, a longer copy of a log being written.
     case logDraft(UInt64)
-    /// Says that the directory is a backup.
+    /// Marks the directory as a backup.
     case backupMark
-    /// Says that a backup or a restore is not finished.
+    /// Marks an unfinished backup or restore.
     case incompleteMark
 
     static let rejectsDirectory = "rejects"
-    /// What a repair moved aside; no part of the database.
+    /// Files that a repair moved aside. Not part of the database.
     static let damagedDirectory = "damaged"
-    /// Folders that a database may have.
+    /// Subdirectories that a database may have.
     static let directories: Set<String> = [rejectsDirectory, damagedDirectory]
 
     var text: String {
@@ -41,10 +42,10 @@ enum FileName: Hashable {
         if case .log = self { true } else { false }
     }
 
-    /// Numbers are smaller: nobody makes so many files.
+    /// All file numbers are below this; no database creates so many files.
     private static let numberLimit: UInt64 = 1 << 62
 
-    /// nil for names that no version of CozDB gives.
+    /// Parses a name; nil if it is not one of a database file.
     init?(_ text: String) {
         switch text {
         case "LOCK": self = .lock

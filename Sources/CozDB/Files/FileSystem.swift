@@ -1,12 +1,11 @@
-// Every system call the database makes, as protocols: the seam where tests inject faults.
-// Loops over short writes and interrupted calls stand here, above the seam, where tests reach.
+// All file system calls of the database as protocols, so that tests can inject faults. Retries of
+// short and interrupted calls are above the protocols, so tests cover them.
 
 internal import Glibc
 internal import Synchronization
 
 extension DatabaseError {
-    /// The same of opening a file that a manifest names: one that is not there, or is no file, is
-    /// damage.
+    /// The error for a file that the manifest names: a missing file is damage.
     var ofNamedFile: DatabaseError {
         guard kind == .notFound else { return self }
         return DatabaseError(
@@ -15,7 +14,9 @@ extension DatabaseError {
                 + "put it back, or see what is left: cozdb repair", file: file, offset: 0)
     }
 
-    /// What a failed call means to the caller, with what was being done.
+    /// Creates an error from a failed system call.
+    ///
+    /// - Parameter purpose: What was being done, for the message.
     init(_ error: FileError, while purpose: String) {
         let reason: String
         switch error.code {
@@ -63,28 +64,28 @@ extension DatabaseError {
     }
 }
 
-/// Where a path lies, seen from a directory.
+/// The location of a path relative to a directory.
 package enum DirectoryPlace: Sendable {
     case apart
     case same
     /// Below the directory.
     case inside
-    /// Above it.
+    /// Above the directory.
     case around
 }
 
-/// The operating system's files.
+/// Access to files.
 package protocol FileSystem: Sendable {
-    /// Opens a directory; with `create` makes it where it is missing and syncs its parent.
+    /// Opens a directory. With `create`, also creates it if missing and syncs its parent.
     func openDirectory(
         _ path: String, create: Bool, access: DatabaseOptions.FileAccess
     ) throws(FileError) -> any Directory
-    /// Where a path lies, seen from an open directory: symbolic links are followed, and nothing
-    /// needs to be there yet. `apart` where that cannot be told.
+    /// Returns the location of a path relative to an open directory. Follows symbolic links. The
+    /// path need not exist. Returns `apart` if the location is unknown.
     func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace
-    /// Nanoseconds since 1970: what a database writes of the time. Tests repeat it.
+    /// Returns nanoseconds since 1970. Tests make it deterministic.
     func now() -> Int64
-    /// A number like no other, for a new database; never 0. Tests repeat it.
+    /// Returns a unique nonzero number for a new database. Tests make it deterministic.
     func makeIdentity() -> UInt64
 }
 
@@ -97,9 +98,8 @@ extension FileSystem {
     package func makeIdentity() -> UInt64 { .random(in: 1...UInt64.max) }
 }
 
-/// The clock of the system.
 package enum SystemClock {
-    /// Nanoseconds since 1970.
+    /// Returns nanoseconds since 1970.
     package static func now() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -107,21 +107,21 @@ package enum SystemClock {
     }
 }
 
-/// An open directory; files are named relative to it and never through symbolic links.
+/// An open directory. Files are named relative to it, and symbolic links are not followed.
 package protocol Directory: AnyObject, Sendable {
     var path: String { get }
-    /// Names of everything in it except `.` and `..`.
+    /// Returns the names of all entries except `.` and `..`.
     func list() throws(FileError) -> [String]
-    /// A new file for reading and writing; fails where the name exists.
+    /// Creates a file for reading and writing. Fails if the name exists.
     func create(_ name: String) throws(FileError) -> any File
-    /// An existing regular file.
+    /// Opens an existing regular file.
     func open(_ name: String, writable: Bool) throws(FileError) -> any File
-    /// Whether a name still stands for a file that was opened by it, and nobody has written to that
-    /// since. False where that cannot be told.
+    /// Whether the name still refers to this open file and the file was not written to since it was
+    /// opened. False if unknown.
     func isUnchanged(_ name: String, since file: any File) -> Bool
-    /// Whether a name still stands for a file that was opened by it, whatever was written to it.
+    /// Whether the name still refers to this open file.
     func isNamed(_ name: String, _ file: any File) -> Bool
-    /// A directory inside this one; with `create` made where it is missing.
+    /// Opens a subdirectory. With `create`, creates it if missing.
     func openDirectory(_ name: String, create: Bool) throws(FileError) -> any Directory
     func rename(_ source: String, to target: String) throws(FileError)
     func remove(_ name: String) throws(FileError)
@@ -129,7 +129,8 @@ package protocol Directory: AnyObject, Sendable {
     func removeDirectory(_ name: String) throws(FileError)
     /// Makes created, renamed and removed names durable.
     func sync() throws(FileError)
-    /// Takes the lock of a file that stays there for good; nil where somebody holds it.
+    /// Opens and locks a file, creating it if missing. Returns nil if another process holds the
+    /// lock.
     func lock(_ name: String) throws(FileError) -> (any File)?
 }
 
@@ -137,9 +138,9 @@ extension Directory {
     package func isUnchanged(_ name: String, since file: any File) -> Bool { false }
     package func isNamed(_ name: String, _ file: any File) -> Bool { true }
 
-    /// Removes a directory with all that is in it. The names are durable once this one is synced.
+    /// Removes a directory and its contents. Durable once this directory is synced.
     ///
-    /// - Returns: how many files there were.
+    /// - Returns: The number of files removed.
     package func removeTree(_ name: String) throws(FileError) -> Int {
         let folder = try openDirectory(name, create: false)
         var count = 0
@@ -148,7 +149,7 @@ extension Directory {
                 try folder.remove(entry)
                 count += 1
             } catch {
-                // What it says of a directory, on Linux and elsewhere.
+                // The errno of unlink for a directory: EISDIR on Linux, EPERM elsewhere.
                 guard error.code == EISDIR || error.code == EPERM else { throw error }
                 count += try folder.removeTree(entry)
             }
@@ -159,32 +160,32 @@ extension Directory {
     }
 }
 
-/// An open file. Closed when the last reference goes.
+/// An open file, closed when its last reference is released.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
     func size() throws(FileError) -> Int
-    /// Reads at most as many bytes as the buffer holds; 0 at the end of the file.
+    /// Reads at most as many bytes as fit into the buffer. Returns 0 at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
-    /// Writes at least one byte, perhaps not all; returns how many.
+    /// Writes at least one byte, possibly not all. Returns the number written.
     func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(FileError) -> Int
-    /// Reserves space so that writes below `size` need no new blocks. May do nothing.
+    /// Reserves space, so that writes below `size` need no new blocks. May do nothing.
     func allocate(size: Int) throws(FileError)
     func truncate(to size: Int) throws(FileError)
-    /// fdatasync: data, and what is needed to read it back.
+    /// fdatasync: makes data durable, and the metadata needed to read it.
     func syncData() throws(FileError)
-    /// The bytes of the file, `size` of them, for reading.
+    /// Maps `size` bytes of the file for reading.
     func map(size: Int) throws(FileError) -> FileMapping
 }
 
-/// Bytes of a file in memory; unmapped when the last reference goes.
+/// A memory-mapped file, unmapped when the last reference is released.
 @safe package final class FileMapping: @unchecked Sendable {
     // Unchecked: the bytes are never written after init.
     package let bytes: UnsafeRawBufferPointer
     private let release: @Sendable (UnsafeRawBufferPointer) -> Void
-    /// For each chunk whether its pages were read once without trouble.
+    /// For each chunk, whether its pages were read successfully.
     private let isRead: UnsafeMutablePointer<Atomic<Bool>>
     private let chunkCount: Int
-    /// Read at a time: about what the system reads ahead.
+    /// Size of a chunk, about the system's read-ahead.
     private static let chunkSizeBytes = 128 << 10
 
     package init(
@@ -205,9 +206,9 @@ package protocol File: AnyObject, Sendable {
         unsafe release(bytes)
     }
 
-    /// Whether pages can be read. The first look at each chunk has the system read it: where the
-    /// file was made shorter, or its device fails, that is an error here and not a signal that ends
-    /// the process. What happens to the file after that look is not seen.
+    /// Whether the pages of a range can be read. The first access to a chunk makes the system read
+    /// it. If the file was truncated or the device fails, this returns false; touching the pages
+    /// would raise SIGBUS and kill the process. Later changes to the file are not detected.
     package func isReadable(_ range: Range<Int>) -> Bool {
         guard let last = range.last else { return true }
         let size = FileMapping.chunkSizeBytes
@@ -223,14 +224,14 @@ package protocol File: AnyObject, Sendable {
         return true
     }
 
-    /// MADV_POPULATE_READ; systems before Linux 5.14 refuse it, which is ignored.
+    /// MADV_POPULATE_READ. Systems before Linux 5.14 reject it; the error is ignored.
     private static let populateRead: Int32 = 22
 
     package var count: Int { unsafe bytes.count }
 }
 
 extension File {
-    /// Writes everything, however many calls it takes.
+    /// Writes all bytes, with as many calls as needed.
     package func writeAll(_ bytes: Span<UInt8>, at offset: Int) throws(FileError) {
         var written = 0
         while written < bytes.count {
@@ -249,9 +250,9 @@ extension File {
         }
     }
 
-    /// Reads up to `count` bytes into the beginning of memory that is used again.
+    /// Reads up to `count` bytes into the start of a reusable buffer.
     ///
-    /// - Returns: how many there are; fewer than asked for only at the end of the file.
+    /// - Returns: The number of bytes read, less than `count` only at the end of the file.
     package func read(
         _ count: Int, at offset: Int, into memory: inout [UInt8]
     ) throws(FileError) -> Int {
@@ -280,7 +281,7 @@ extension File {
         return bytes
     }
 
-    /// Fills a buffer, however many calls it takes; returns how many bytes there were.
+    /// Fills a buffer with as many calls as needed. Returns the number of bytes read.
     private func fill(
         _ buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(FileError) -> Int {

@@ -1,9 +1,9 @@
-// The real file system: Glibc calls, directories by descriptor, no symbolic links, modes of ours.
+// The POSIX implementation of FileSystem. It opens files relative to directory descriptors, follows
+// no symbolic links, and sets modes regardless of the umask.
 
 internal import Glibc
 internal import Synchronization
 
-/// The operating system's files.
 package struct PosixFileSystem: FileSystem {
     package init() {}
 
@@ -17,7 +17,7 @@ package struct PosixFileSystem: FileSystem {
             } else if errno != EEXIST {
                 throw FileError(code: errno, call: "mkdir", path: path)
             }
-            // Also where it was there: whoever made it may have ended before this.
+            // Also if it exists: its creator may have crashed before the sync.
             try PosixFileSystem.syncParent(of: path)
         }
         let descriptor = uninterrupted {
@@ -28,7 +28,7 @@ package struct PosixFileSystem: FileSystem {
         return PosixDirectory(directory, access: PosixFileSystem.access(of: directory, access))
     }
 
-    /// What a service let its group read stays readable for it, whoever writes to it next.
+    /// A group-readable database stays so, whoever writes to it next.
     private static func access(
         of directory: Descriptor, _ access: DatabaseOptions.FileAccess
     ) -> DatabaseOptions.FileAccess {
@@ -38,8 +38,8 @@ package struct PosixFileSystem: FileSystem {
         return result == 0 && status.st_mode & S_IRGRP != 0 ? .groupReadable : access
     }
 
-    /// The umask may have taken bits away from a mode that was asked for. What the directory above
-    /// says of the group of new files stays.
+    /// Sets a mode from which the umask may have removed bits. Keeps the set-group-ID bit inherited
+    /// from the parent directory.
     fileprivate static func setMode(
         of name: String, in directory: Int32, path: String, _ mode: mode_t
     ) throws(FileError) {
@@ -73,7 +73,7 @@ package struct PosixFileSystem: FileSystem {
         uninterrupted { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
-    /// A directory and those above it, up to the root, as far as they may be looked at.
+    /// Returns a directory and its ancestors up to the root, as far as permissions allow.
     private static func ancestry(of descriptor: Descriptor) -> [DirectoryIdentity] {
         var found: [DirectoryIdentity] = []
         var current = descriptor
@@ -101,7 +101,6 @@ package struct PosixFileSystem: FileSystem {
         var number: UInt64
     }
 
-    /// The directory that a path names something in.
     private static func parent(of path: String) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
@@ -121,7 +120,7 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
-/// Runs a call that gives -1 where it fails until no signal interrupts it.
+/// Retries a call that returns -1 while a signal interrupts it.
 private func uninterrupted(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()
@@ -129,7 +128,7 @@ private func uninterrupted(_ call: () -> Int32) -> Int32 {
     }
 }
 
-/// A file descriptor that is closed exactly once.
+/// A file descriptor, closed exactly once.
 private final class Descriptor: Sendable {
     let number: Int32
     let path: String
@@ -141,7 +140,7 @@ private final class Descriptor: Sendable {
 
     deinit { _ = close(number) }
 
-    /// Runs a call that gives 0 or -1; one that a signal interrupts runs again.
+    /// Runs a call that returns 0 or -1. Retries if a signal interrupts it.
     func check(_ call: String, _ body: @autoclosure () -> Int32) throws(FileError) {
         while body() != 0 {
             guard errno == EINTR else { throw FileError(code: errno, call: call, path: path) }
@@ -163,7 +162,7 @@ private final class PosixDirectory: Directory {
     private func path(of name: String) -> String { path + "/" + name }
 
     func list() throws(FileError) -> [String] {
-        // fdopendir takes the descriptor over, so it gets one of its own.
+        // fdopendir takes ownership of the descriptor, so it gets a new one.
         let copy = uninterrupted {
             unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
@@ -173,7 +172,7 @@ private final class PosixDirectory: Directory {
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while true {
-            // Set for each call: what is done with the entry before may have changed it.
+            // Reset before each call: code that handled the previous entry may have set it.
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
@@ -211,7 +210,7 @@ private final class PosixDirectory: Directory {
     }
 
     func isUnchanged(_ name: String, since file: any File) -> Bool {
-        // As long as the file is open nobody else gets its number.
+        // The inode number cannot be reused while the file is open.
         guard let identity = (file as? PosixFile)?.identity else { return false }
         var status = stat()
         let result = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
@@ -268,8 +267,8 @@ private final class PosixDirectory: Directory {
         try descriptor.check("fsync", fsync(descriptor.number))
     }
 
-    /// The mode of LOCK, too, where the group may read everything else: any process that has a file
-    /// open can take its lock, and keep the writer out.
+    /// The mode of LOCK, even in a group-readable database: any process that can open the file can
+    /// take its lock and keep the writer out.
     fileprivate static var privateMode: mode_t { 0o600 }
 
     func lock(_ name: String) throws(FileError) -> (any File)? {
@@ -282,7 +281,7 @@ private final class PosixDirectory: Directory {
         while true {
             guard let file = try open(name, writable: true) as? PosixFile else { return nil }
             guard try file.lock() else { return nil }
-            // Where the name stands for another file by now, that one's lock is what counts.
+            // If the name now refers to another file, retry with that one.
             guard try file.isNamed(name, in: descriptor) else { continue }
             if name == FileName.lock.text { file.makePrivate() }
             return file
@@ -290,7 +289,7 @@ private final class PosixDirectory: Directory {
     }
 }
 
-/// What tells a file from another, and from itself after it was written to.
+/// Identifies a file and its version.
 private struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64
@@ -307,9 +306,9 @@ private struct FileIdentity: Equatable {
 
 private final class PosixFile: File {
     private let descriptor: Descriptor
-    /// As it was when it was opened; nil for one that was made.
+    /// When it was opened; nil for a file that was created.
     fileprivate let identity: FileIdentity?
-    /// The process that holds the lock by this file; 0 where none does.
+    /// The process that holds the lock through this file; 0 if none does.
     private let lockHolder = Atomic<pid_t>(0)
 
     init(_ descriptor: Descriptor, _ identity: FileIdentity? = nil) {
@@ -335,7 +334,7 @@ private final class PosixFile: File {
         let put = withFileSizeSignalBlocked {
             unsafe pwrite(descriptor.number, buffer.baseAddress, buffer.count, offset)
         }
-        // A write of no bytes would loop for ever above; no file system should do it.
+        // A write of zero bytes would loop forever in `writeAll`. No file system should do it.
         guard put > 0 else {
             throw FileError(code: put == 0 ? ENOSPC : errno, call: "pwrite", path: path)
         }
@@ -345,7 +344,7 @@ private final class PosixFile: File {
     func allocate(size: Int) throws(FileError) {
         var code = EINTR
         while code == EINTR { code = posix_fallocate(descriptor.number, 0, size) }
-        // Not every file system can; the writes then allocate as they go.
+        // Not every file system supports it. Writes then allocate as they go.
         guard code == 0 || code == EOPNOTSUPP || code == EINVAL else {
             throw FileError(code: code, call: "posix_fallocate", path: path)
         }
@@ -382,8 +381,8 @@ private final class PosixFile: File {
         return result == 0 && own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
-    /// Takes the file away from group and others, who may have got it by `chmod -R g+r`. Where the
-    /// writer does not own the file, its owner decides.
+    /// Removes access by group and others, which `chmod -R g+r` may have granted. Only the owner
+    /// can do so; otherwise nothing happens.
     func makePrivate() {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0,
@@ -393,8 +392,8 @@ private final class PosixFile: File {
     }
 
     deinit {
-        // Closing does not free it while a child by fork has the file open, too; and it is not the
-        // child's to free.
+        // A forked child also has the file open, so closing would not release the lock. The child
+        // must not release it.
         if lockHolder.load(ordering: .relaxed) == getpid() { flock(descriptor.number, LOCK_UN) }
     }
 
@@ -410,8 +409,8 @@ private final class PosixFile: File {
     }
 }
 
-/// Runs a write while this thread is not to be ended for making a file larger than the process may:
-/// the write then fails, and says so. The host's own handling of the signal is not touched.
+/// Runs a write with SIGXFSZ blocked in this thread, so that exceeding the file size limit fails
+/// the write and does not kill the process. The host's signal handling is not changed.
 private func withFileSizeSignalBlocked(_ write: () -> Int) -> Int {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
@@ -421,7 +420,7 @@ private func withFileSizeSignalBlocked(_ write: () -> Int) -> Int {
     let result = write()
     let code = errno
     if result < 0, code == EFBIG {
-        // It was sent to this thread, and must not wait for the mask to open.
+        // Consume the signal that was sent to this thread, before it is unblocked.
         var patience = timespec()
         _ = unsafe sigtimedwait(&signals, nil, &patience)
     }

@@ -1,56 +1,56 @@
-// What a backup and a restore are told, and what they tell.
+// Options and reports of backup and restore.
 
-/// How a backup is made.
+/// Options for `Database.backup`.
 public struct BackupOptions: Sendable {
-    /// Who may read the files of the backup; the owner alone unless told otherwise.
+    /// Who may read the backup's files; only the owner by default.
     public var fileAccess: DatabaseOptions.FileAccess = .ownerOnly
-    /// Whether files that an earlier backup left are read and checked byte by byte, too. What is
-    /// damaged among them is copied again. Otherwise their size and both of their ends are checked.
+    /// Whether to read and verify every file that an earlier backup left. Damaged files are copied
+    /// again. If false, only the size and both ends of each file are checked.
     public var verifiesReused = false
-    /// Asked between pieces of a few megabytes; true ends the call with an error of kind
-    /// `cancelled`. The target is then as after a crash: as it was, or marked as unfinished.
+    /// Called between pieces of a few megabytes. If it returns true, the call throws `cancelled`.
+    /// The target is then left as after a crash: unchanged, or marked as unfinished.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    /// The defaults.
+    /// Creates options with the default values.
     public init() {}
 }
 
-/// How a backup is restored.
+/// Options for `Database.restore`.
 public struct RestoreOptions: Sendable {
-    /// Who may read the files of the database; the owner alone unless told otherwise.
+    /// Who may read the database's files; only the owner by default.
     public var fileAccess: DatabaseOptions.FileAccess = .ownerOnly
-    /// As `BackupOptions.isCancelled`.
+    /// See `BackupOptions.isCancelled`.
     public var isCancelled: (@Sendable () -> Bool)?
-    /// Participants who were forgotten since the backup was made: they are forgotten in what is
-    /// restored too, before anybody can open it.
+    /// Participants who were forgotten since the backup was made. Their data is removed from the
+    /// restored database before it can be opened.
     public var forgotten: ForgottenList?
 
-    /// The defaults.
+    /// Creates options with the default values.
     public init() {}
 }
 
-/// What a backup or a restore did.
+/// The result of a backup or a restore.
 public struct BackupReport: Sendable, Equatable {
-    /// Whether the target held an earlier backup, which was brought up to date.
+    /// Whether the target had an earlier backup, which was updated.
     public var isIncremental = false
-    /// Files that were copied, the manifest included.
+    /// Number of files copied, including the manifest.
     public var copiedFiles = 0
-    /// Their size in bytes.
+    /// Size of the copied files in bytes.
     public var copiedBytes = 0
-    /// Files that the target had already.
+    /// Number of files that the target already had.
     public var reusedFiles = 0
-    /// Their size in bytes.
+    /// Size of the reused files in bytes.
     public var reusedBytes = 0
-    /// Files of an earlier backup, or of one that did not finish, that were removed because the
-    /// database does not have them any more.
+    /// Number of files removed from the target because the database does not have them anymore.
+    /// They come from an earlier or an unfinished backup.
     public var removedFiles = 0
-    /// Of a restore: what those lost who were forgotten in it; nil where no list was given.
+    /// What was deleted for `RestoreOptions.forgotten`; nil if no list was given.
     public var forgotten: ForgetReport?
-    /// Number of the last commit that the copy holds.
+    /// Sequence number of the last commit in the copy.
     public var lastCommit: UInt64 = 0
-    /// How long it took.
+    /// Duration of the call.
     public var seconds = 0.0
 
-    /// Nothing done.
+    /// Creates an empty report.
     public init() {}
 }

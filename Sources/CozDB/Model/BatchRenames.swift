@@ -1,56 +1,55 @@
-// Fields and tags that a batch stores under other names than they come with.
+// Renames fields and tags as points are added to a write batch.
 
-/// A name that was given to fields or tags in place of their own, and how often.
+/// How often one field or tag was stored under a new name.
 public struct AppliedRename: Sendable {
-    /// Whether it is the name of a tag.
+    /// Whether the name is that of a tag; otherwise, of a field.
     public var isTag: Bool
-    /// The name it came with.
+    /// The name in the input.
     public var from: String
-    /// The name it is stored under.
+    /// The name under which it is stored.
     public var to: String
-    /// Values (of a tag: points) that are stored under the new name.
+    /// Values (for a tag: points) stored under the new name.
     public var renamed = 0
-    /// Values (of a tag: points) that kept the old name, because their points have the new one
-    /// as well.
+    /// Values (for a tag: points) that kept the old name, because their point also has the new one.
     public var kept = 0
 }
 
-/// The names to change, and where in the batch they were.
+/// The requested renames, and the columns and tag sets of the batch that they affect.
 ///
-/// A point that has both names keeps both as they came: nothing is lost by a rename.
+/// A point that has both the old and the new name keeps both, so that a rename loses no value.
 struct BatchRenames: Sendable {
-    /// A column of the batch whose name is changed, or is what another is changed to.
+    /// A column of the batch that is renamed, or whose name is the target of a rename.
     private struct Role {
-        /// Index of the new name.
+        /// Index of the target name.
         var target: Int
-        /// Index in `applied`; nil for a column that has the name of its own.
+        /// Index in `applied`; nil if the column came with the target name.
         var applied: Int?
         var experiment: Int
-        /// Type of the values and whether the input said it, as `WriteBatch.columns` spells it.
+        /// Type of the values and whether the input has types, as stored in `WriteBatch.columns`.
         var kind: UInt8
     }
 
     private var newNames: [Name: Int] = [:]
     private var targets: [String] = []
     private var targetIndex: [Name: Int] = [:]
-    /// By number of a column of the batch.
+    /// By column number in the batch.
     private var roles: [Role?] = []
-    /// By number of a tag set of the batch: indices in `applied`.
+    /// By tag set number in the batch: indices in `applied`.
     private var tagSets: [UInt32: [(applied: Int, isKept: Bool)]] = [:]
     private var applied: [AppliedRename] = []
-    /// Places in `applied`, of fields and of tags.
+    /// Indices in `applied`, of fields and of tags.
     private var appliedFields: [Name: Int] = [:]
     private var appliedTags: [Name: Int] = [:]
-    /// Of the row being settled: what takes each target's name.
+    /// In the current row, the claims to each target name.
     private var takers: [Int: Taker] = [:]
 
-    /// Which cells of a row want the name of one target.
+    /// The claims of a row's cells to one target name.
     private struct Taker {
-        /// Whether a field came under that name.
+        /// Whether a field came with the target name.
         var isOwn = false
-        /// The first of the others, by index in `applied`.
+        /// The first renamed field, as an index in `applied`.
         var first = -1
-        /// The first cell that is neither.
+        /// The first cell of any other renamed field.
         var nextCell = Int.max
     }
 
@@ -65,10 +64,9 @@ struct BatchRenames: Sendable {
         }
     }
 
-    /// Whether there is nothing to change.
     var isEmpty: Bool { newNames.isEmpty }
 
-    /// Forgets the batch, not the names.
+    /// Resets the state of the batch and keeps the names.
     mutating func removeAll() {
         roles.removeAll(keepingCapacity: true)
         tagSets.removeAll()
@@ -79,10 +77,10 @@ struct BatchRenames: Sendable {
 
     // MARK: Fields
 
-    /// The new name of a field; nil where it keeps its own.
+    /// Returns the new name of a field; nil if it is not renamed.
     func newName(of name: Name) -> String? { newNames[name].map { targets[$0] } }
 
-    /// Remembers what a column of the batch is called.
+    /// Records the name of a column.
     mutating func note(column: UInt32, named name: Name, experiment: Int, kind: UInt8) {
         let isRenamed = newNames[name] != nil
         guard let target = newNames[name] ?? targetIndex[name] else { return }
@@ -102,11 +100,11 @@ struct BatchRenames: Sendable {
         return applied.count - 1
     }
 
-    /// The cell of a row that has to take its old name again, because the row has the new name as
-    /// well; counts those that need not.
+    /// Finds the cells of a row that must get their old name back, because the row also has the new
+    /// one. Counts both outcomes.
     ///
-    /// - Parameter cells: of one row.
-    /// - Returns: for each such cell its index, and the field under its old name.
+    /// - Parameter cells: The cells of one row.
+    /// - Returns: The index of each such cell, and the field under its old name.
     mutating func settle(
         _ cells: ArraySlice<BatchCell>
     ) -> [(cell: Int, experiment: Int, name: String, kind: UInt8)] {
@@ -127,8 +125,8 @@ struct BatchRenames: Sendable {
             guard let role = role(cells[index]), let rename = role.applied,
                 let taker = takers[role.target]
             else { continue }
-            // A field of that name goes first, then whichever stands first. Of two values with
-            // one old name the later one wins, as of all fields.
+            // A field that came with the target name has priority, then the first renamed one. If
+            // one old name has two values, the later value wins, as for any field.
             if taker.isOwn || taker.first != rename || taker.nextCell < index {
                 applied[rename].kept += 1
                 result.append((index, role.experiment, applied[rename].from, role.kind))
@@ -146,9 +144,7 @@ struct BatchRenames: Sendable {
 
     // MARK: Tags
 
-    /// Tags under their new names; nil where all keep their own.
-    ///
-    /// - Parameter tags: each name once.
+    /// Returns the tags under their new names; nil if none is renamed. Names must be unique.
     mutating func renamed(
         _ tags: [(name: String, value: String)]
     ) -> (tags: [(name: String, value: String)], notes: [(applied: Int, isKept: Bool)])? {
@@ -166,14 +162,14 @@ struct BatchRenames: Sendable {
         return (result.sorted { Name($0.name) < Name($1.name) }, notes)
     }
 
-    /// Remembers what became of the tags of a set.
+    /// Records which tags of a tag set were renamed.
     mutating func note(tagSet: UInt32, _ notes: [(applied: Int, isKept: Bool)]) {
         if tagSets[tagSet] == nil { tagSets[tagSet] = notes }
     }
 
     // MARK: The report
 
-    /// What was renamed in these rows, fields first.
+    /// Returns the renames that these rows used, fields first.
     func report(_ rows: [BatchRow]) -> [AppliedRename] {
         var result = applied
         if !tagSets.isEmpty {

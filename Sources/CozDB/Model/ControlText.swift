@@ -1,8 +1,8 @@
-// Characters of data that would steer a terminal, as text that says what they are.
+// Escapes characters that could control a terminal.
 
 package enum ControlText {
-    /// The text on one line, with what would move the cursor, start a control sequence or reorder
-    /// the line written as an escape.
+    /// Returns the text on one line. Characters that move the cursor, start a control sequence or
+    /// reorder text are escaped.
     package static func escaped(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var result = ""
@@ -22,7 +22,8 @@ package enum ControlText {
         return result
     }
 
-    /// C0, DEL, C1, the separators of lines and paragraphs, and the marks that reorder text.
+    /// Whether a scalar is a C0 or C1 control, DEL, a line or paragraph separator, or a
+    /// bidirectional control character.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true

@@ -1,23 +1,23 @@
-// The one error type that callers of the library see.
+// The error type of the public interface.
 
-/// What went wrong, in words that say what was found, what was expected and what to do.
+/// An error, with a message that says what was found, what was expected and what to do.
 public struct DatabaseError: Error, Sendable {
-    /// The kind decides what a program does next; the message is for people.
+    /// The kind of an error, for programs to act on.
     public enum Kind: Sendable, Hashable {
-        /// The call or statement itself is wrong; nothing was done.
+        /// The call or statement is invalid; nothing was done.
         case usage
         /// The path, experiment or file does not exist, or is not a CozDB database.
         case notFound
-        /// A file of a newer format, or with an encoding this version does not know.
+        /// A file has a newer format, or an encoding that this version does not know.
         case unsupportedFormat
-        /// Another process (or another `Database` of this one) writes to the database.
+        /// Another process, or another `Database` in this one, has the database open for writing.
         case locked
-        /// Stored bytes are not what was written. Nothing was changed or deleted.
+        /// Stored bytes are corrupt. Nothing was changed or deleted.
         case damaged
-        /// The operating system refused a read, write or sync. After a failed write the
-        /// database acknowledges nothing more until it is opened again.
+        /// The operating system reported an error on a read, write or sync. After a failed write,
+        /// nothing more is acknowledged until the database is opened again.
         case io
-        /// A limit of `DatabaseOptions` was exceeded; the message names it.
+        /// A limit was exceeded; the message names it.
         case limitExceeded
         /// The caller cancelled the operation.
         case cancelled
@@ -25,29 +25,31 @@ public struct DatabaseError: Error, Sendable {
         case closed
     }
 
-    /// What a program decides by.
+    /// The kind of the error, for programs to act on.
     public var kind: Kind
-    /// One sentence or more, complete in itself.
+    /// The description for people: one or more complete sentences.
     public var message: String
-    /// The file concerned, as a path, where there is one.
+    /// Path of the file concerned; nil if there is none.
     public var file: String?
-    /// Byte offset in `file`, or in a statement's text for `usage`, where there is one.
+    /// Byte offset in `file`, or in a statement's text for `usage`; nil if unknown.
     public var offset: Int?
-    /// The call of the system that failed, where it was one.
+    /// The system call that failed; nil if none did.
     var cause: FileError?
-    /// Whether a device failed to give bytes that are there: what they held is as good as damaged.
+    /// Whether a device failed to return stored bytes, which is treated like damage.
     var isUnreadable: Bool { cause?.isUnreadable == true }
-    /// Whether a link, a pipe or a folder has the name of a file.
+    /// Whether a link, pipe or directory has the name of a file.
     var isOdd: Bool { cause?.isOdd == true }
-    /// Whether a call failed for another reason than bytes that a device does not give.
+    /// Whether a system call failed, other than a device that failed to return stored bytes.
     var isFailedCall: Bool { kind == .io && !isUnreadable }
-    /// Whether the system refused a call for reasons that say nothing of what is stored: rights,
+    /// Whether the system refused a call for a reason unrelated to the stored data: permissions,
     /// limits, memory.
     var isRefusal: Bool { isFailedCall && !isOdd }
 
+    /// Creates an error.
+    ///
     /// - Parameters:
-    ///   - message: what was found, what was expected, what to do.
-    ///   - offset: byte offset in the file; without a file, in the text of a statement.
+    ///   - message: What was found, what was expected, what to do.
+    ///   - offset: Byte offset in the file; without a file, in the text of a statement.
     public init(_ kind: Kind, _ message: String, file: String? = nil, offset: Int? = nil) {
         self.kind = kind
         self.message = message
@@ -57,7 +59,7 @@ public struct DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError {
-    /// Runs the body; an error of a statement that does not know its own place gets this one.
+    /// Runs the body. An error without a position in the statement gets this one.
     static func located<Result>(
         at offset: Int, _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {

@@ -1,32 +1,32 @@
-// What a database says of itself: sizes, counts, columns, the state of its files.
+// Reports about a database: sizes, counts, columns, integrity, rejects.
 
 /// Sizes and counts of a database at one moment.
 public struct DatabaseInfo: Sendable {
-    /// One experiment.
+    /// Information about one experiment.
     public struct Experiment: Sendable {
-        /// As points name it; names are compared byte by byte.
+        /// The experiment's name. Names are compared byte by byte.
         public var name: String
-        /// Which tags tell its rows apart, beside time.
+        /// Which tags identify its rows, in addition to time.
         public var identity: Identity
-        /// What happens to values of another type than their field's.
+        /// How values of another type than their field's are handled.
         public var typeRule: TypeRule
-        /// The preset it was made with; `none` where there was none.
+        /// The preset it was created with, or `none`.
         public var preset: String
-        /// Distinct values of the identity tags that have rows.
+        /// Number of series that have rows.
         public var series = 0
-        /// Distinct (series, time), whatever number of points made them.
+        /// Number of distinct (series, time) pairs, however many points wrote them.
         public var rows = 0
-        /// Field values, each cell once; attributes are not counted.
+        /// Number of cells that have a value, without attributes.
         public var values = 0
-        /// Fields known, with values or not.
+        /// Number of known fields, with or without values.
         public var fields = 0
-        /// Tags outside the identity that points had.
+        /// Number of attributes: tags outside the identity.
         public var attributes = 0
-        /// On disk, in segments.
+        /// Size of its segments on disk.
         public var bytes = 0
-        /// nil while it has no rows.
+        /// Time of the first row; nil if there are no rows.
         public var firstTime: Timestamp?
-        /// nil while it has no rows.
+        /// Time of the last row; nil if there are no rows.
         public var lastTime: Timestamp?
 
         init(_ schema: ExperimentSchema) {
@@ -39,49 +39,51 @@ public struct DatabaseInfo: Sendable {
         }
     }
 
-    /// In byte order of the names.
+    /// The experiments, in byte order of their names.
     public var experiments: [Experiment] = []
-    /// Immutable column files.
+    /// Number of segments, which are immutable column files.
     public var segments = 0
-    /// Their size in bytes.
+    /// Size of the segments in bytes.
     public var segmentBytes = 0
-    /// Logs that a crash now would be recovered from; none after a clean close.
+    /// Number of logs that recovery would read after a crash; 0 after a clean close.
     public var walFiles = 0
-    /// Their size in bytes, with the space set aside for commits to come.
+    /// Size of the logs in bytes, including space preallocated for future commits.
     public var walBytes = 0
-    /// Lines and values in the rejects journal.
+    /// Number of lines and values in the rejects journal.
     public var rejects = 0
-    /// Those that were refused while it was full, and not kept.
+    /// Number of refusals not kept because the journal was full.
     public var unkeptRejects = 0
-    /// Size of the files of the rejects journal, in bytes.
+    /// Size of the rejects files in bytes.
     public var rejectBytes = 0
-    /// Everything in the directory.
+    /// Size of all files in the directory, in bytes.
     public var diskBytes = 0
-    /// Commits so far.
+    /// Number of commits so far.
     public var sequence: UInt64 = 0
-    /// Whether the last writer closed the database.
+    /// Whether the last writer closed the database cleanly.
     public var isSealed = false
-    /// What flushes and merges found, since the database was made.
+    /// What flushes and merges have found since the database was created.
     public var counters = WriteCounters()
 
-    /// An empty database.
+    /// Creates an empty report.
     public init() {}
 }
 
-/// What became of the values that were written, since the database was made. A value is compared
-/// with those of the same flush, and with older ones when a merge brings their segments together:
-/// blind appends read nothing that is stored. Until then it counts as inserted.
+/// Outcomes of all values written since the database was created.
+///
+/// Writes are blind appends that read no stored data. A value is compared with other values of the
+/// same flush, and with older ones when a merge brings their segments together. Until then it
+/// counts as inserted.
 public struct WriteCounters: Equatable, Sendable {
-    /// Values that met none in their cell.
+    /// Values whose cell was empty.
     public var insertedValues = 0
-    /// Values that replaced a different one.
+    /// Values that replaced a different value.
     public var replacedValues = 0
-    /// Values equal to the one they met.
+    /// Values equal to the one already in the cell.
     public var identicalValues = 0
-    /// Rows that points of different tag sets (outside the identity) met in.
+    /// Rows that merged points whose attributes differ.
     public var mergedRows = 0
 
-    /// Nothing written.
+    /// Creates counters at zero.
     public init() {}
 
     mutating func add(_ other: WriteCounters) {
@@ -92,78 +94,79 @@ public struct WriteCounters: Equatable, Sendable {
     }
 }
 
-/// One column with what is stored of it.
+/// A column and the size of its data.
 public struct ColumnInfo: Sendable {
     /// Name, kind, type, unit and note.
     public var column: Column
-    /// Values, each cell once.
+    /// Number of cells that have a value.
     public var count = 0
-    /// Time of its earliest value; nil where it has none.
+    /// Time of the earliest value; nil if there is none.
     public var firstTime: Timestamp?
-    /// Time of its latest value; nil where it has none.
+    /// Time of the latest value; nil if there is none.
     public var lastTime: Timestamp?
-    /// On disk, in segments: blocks, directory and dictionary. Row index and presence are shared.
+    /// Size in segments: blocks, block directory and dictionary. The row index and presence vectors
+    /// are shared between columns and not included.
     public var bytes = 0
     /// Encodings of its blocks, most used first.
     public var encodings: [(name: String, blocks: Int)] = []
 }
 
-/// Something that `Database.check` found.
+/// A problem found by `Database.check`.
 public struct CheckFinding: Sendable {
-    /// How bad a finding is.
+    /// How serious a finding is.
     public enum Severity: String, Sendable {
-        /// Stored bytes are not what was written.
+        /// Stored bytes are corrupt.
         case damage
-        /// Worth knowing; nothing is lost.
+        /// Nothing is lost.
         case note
     }
 
-    /// How bad it is.
+    /// How serious it is.
     public var severity: Severity
-    /// Path of the file inside the database directory.
+    /// Path of the file, relative to the database directory.
     public var file: String
-    /// Byte offset in the file; nil where the whole file is meant.
+    /// Byte offset in the file; nil if the finding concerns the whole file.
     public var offset: Int?
-    /// What is wrong.
+    /// Description of the problem.
     public var found: String
-    /// Which data cannot be read because of it.
+    /// The data that cannot be read because of it.
     public var lost: String
 }
 
-/// How much `Database.check` looked at.
+/// What `Database.check` verified.
 public struct CheckSummary: Sendable {
-    /// Files looked at.
+    /// Number of files.
     public var files = 0
-    /// Their size.
+    /// Size of the files in bytes.
     public var bytes = 0
-    /// Commits in logs and entries of rejects files.
+    /// Number of log commits and rejects entries.
     public var records = 0
-    /// Blocks of segments.
+    /// Number of segment blocks.
     public var blocks = 0
-    /// Findings of severity damage.
+    /// Number of findings with severity `damage`.
     public var damaged = 0
-    /// Whether it is a backup: what is damaged there is copied again by a backup with
+    /// Whether the database is a backup. Its damaged files can be copied again by a backup with
     /// `verifiesReused`.
     public var isBackup = false
 }
 
 /// What `Database.repair` found and did.
 public struct RepairReport: Sendable {
-    /// What could not be read, and what is lost by it, as `Database.check` says it.
+    /// What could not be read and what is lost by it, as `Database.check` reports it.
     public var findings: [CheckFinding] = []
-    /// What else is lost or not known any more, and what was kept.
+    /// What else is lost or unknown, and what was kept.
     public var notes: [String] = []
-    /// Files that were moved aside, by their paths inside the database directory.
+    /// Files that were moved aside, by their original paths relative to the database directory.
     public var moved: [String] = []
-    /// Where they are now, inside the database directory; nil where nothing was to be repaired.
+    /// Their new directory, relative to the database directory; nil if there was nothing to repair.
     public var folder: String?
-    /// Whether nothing was changed.
+    /// Whether it was a dry run, which changes nothing.
     public var isDryRun = false
 
     /// Whether there was nothing to repair.
     public var isEmpty: Bool { findings.isEmpty }
 
-    /// The same as lines of text.
+    /// The report as lines of text.
     public var lines: [String] {
         findings.map { finding in
             let place = finding.offset.map { ", offset \($0)" } ?? ""
@@ -172,13 +175,13 @@ public struct RepairReport: Sendable {
     }
 }
 
-/// One entry of the rejects journal.
+/// An entry of the rejects journal.
 public struct RejectEntry: Sendable {
-    /// What has become of a refused value or line.
+    /// The state of a refused value or line.
     public enum State: String, Sendable {
         /// Not stored.
         case waiting
-        /// Not stored: the cell had another value when it was replayed.
+        /// Not stored, because the cell had another value at replay.
         case superseded
         /// Stored by a replay.
         case done
@@ -186,23 +189,22 @@ public struct RejectEntry: Sendable {
 
     /// What was refused, and why.
     public var refusal: Refusal
-    /// What has become of it.
+    /// Its current state.
     public var state: State
-    /// How often it was refused: lines of one source that have the same text, and were refused for
-    /// the same reason, are one entry.
+    /// How often it was refused. Lines with the same source, text and reason are one entry.
     public var count = 1
-    /// The last of those lines; that of the refusal itself where there is one.
+    /// Number of the last such line; for a single refusal, its own line.
     public var lastLine: Int
 }
 
-/// What a replay of the rejects journal did.
+/// The result of replaying the rejects journal.
 public struct ReplayReport: Sendable {
-    /// Values written and marked done.
+    /// Values written and marked `done`.
     public var replayed = 0
-    /// Values left alone because their cell has a value.
+    /// Values not written because their cell has a value.
     public var superseded = 0
     /// Values whose type still does not fit.
     public var refused = 0
-    /// Entries of whole lines, which only an importer can read.
+    /// Refused lines, which only an importer can read again.
     public var lines = 0
 }

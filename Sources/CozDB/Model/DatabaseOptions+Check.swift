@@ -1,7 +1,7 @@
-// Whether options make sense: asked when a database is opened.
+// Validation of options when a database is opened.
 
 extension DatabaseOptions {
-    /// - Throws: `usage` for the first option out of its range.
+    /// Throws `usage` for the first option out of range.
     func check() throws(DatabaseError) {
         try check("memtableSizeBytesMax", memtableSizeBytesMax, 1...(1 << 30))
         try check("compactionSegmentCount", compactionSegmentCount, 2...64)

@@ -1,13 +1,14 @@
-// Every knob of a database, with unit, default and range.
+// Options for opening a database, with units, defaults and ranges.
 
-/// How a database is opened. The defaults suit a study of a few hundred participants.
+/// Options for opening a database. The defaults suit a study with a few hundred participants.
 public struct DatabaseOptions: Sendable {
     /// When a write is acknowledged.
     public enum Durability: Hashable, Sendable {
-        /// After fdatasync: an acknowledged write survives power loss.
+        /// After fdatasync. An acknowledged write survives power loss.
         case full
-        /// After the write to the operating system; synced at most this many milliseconds later.
-        /// A crash of the process loses nothing, power loss at most that span.
+        /// After the write to the operating system; the sync follows at most this many milliseconds
+        /// later, 0 to 3,600,000. A process crash loses nothing. Power loss loses at most the
+        /// writes of that interval.
         case relaxed(milliseconds: Int)
     }
 
@@ -15,100 +16,99 @@ public struct DatabaseOptions: Sendable {
     public enum FileAccess: Hashable, Sendable {
         /// Files 0600, directories 0700, whatever the umask.
         case ownerOnly
-        /// Files 0640, directories 0750: members of the group may open the database read-only.
-        /// LOCK stays 0600, so that no reader can take the lock and keep the writer out.
+        /// Files 0640, directories 0750: members of the group may open the database read-only. LOCK
+        /// stays 0600, so that a reader cannot take the lock and keep the writer out.
         case groupReadable
     }
 
-    /// Whether opening for writing makes a database where the directory is absent or empty.
+    /// Whether opening for writing creates a database if the directory is absent or empty.
     public var createsDatabase = true
 
-    /// When a write is acknowledged; `full` unless told otherwise.
+    /// When a write is acknowledged; `full` by default.
     public var durability: Durability = .full
-    /// Who may read files that this opening makes; the owner alone unless told otherwise.
+    /// Who may read files created from now on; only the owner by default.
     public var fileAccess: FileAccess = .ownerOnly
 
-    /// Rows are kept in memory up to this many bytes before they are written to a segment.
-    /// Two such tables can exist while one is being written. 1 MiB to 1 GiB.
+    /// Size in bytes at which a memtable is flushed to a segment. A second memtable of this size
+    /// may exist during the flush. 1 MiB to 1 GiB.
     public var memtableSizeBytesMax = 24 << 20
 
-    /// Adjacent segments of similar size that make the background merge them. 2 to 64.
+    /// Number of adjacent segments of similar size that triggers a background merge. 2 to 64.
     public var compactionSegmentCount = 8
 
-    /// Whether segments are merged in the background; `compact()` works in any case.
+    /// Whether segments are merged in the background. `compact()` works in any case.
     public var compactsInBackground = true
 
-    /// Seconds that segments which the newest manifest no longer names stay for slow readers. Logs
-    /// stay until the next flush, at most so long. 0 to 86,400.
+    /// Seconds that obsolete segments stay on disk for slow readers. Obsolete logs stay until the
+    /// next flush, at most this long. 0 to 86,400.
     public var retireSeconds = 60
 
-    /// Longest name of an experiment, tag or field, and longest tag value, in bytes of UTF-8.
+    /// Maximum length of an experiment, tag or field name, and of a tag value, in bytes of UTF-8.
     public static let nameSizeBytesMax = 65_535
 
-    /// Longest string value, in bytes of UTF-8. At most 16 MiB.
+    /// Maximum length of a string value in bytes of UTF-8. 1 byte to 16 MiB.
     public var stringSizeBytesMax = 1 << 20
 
-    /// Columns (fields and attributes) that one experiment can have: a hundred times those of a
-    /// study. What would be one more is refused, values of a new field alone, points with a new
-    /// attribute as a whole. A row has no more values and attributes than that, and a flush or
-    /// merge takes some six kilobytes of memory for each. 1 to 1,000,000.
+    /// Maximum number of columns (fields and attributes) of an experiment, about 100 times what a
+    /// study uses. Beyond it, values of new fields are refused one by one, and points with a new
+    /// attribute as a whole. A flush or merge uses about 6 KB of memory per column. 1 to 1,000,000.
     public var columnCountMax = 30_000
 
-    /// What the rejects journal may hold, in bytes, about: a refused value takes some hundred, a
-    /// line its own and its reason. What is refused when it is full is counted, not kept
-    /// (`WriteReport.unkeptRefusals`). At least 0.
+    /// Approximate size limit of the rejects journal in bytes. A refused value takes about 100
+    /// bytes; a refused line takes its own length and that of the reason. When the journal is full,
+    /// refusals are counted but not kept (`WriteReport.unkeptRefusals`). 0 to 1 TiB.
     public var rejectsSizeBytesMax = 128 << 20
 
-    /// Experiments that a database can have; points of one more are refused. Each is a segment of
-    /// its own in every flush. 1 to 100,000.
+    /// Maximum number of experiments. Points of further experiments are refused. Every flush writes
+    /// one segment per experiment. 1 to 100,000.
     public var experimentCountMax = 5000
 
-    /// Longest series key: the names and values of the tags that identify a row, four bytes more
-    /// for each tag. Points with a longer one are refused.
+    /// Maximum length of a series key: the names and values of the identity tags, plus four bytes
+    /// per tag. Points with a longer key are refused.
     public static let seriesKeySizeBytesMax = 256 << 10
 
-    /// Names, units, notes and declarations of all experiments together, in bytes. The manifest
-    /// has them, which is written with every flush.
+    /// Maximum size of all names, units, notes and declarations of all experiments, in bytes. They
+    /// are stored in the manifest, which every flush rewrites.
     public static let schemasSizeBytesMax = 16 << 20
 
-    /// Largest batch of one commit, in bytes of its encoded form; in memory each is up to twelve.
-    /// At most 1 GiB.
+    /// Maximum size of a batch in bytes of its encoded form. In memory a batch can take up to 12
+    /// times as much. 1 byte to 1 GiB.
     public var batchSizeBytesMax = 256 << 20
 
-    /// Threads that run `async` calls which change the database: writing, flushing, closing. More
-    /// calls wait for one. Writers that wait together share a sync. 1 to 10,000.
+    /// Number of threads for `async` calls that change the database: writes, flushes, closes.
+    /// Further calls wait for a free thread. Writers that wait together share a sync. 1 to 10,000.
     public var changeThreadCountMax = 64
 
-    /// Threads that run `async` queries; more wait. 1 to 10,000.
+    /// Number of threads for `async` queries. Further queries wait. 1 to 10,000.
     public var queryThreadCountMax = 32
 
-    /// `async` calls of either kind that may wait for a thread; one more throws `limitExceeded` at
-    /// once. Each holds what it was given, such as a batch. 0: none waits; `Int.max`: all do.
+    /// Maximum number of `async` calls of either kind that wait for a thread. A further call throws
+    /// `limitExceeded` at once. A waiting call keeps its arguments in memory, such as a batch. 0
+    /// means no call waits; `Int.max` means no limit.
     public var waitingCallCountMax = 10_000
 
-    /// What becomes of a commit of which a point or value cannot be stored.
+    /// What happens to a batch if one of its points or values cannot be stored.
     public enum RefusalPolicy: Hashable, Sendable {
-        /// The rest is stored; what is refused goes to the rejects journal, and the report counts
-        /// it.
+        /// The rest is stored. Refusals go to the rejects journal and are counted in the report.
         case report
         /// Nothing of the batch is stored, and `write` throws `usage` with an example.
         case `throw`
     }
 
-    /// What becomes of a commit of which a part is refused; `report` unless told otherwise.
+    /// What happens to a batch that cannot be stored completely; `report` by default.
     public var refusalPolicy = RefusalPolicy.report
 
-    /// What a statement may take, where `QueryOptions.limits` does not say.
+    /// Limits for statements whose `QueryOptions.limits` sets none.
     public var queryLimits = QueryLimits()
 
-    /// Presets that new experiments can be created with, by name. What a preset says is stored
-    /// with the experiment: later openings need not name it again.
+    /// Presets available to new experiments, by name. A preset is stored with the experiment, so
+    /// later openings need not pass it again.
     public var presets: [SchemaPreset] = []
 
-    /// Called with one line of text for events that an operator may want to see (recovery,
-    /// compaction, retired files). Never called with values of measurements.
+    /// Called with one line of text for events of interest to an operator, such as recovery,
+    /// compaction and removed files. Never called with measured values.
     public var log: (@Sendable (String) -> Void)?
 
-    /// The defaults.
+    /// Creates options with the default values.
     public init() {}
 }

@@ -1,43 +1,43 @@
-// What a DELETE or DROP took away.
+// The result of a deletion.
 
-/// The outcome of one deletion. When the call that gives it returns, what it counts is gone from
-/// every snapshot taken afterwards and from the files of the database.
+/// The result of a deletion. When it is returned, the deleted data is gone from the database's
+/// files and from every snapshot taken afterwards.
 public struct DeletionReport: Hashable, Sendable {
-    /// One experiment that the statement was about.
+    /// What was deleted from one experiment.
     public struct Experiment: Hashable, Sendable {
-        /// The experiment.
+        /// The experiment's name.
         public var name: String
-        /// Series that lost something.
+        /// Number of series that lost data.
         public var series = 0
-        /// Rows that went whole. Where single fields are deleted, those that had nothing else.
+        /// Number of rows deleted. If only fields were deleted, the rows that had no other field.
         public var rows = 0
-        /// Field values that went, those of whole rows included.
+        /// Number of field values deleted, including those of deleted rows.
         public var values = 0
-        /// Entries of the rejects journal that went.
+        /// Number of deleted entries of the rejects journal.
         public var refusals = 0
 
-        /// Nothing deleted.
+        /// Creates a report of no deletions.
         public init(name: String) {
             self.name = name
         }
     }
 
-    /// In byte order of their names; also those that lost nothing.
+    /// The experiments in byte order of their names, including those that lost nothing.
     public var experiments: [Experiment] = []
-    /// Rows that went whole, of all experiments.
+    /// Number of rows deleted in all experiments.
     public var rows: Int { experiments.reduce(0) { $0 + $1.rows } }
-    /// Field values that went, of all experiments.
+    /// Number of field values deleted in all experiments.
     public var values: Int { experiments.reduce(0) { $0 + $1.values } }
 
-    /// Entries of the rejects journal that went, of all experiments.
+    /// Number of deleted entries of the rejects journal in all experiments.
     public var refusals: Int { experiments.reduce(0) { $0 + $1.refusals } }
 
-    /// Nothing deleted.
+    /// Creates an empty report.
     public init() {}
 
-    /// Counts entries of the journal, also of experiments that have no data.
+    /// Adds deleted journal entries, including those of experiments without data.
     ///
-    /// - Parameter refusals: how many, by the experiment that they are about.
+    /// - Parameter refusals: Number of entries by experiment name.
     mutating func add(refusals: [Name: Int]) {
         var left = refusals
         for index in experiments.indices {
@@ -52,7 +52,7 @@ public struct DeletionReport: Hashable, Sendable {
 }
 
 extension Refusal {
-    /// The experiment it is about, as far as that can be told; else empty.
+    /// The experiment that the refusal names; empty if unknown.
     var experiment: String {
         switch subject {
         case .value(let experiment, _, _, _, _, _): experiment

@@ -1,17 +1,17 @@
-// The four types a value can have, and one value of any of them.
+// Field types and values.
 
 /// The type of a field. Raw values are stored on disk and never change.
 public enum FieldType: UInt8, CaseIterable, Sendable {
-    /// 64-bit IEEE 754; NaN payloads, -0 and subnormal numbers keep their bits.
+    /// 64-bit IEEE 754. NaN payloads, -0 and subnormal numbers keep their bits.
     case float = 1
-    /// Signed 64-bit.
+    /// 64-bit signed integer.
     case integer = 2
-    /// UTF-8; bytes are kept as they came, no normalisation.
+    /// UTF-8, stored byte for byte without normalization.
     case string = 3
     /// True or false.
     case boolean = 4
 
-    /// The name InfluxDB uses in SHOW FIELD KEYS and in casts: float, integer, string, boolean.
+    /// The name InfluxDB uses in SHOW FIELD KEYS and in casts: float, integer, string or boolean.
     public var name: String {
         switch self {
         case .float: "float"
@@ -21,26 +21,26 @@ public enum FieldType: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether ALTER can have made another type of this one, or it is the same.
+    /// Whether ALTER can change this type to another, or both are the same.
     func canBecome(_ other: FieldType) -> Bool {
         self == other || other == .string || (self == .integer && other == .float)
     }
 
-    /// The type of this name, as `name` gives it; nil for any other word.
+    /// Returns the type with this name; nil for any other text.
     public init?(name: String) {
         guard let type = FieldType.allCases.first(where: { $0.name == name }) else { return nil }
         self = type
     }
 }
 
-/// One value with its type.
+/// A value with its type.
 ///
-/// Two values are equal when the database would store the same bytes for them: doubles by their
-/// bits, strings by their UTF-8 (Swift's own `==` on strings ignores normalisation).
+/// Two values are equal if their stored bytes are equal: floats by bit pattern, strings by their
+/// UTF-8 bytes (Swift's `==` for strings compares normalized text).
 public enum FieldValue: Sendable {
-    /// Any bits, NaN too.
+    /// Any bit pattern, including NaN.
     case float(Double)
-    /// Signed, 64 bits.
+    /// A 64-bit signed integer.
     case integer(Int64)
     /// UTF-8, at most `DatabaseOptions.stringSizeBytesMax` bytes.
     case string(String)
@@ -59,7 +59,7 @@ public enum FieldValue: Sendable {
 }
 
 extension FieldValue: Hashable {
-    /// Whether the same bytes would be stored for both.
+    /// Whether the stored bytes of both values are equal.
     public static func == (left: FieldValue, right: FieldValue) -> Bool {
         switch (left, right) {
         case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
@@ -70,7 +70,7 @@ extension FieldValue: Hashable {
         }
     }
 
-    /// Agrees with `==`.
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .float(let value): hasher.combine(value.bitPattern)
@@ -82,7 +82,7 @@ extension FieldValue: Hashable {
 }
 
 extension FieldValue: CustomStringConvertible {
-    /// The value as line protocol writes it: `1.5`, `3i`, `"text"`, `true`.
+    /// The value in line protocol syntax: `1.5`, `3i`, `"text"`, `true`.
     public var description: String {
         switch self {
         case .float(let value): return value.description

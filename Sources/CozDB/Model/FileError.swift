@@ -1,41 +1,40 @@
-// A call of the operating system that failed, as the seam of files reports it.
+// The error of a failed system call.
 
 internal import Glibc
 
-/// A system call that failed. Becomes a `DatabaseError` where the purpose is known.
+/// A failed system call. Converted to a `DatabaseError` where the purpose of the call is known.
 package struct FileError: Error, Equatable, Sendable {
-    /// The call, as in its manual page.
+    /// Name of the system call, as in its manual page.
     package var call: String
-    /// Path of the file or directory.
     package var path: String
     /// The value of errno.
     package var code: Int32
 
-    /// The code comes first: what makes the path may change errno, and arguments are evaluated in
-    /// their order.
+    /// `code` is the first parameter because arguments are evaluated in order: computing the path
+    /// may change errno.
     package init(code: Int32, call: String, path: String) {
         self.call = call
         self.path = path
         self.code = code
     }
 
-    /// In place of errno: a directory, a pipe or a device where a file should be.
+    /// Pseudo errno: a directory, pipe or device where a file is expected.
     package static let notRegular: Int32 = -1
-    /// In place of errno: a file, a link or a pipe where a folder of the database should be.
+    /// Pseudo errno: a file, link or pipe where a directory of the database is expected.
     package static let notFolder: Int32 = -2
 
     package var isNotFound: Bool { code == ENOENT }
     package var isExisting: Bool { code == EEXIST }
     package var isForbidden: Bool { code == EACCES || code == EPERM }
-    /// Whether a device failed to give bytes that are there.
+    /// Whether a device failed to return stored bytes.
     package var isUnreadable: Bool { code == EIO && call == "pread" }
-    /// Whether something else than a file, or than a folder, has its name.
+    /// Whether the path is not the expected kind of file.
     package var isOdd: Bool {
         [FileError.notRegular, FileError.notFolder, ELOOP, EISDIR, ENXIO, ENOTDIR]
             .contains(code)
     }
-    /// No space, or none that this user may have.
+    /// Whether the disk or the user's quota is full.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
-    /// Whether it is a sync that failed: what was written before is not known to be there then.
+    /// Whether a sync failed. Earlier writes may be lost then.
     package var isOfSync: Bool { call == "fsync" || call == "fdatasync" }
 }

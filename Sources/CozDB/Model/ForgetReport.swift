@@ -1,31 +1,31 @@
-// What forgetting participants took away.
+// The result of forgetting participants.
 
-/// The outcome of forgetting. When the call that gives it returns, nothing of the participants is
-/// in any file of the database, and their digests are in the manifest.
+/// The result of forgetting participants. When it is returned, no file of the database holds their
+/// data, and the manifest has their digests.
 public struct ForgetReport: Hashable, Sendable {
-    /// Participants that were not on the list before.
+    /// Number of participants added to the list.
     public var newlyForgotten = 0
-    /// Participants on the list now.
+    /// Number of participants on the list now.
     public var listed = 0
-    /// Rows, values and refusals that went, by experiment; also experiments that lost nothing.
+    /// Deleted rows, values and refusals by experiment, including experiments that lost nothing.
     public var deletion = DeletionReport()
-    /// Segments written again without their rows.
+    /// Number of segments rewritten without the participants' rows.
     public var rewrittenSegments = 0
-    /// Segments that had nothing else.
+    /// Number of segments removed because they had no other rows.
     public var removedSegments = 0
-    /// Files of the rejects journal that were written again or had nothing else.
+    /// Number of rejects files rewritten or removed.
     public var rewrittenRejects = 0
-    /// Bytes of the files that went.
+    /// Size of the removed files in bytes.
     public var removedBytes = 0
-    /// Bytes of the files written in their place.
+    /// Size in bytes of the files that replace them.
     public var writtenBytes = 0
-    /// Columns that only they had.
+    /// Number of columns removed because no other participant had values in them.
     public var removedColumns = 0
-    /// Experiments that only they had.
+    /// Number of experiments removed because no other participant had data in them.
     public var removedExperiments = 0
-    /// Files that a repair had set aside: those that went, or in a dry run those that are there.
+    /// Number of deleted files that a repair had set aside; in a dry run, of existing ones.
     public var setAsideFiles = 0
 
-    /// Nothing forgotten.
+    /// Creates an empty report.
     public init() {}
 }

@@ -1,11 +1,11 @@
-// The list of forgotten participants as text, to be kept beside backups: salts, digests, and a
-// checksum, because a digest that lost a bit would let somebody be forgotten come back unnoticed.
+// Text form of the list of forgotten participants, to be stored with backups. A checksum protects
+// it: with a corrupt digest, a forgotten participant could come back unnoticed.
 
 extension ForgottenList {
     private static let title = "cozdb-forgotten 1"
 
-    /// The list as text: a line of title, for each salt `salt HEX`, its digests `sha256 HEX`, and
-    /// `check HEX` over everything before. `init(text:)` reads it.
+    /// The list as text: a title line; for each salt `salt HEX` and its digests `sha256 HEX`; and
+    /// `check HEX`, a checksum of all lines before. `init(text:)` reads it.
     public var text: String {
         var lines = [ForgottenList.title]
         for part in parts {
@@ -16,10 +16,10 @@ extension ForgottenList {
         return body + "check \(ForgottenList.checkText(body))\n"
     }
 
-    /// Reads what `text` or `json` gave.
+    /// Reads the output of `text` or `json`.
     ///
-    /// - Throws: `usage` where the text is no list, or not whole; `limitExceeded` where it is of
-    ///   more than 256 databases.
+    /// - Throws: `usage` if the text is not a complete list; `limitExceeded` if it has more than
+    ///   256 salts.
     public init(text: String) throws(DatabaseError) {
         let isJSON = text.utf8.first { !$0.isBlank } == UInt8(ascii: "{")
         let lines = isJSON ? ForgottenList.lines(ofJSON: text) : ForgottenList.lines(text)
@@ -60,7 +60,7 @@ extension ForgottenList {
             "the list of forgotten participants has no line \"check\" at its end; it was cut off")
     }
 
-    /// The same lines in an object: `{"forgotten": ["cozdb-forgotten 1", ...]}`.
+    /// The same lines as JSON: `{"forgotten": ["cozdb-forgotten 1", ...]}`.
     public var json: String {
         let lines = ForgottenList.lines(text).map { "    \"\($0)\"" }
         return "{\n  \"forgotten\": [\n\(lines.joined(separator: ",\n"))\n  ]\n}\n"
@@ -70,7 +70,7 @@ extension ForgottenList {
         text.utf8.split { $0 == 0x0A || $0 == 0x0D }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What stands between quotes behind the name; there are no escapes in it.
+    /// Returns the strings after the key. They have no escapes.
     private static func lines(ofJSON text: String) -> [String] {
         let pieces = text.utf8.split(
             separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)

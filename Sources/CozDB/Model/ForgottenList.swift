@@ -1,46 +1,45 @@
-// Participants that were forgotten, without their names: what a name hashes to with a salt of the
-// database; docs/format/manifest.md. Part of every manifest, so that data and list change at once.
+// The list of forgotten participants, as salted digests; see docs/format/manifest.md. It is part of
+// the manifest, so that data and list change atomically.
 
-/// The participants that a database has forgotten and does not take in again.
+/// The participants that a database has forgotten and refuses from then on.
 ///
-/// Names are not in it, only SHA-256 of a random salt and the name. That keeps a name from being
-/// read off; whoever has the list can still find out whether a name they guess is on it.
+/// It holds no names, only SHA-256 of a random salt and the name. Names cannot be read from it, but
+/// anyone who has the list can test whether a given name is on it.
 public struct ForgottenList: Hashable, Sendable {
-    /// The digests made with one salt.
     struct Part: Hashable, Sendable {
         let salt: [UInt8]
-        /// Ascending, each once.
+        /// Sorted, without duplicates.
         var digests: [[UInt8]] = []
     }
 
-    /// The database's own first; the others came from lists with another salt.
+    /// The database's own salt first, then those of merged lists.
     private(set) var parts: [Part] = []
 
-    /// Salts that a list can have: each costs a digest for each set of tags that is written.
+    /// Maximum number of salts. Writing a tag set computes one digest per salt.
     static let saltCountMax = 256
     static let digestSizeBytes = 32
     static let saltSizeBytes = 16
 
-    /// Nobody.
+    /// Creates an empty list.
     public init() {}
 
     init(parts: [Part]) {
         for part in parts { merge(part) }
     }
 
-    /// Whether nobody is on it.
+    /// Whether the list is empty.
     public var isEmpty: Bool { parts.allSatisfy { $0.digests.isEmpty } }
 
-    /// Entries of the list; somebody who came with two salts counts twice.
+    /// Number of entries. A participant with digests of two salts counts twice.
     public var count: Int { parts.reduce(0) { $0 + $1.digests.count } }
 
-    /// Whether a participant is on it. Names are compared byte by byte. Cost: a digest of the name
-    /// for each salt, about a microsecond.
+    /// Whether a participant is on the list. Names are compared byte by byte. Cost: one digest per
+    /// salt, about a microsecond each.
     public func contains(_ participant: String) -> Bool {
         parts.contains { $0.place(of: participant).isThere }
     }
 
-    /// Adds a participant, with a new salt where the list has none.
+    /// Adds a participant. Creates a salt if the list has none.
     mutating func insert(_ participant: String) {
         if contains(participant) { return }
         if parts.isEmpty {
@@ -54,7 +53,7 @@ public struct ForgottenList: Hashable, Sendable {
         parts[0].digests.insert(digest, at: place)
     }
 
-    /// Takes a participant off; false where he is not on it.
+    /// Removes a participant. Returns false if they are not on the list.
     mutating func remove(_ participant: String) -> Bool {
         var isRemoved = false
         for index in parts.indices {
@@ -62,17 +61,17 @@ public struct ForgottenList: Hashable, Sendable {
             if isThere { parts[index].digests.remove(at: place) }
             isRemoved = isRemoved || isThere
         }
-        // An own salt that is told may be told again: the next list is of another.
+        // A list without digests drops its salt, so that the next one uses a new salt: the old one
+        // may be known from an exported list.
         parts.removeAll { $0.digests.isEmpty }
         return isRemoved
     }
 
-    /// Adds everybody of another list.
     mutating func merge(_ other: ForgottenList) {
         for part in other.parts { merge(part) }
     }
 
-    /// - Throws: `limitExceeded` where there are too many salts.
+    /// Throws `limitExceeded` if there are too many salts.
     func checkSalts() throws(DatabaseError) {
         try ForgottenList.checkSalts(parts.count)
     }
@@ -100,7 +99,7 @@ public struct ForgottenList: Hashable, Sendable {
 }
 
 extension ForgottenList.Part {
-    /// Where a participant's digest is, or belongs.
+    /// Finds the index of a participant's digest, or where to insert it.
     fileprivate func place(
         of participant: String
     ) -> (index: Int, digest: [UInt8], isThere: Bool) {
@@ -119,7 +118,7 @@ extension ForgottenList.Part {
 }
 
 extension [[UInt8]] {
-    /// Keeps of equal neighbours the first.
+    /// Removes adjacent duplicates.
     fileprivate mutating func removeRepetitions() {
         var kept: [[UInt8]] = []
         for element in self where kept.last != element { kept.append(element) }

@@ -1,24 +1,27 @@
-// Texts that are ISO 8601 times, as integers that print back byte for byte. Nearly every text of
-// a Cozie row is one, and no two are equal: as text they would be most of a database.
+// Packs strings that are ISO 8601 times into integers, reversibly byte for byte. Nearly every
+// string of a Cozie row is a time and nearly all are distinct: as text they would be most of a
+// database.
 
-/// A text such as `2023-03-01T07:42:24.471123Z` or `2023-03-01T15:42:24.471+0800`: a point in
-/// time, and how it is spelled.
+/// A string such as `2023-03-01T07:42:24.471123Z` or `2023-03-01T15:42:24.471+0800`: a point in
+/// time and its format.
 ///
-/// Spellings: a date of the years 0000 to 9999, `T`, hours to seconds, no fraction or 1 to 9
-/// digits, then `Z`, nothing, `+hhmm` or `+hh:mm` in quarters of an hour. Any other text, also of
-/// a day or a second that no calendar has, is none. Two times are equal only where their texts are.
+/// Format: a date of the years 0000 to 9999, `T`, hours to seconds, an optional fraction of 1 to 9
+/// digits, then `Z`, nothing, `+hhmm` or `+hh:mm` in multiples of 15 minutes. Any other text is not
+/// an `ISOTime`, nor are dates or times of day that do not exist. Two values are equal only if
+/// their texts are.
 struct ISOTime: Equatable {
-    /// How a time is spelled: digits of its fraction, and its zone.
+    /// The format of a time: number of fraction digits, and zone.
     struct Style: Hashable {
-        /// Bits 0 to 3: digits of the fraction, 0 to 9. Bits 4 to 10: quarters of an hour east of
-        /// UTC + 63, or 127. Bit 11: the offset has a colon; of 127: no zone instead of `Z`.
+        /// Bits 0 to 3: number of fraction digits, 0 to 9. Bits 4 to 10: UTC offset in quarters of
+        /// an hour plus 63, or 127 for no offset. Bit 11: the offset has a colon; with 127, there
+        /// is no `Z` either.
         var bits: UInt16
 
         init(bits: UInt16) { self.bits = bits }
 
         var digits: Int { Int(bits & 15) }
         var hasColon: Bool { bits & 1 << 11 != 0 }
-        /// Nil is `Z`, or no zone where `hasColon`.
+        /// UTC offset. nil means `Z`, or no zone if `hasColon`.
         var offsetSeconds: Int64? {
             let quarter = Int64(bits >> 4 & 127)
             return quarter == 127 ? nil : (quarter - 63) * 900
@@ -26,8 +29,8 @@ struct ISOTime: Equatable {
     }
 
     let style: Style
-    /// Since 1970 in units of the last digit of the fraction, so that every number has a text. In
-    /// UTC, or what clocks showed where there is no zone.
+    /// Time since 1970 in units of the last fraction digit, so that each number has one text. In
+    /// UTC, or in local time if there is no zone.
     let units: Int64
 
     init(style: Style, units: Int64) {
@@ -47,7 +50,7 @@ extension ISOTime {
     /// `2023-03-01T07:42:24.123456789+08:00`.
     static let sizeBytesMax = 35
 
-    /// Nil where the text is no time, or would print otherwise.
+    /// Parses a text; nil if it is not a time or would not print back to the same bytes.
     init?(_ text: Span<UInt8>) {
         guard text.count >= ISOTime.sizeBytesMin, text.count <= ISOTime.sizeBytesMax,
             text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
@@ -80,7 +83,8 @@ extension ISOTime {
         units = sum
     }
 
-    /// The digits after the point, as a number, and how many; 0 where there is no point.
+    /// Parses the fraction: its digits as a number, and how many. 0 digits if there is no point;
+    /// nil if malformed.
     private static func fraction(_ text: Span<UInt8>) -> (number: Int64, digits: Int)? {
         guard text.count > 19, text[19] == UInt8(ascii: ".") else { return (0, 0) }
         var number: Int64 = 0
@@ -95,7 +99,7 @@ extension ISOTime {
         return digits == 0 ? nil : (number, digits)
     }
 
-    /// The bits of a style without its digits.
+    /// Parses the zone, as the bits of a style without its digit count; nil if malformed.
     private static func zone(_ text: Span<UInt8>, at start: Int) -> UInt16? {
         let count = text.count - start
         if count == 0 { return (127 | 1 << 7) << 4 }
@@ -111,15 +115,14 @@ extension ISOTime {
             number = number * 10 + Int(digit)
         }
         let quarters = number / 100 * 4 + number % 100 / 15
-        // `-00:00` would come back as `+00:00`.
+        // `-00:00` would print as `+00:00`.
         guard number % 100 < 60, number % 100 % 15 == 0, quarters <= 63, !isWest || quarters > 0
         else { return nil }
         let index = UInt16(isWest ? 63 - quarters : 63 + quarters)
         return (index | (count == 6 ? 1 << 7 : 0)) << 4
     }
 
-    /// Whether there is a text of this time: digits and year are in range. Of bytes that no writer
-    /// wrote anything may come.
+    /// Whether the digit count and the year are in range. Corrupt files can hold any value.
     var hasText: Bool {
         guard style.digits <= 9 else { return false }
         let seconds = CivilTime.floorDivide(units, ISOTime.powers[style.digits])
@@ -128,7 +131,8 @@ extension ISOTime {
                 year: 9999, month: 12, day: 31) * 86_400).contains(seconds)
     }
 
-    /// The text, byte for byte. Units that no text has, which damage alone brings, print anything.
+    /// Appends the text, byte for byte. Out-of-range values, which only corrupt files have, print
+    /// arbitrary text.
     func append(to bytes: inout [UInt8]) {
         let perSecond = ISOTime.powers[min(style.digits, 9)]
         var seconds = CivilTime.floorDivide(units, perSecond)
@@ -175,41 +179,43 @@ extension ISOTime {
 // MARK: Words
 
 extension ISOTime {
-    /// Set in every word of a time, and in none that is the number of a string in a table.
+    /// Set in every packed time and never in a string number.
     static let wordTag: UInt64 = 1 << 63
 
     private static let microsecondBits: UInt64 = 52
 
-    /// The word of a text that is a time and has one. Every producer of strings asks here, so that
-    /// equal texts are equal words wherever they come from.
+    /// Packs a text; nil if it is not a time that can be packed. All code that stores strings calls
+    /// this, so equal texts always have equal words.
     static func word(of text: Span<UInt8>) -> UInt64? {
         guard text.count >= sizeBytesMin, text.count <= sizeBytesMax else { return nil }
         return ISOTime(text)?.word
     }
 
-    /// The same for a text that is no span yet.
+    /// Packs a `String`.
     static func word(of text: String) -> UInt64? {
         guard text.utf8.count >= sizeBytesMin, text.utf8.count <= sizeBytesMax else { return nil }
         return word(of: Array(text.utf8).span)
     }
 
-    /// Whether a word of a string column is a time, not the number of a string.
+    /// Whether a word of a string column is a packed time, not a string number.
     static func isWord(_ word: UInt64) -> Bool { word & wordTag != 0 }
 
-    /// A word of a string column whose table was appended to another one of `offset` strings.
+    /// Adjusts a word of a string column after its table was appended to another one of `offset`
+    /// strings.
     static func moved(_ word: UInt64, by offset: UInt64) -> UInt64 {
         isWord(word) ? word : word + offset
     }
 
-    /// The word of another time that is spelled in the same way; of a time that has no word, any.
+    /// Returns the packed form of another time in the same format. The result is arbitrary if that
+    /// time cannot be packed.
     ///
-    /// - Parameter nanoseconds: since 1970.
+    /// - Parameter nanoseconds: Time since 1970.
     static func word(_ word: UInt64, movedTo nanoseconds: Int64) -> UInt64 {
         let mask: UInt64 = 1 << microsecondBits - 1
         return word & ~mask | UInt64(bitPattern: nanoseconds / 1000) & mask
     }
 
-    /// The bytes of a word's text, valid during the call.
+    /// Calls the body with the text of a packed time; the span is valid only during the call.
     static func withBytes<Result>(
         _ word: UInt64, _ body: (Span<UInt8>) -> Result
     ) -> Result {
@@ -219,10 +225,10 @@ extension ISOTime {
         return body(bytes.span)
     }
 
-    /// The time as a word of its own, which takes the place of a number of a string. Of one time
-    /// there is one word, so that equal words are equal texts.
+    /// The time packed into one word, stored in place of a string number. Each text has exactly one
+    /// word, so equal words mean equal texts.
     ///
-    /// Nil for more than six digits and for what is not from 1970 to 2112.
+    /// nil if the fraction has more than 6 digits or the time is not from 1970 to 2112.
     var word: UInt64? {
         let digits = style.digits
         guard digits <= 6, units >= 0 else { return nil }
@@ -233,7 +239,7 @@ extension ISOTime {
             | UInt64(microseconds)
     }
 
-    /// The time of a word with the tag.
+    /// Unpacks a time.
     init(word: UInt64) {
         let head = word >> ISOTime.microsecondBits & 0x7FF
         let digits = Int(min(head >> 8, 6))

@@ -1,15 +1,15 @@
-// The series that a refused line names, as far as that can be told: what deletions need to find
-// the lines of a participant. Importers have the real parser; this one refuses nothing.
+// Extracts the series from a refused line as far as possible, so that a deletion can find a
+// participant's lines. Importers have the real parser; this one accepts anything.
 
-/// Experiment and tags at the beginning of a line of line protocol, or of an item of JSON.
+/// Experiment and tags at the start of a line protocol line, or of a JSON item.
 struct LineSeries {
     let experiment: String
-    /// Those that have a name and a value.
+    /// The tags that have a name and a value.
     let tags: [(name: String, value: String)]
 
     private typealias Found = (experiment: String, tags: [(name: String, value: String)])
 
-    /// Nil where the line begins with no name.
+    /// Parses a line; nil if it does not start with a name.
     init?(_ line: [UInt8]) {
         let first = line.first { !$0.isBlank }
         let found =
@@ -39,8 +39,8 @@ struct LineSeries {
         return (experiment, tags)
     }
 
-    /// An item such as `{"measurement":"dev","tags":{"id_participant":"p1"},...}`, whole or not:
-    /// every name with a text or number behind it is taken for a tag, wherever it stands.
+    /// Parses an item such as `{"measurement":"dev","tags":{"id_participant":"p1"},...}`, possibly
+    /// truncated. Every name with a string or number is taken as a tag, at any depth.
     private static func item(_ item: [UInt8]) -> Found? {
         var words = JSONWords(item)
         var experiment = ""
@@ -55,7 +55,7 @@ struct LineSeries {
         return experiment.isEmpty && tags.isEmpty ? nil : (experiment, tags)
     }
 
-    /// Where a byte stands next without a backslash before it; the end of the range if nowhere.
+    /// Returns the next position of an unescaped byte; the end of the range if there is none.
     private static func next(_ byte: UInt8, in line: [UInt8], _ range: Range<Int>) -> Int {
         var index = range.lowerBound
         while index < range.upperBound, line[index] != byte {
@@ -74,7 +74,7 @@ struct LineSeries {
     }
 }
 
-/// Names with their values in something like JSON. Refuses nothing.
+/// A lenient scanner of name-value pairs in JSON. It accepts anything.
 private struct JSONWords {
     private let bytes: [UInt8]
     private var index = 0
@@ -85,7 +85,7 @@ private struct JSONWords {
 
     private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// The next text with a colon and a text or number behind it.
+    /// Returns the next string that is followed by a colon and a string or number.
     mutating func nextPair() -> (name: String, value: String)? {
         while let byte {
             guard byte == UInt8(ascii: "\"") else {
@@ -109,7 +109,7 @@ private struct JSONWords {
         while byte?.isBlank == true { index += 1 }
     }
 
-    /// What stands between the quotes that begin here.
+    /// Parses the quoted string that starts here.
     private mutating func text() -> String {
         index += 1
         var units: [UInt8] = []
@@ -134,7 +134,7 @@ private struct JSONWords {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// The characters of one escape of four digits, or of those that follow it as well.
+    /// Parses a `\u` escape of four digits and those directly after it (surrogate pairs).
     private mutating func codeUnits() -> String {
         var units: [UInt16] = []
         repeat {

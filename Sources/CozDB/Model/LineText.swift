@@ -1,8 +1,8 @@
-// Points and names as line protocol text: for the rejects journal, messages and exports.
+// Writes points and names as line protocol, for the rejects journal, messages and exports.
 
 /// Writes InfluxDB line protocol.
 package enum LineText {
-    /// One point of a batch, as it could be imported again.
+    /// Returns one point of a batch as a line that can be imported again.
     static func point(
         _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch
     ) -> String {
@@ -22,17 +22,17 @@ package enum LineText {
         return text + " \(row.time)"
     }
 
-    /// What goes before a first field whose name would not be read as it is: every reader drops
-    /// fields of the name `time`.
+    /// Prefix for a first field whose name a reader would misread. Every reader drops fields named
+    /// `time`.
     package static let ignoredField = "time=0i,"
 
-    /// Whether a reader takes the beginning of a name for blanks between tags and fields
-    /// (`skipWhitespace` of InfluxDB). A space has an escape, these two have none.
+    /// Whether a reader would skip the start of a name as whitespace (`skipWhitespace` in
+    /// InfluxDB). A space can be escaped; tab and NUL cannot.
     package static func isPassedOver(_ name: String) -> Bool {
         name.utf8.first == UInt8(ascii: "\t") || name.utf8.first == 0
     }
 
-    /// A name with a backslash before each of the special characters.
+    /// Returns a name with a backslash before each special character.
     static func escaped(_ name: String, _ special: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
@@ -44,7 +44,7 @@ package enum LineText {
 }
 
 extension WriteBatch {
-    /// One cell as a value.
+    /// Returns a cell as a value.
     func value(_ cell: BatchCell, _ type: FieldType) -> FieldValue {
         switch type {
         case .float: .float(Double(bitPattern: cell.bits))

@@ -1,35 +1,38 @@
-// Days of the calendar. When a day begins in which zone is in Query/Time/LocalDays.swift.
+// Calendar days. For when a day starts in a time zone, see Query/Time/LocalDays.swift.
 
-/// A day of the proleptic Gregorian calendar, years 0000 to 9999, in no zone yet.
+/// A day of the proleptic Gregorian calendar, years 0000 to 9999, without a time zone.
 public struct LocalDate: Hashable, Strideable, Sendable {
     private static let dayNumbers = -719_528...2_932_896
 
     /// Days since 1970-01-01; negative before.
     public let dayNumber: Int
 
-    /// - Parameter dayNumber: days since 1970-01-01. What lies outside of the years 0000 to 9999
-    ///   is the first or the last day of them.
+    /// Creates a day.
+    ///
+    /// - Parameter dayNumber: Days since 1970-01-01. Values outside the years 0000 to 9999 are
+    ///   clamped.
     public init(dayNumber: Int) {
         let range = LocalDate.dayNumbers
         self.dayNumber = Swift.min(Swift.max(dayNumber, range.lowerBound), range.upperBound)
     }
 
-    /// Reads `2025-10-15`, exactly so; nil for everything else, also for days no calendar has.
+    /// Parses exactly the format `2025-10-15`; nil for anything else and for dates that do not
+    /// exist.
     public init?(_ text: String) {
         guard text.utf8.count == 10, let civil = CivilTime(text) else { return nil }
         dayNumber = Int(civil.day)
     }
 
-    /// The day so many days later, or earlier, as far as the calendar goes.
+    /// Returns the day this many days later (earlier if negative), clamped to the calendar's range.
     public func advanced(by days: Int) -> LocalDate {
         let (sum, isOver) = dayNumber.addingReportingOverflow(days)
         return LocalDate(dayNumber: isOver ? (days < 0 ? .min : .max) : sum)
     }
 
-    /// Days from this one to another; negative to an earlier one.
+    /// Returns the number of days to another day; negative if it is earlier.
     public func distance(to other: LocalDate) -> Int { other.dayNumber - dayNumber }
 
-    /// Whether the left is earlier.
+    /// Whether the left day is earlier.
     public static func < (left: LocalDate, right: LocalDate) -> Bool {
         left.dayNumber < right.dayNumber
     }
@@ -48,7 +51,7 @@ extension LocalDate: CustomStringConvertible {
 }
 
 extension LocalDate: Encodable {
-    /// As text, `2025-10-15`.
+    /// Encodes the day as text, `2025-10-15`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -56,7 +59,7 @@ extension LocalDate: Encodable {
 }
 
 extension CivilTime {
-    /// Midnight of a day, by its number since 1970-01-01.
+    /// Midnight of a day, given as days since 1970-01-01.
     init(midnightOf day: Int64) {
         self.day = day
         (seconds, nanoseconds, offsetSeconds) = (0, 0, nil)

@@ -1,6 +1,6 @@
-// Names as keys. Swift's String equality ignores Unicode normalisation; names here are bytes.
+// Names compared by bytes. Swift's String equality compares normalized text instead.
 
-/// A name of an experiment, tag or field, compared and ordered by its UTF-8 bytes.
+/// The name of an experiment, tag or field, compared and ordered by its UTF-8 bytes.
 struct Name: Hashable, Comparable, Sendable {
     let text: String
 
@@ -11,7 +11,7 @@ struct Name: Hashable, Comparable, Sendable {
     static func == (left: Name, right: Name) -> Bool {
         let (left, right) = (left.text.utf8, right.text.utf8)
         let (leftBytes, rightBytes) = (left.span, right.span)
-        // Most names that differ do so in their length already.
+        // Most different names differ in length.
         guard leftBytes.count == rightBytes.count else { return false }
         for index in leftBytes.indices where leftBytes[index] != rightBytes[index] { return false }
         return true

@@ -1,15 +1,15 @@
-// Names that somebody may have meant who wrote another one.
+// Suggestions for misspelled names.
 
-/// "did you mean" for names.
+/// "did you mean" suggestions.
 package enum NameSuggestion {
-    /// Text for the end of a message; empty where no name is near.
+    /// Returns a suffix for an error message; empty if no name is similar.
     package static func text(_ name: String, among names: [String]) -> String {
         guard let best = nearest(name, among: names, count: 1).first else { return "" }
         return "; did you mean \"\(best)\"?"
     }
 
-    /// The names that take the fewest edits to become this one, nearest first; none that differ
-    /// in more than a third.
+    /// Returns the names with the smallest edit distance, nearest first. Names that differ in more
+    /// than a third of their bytes (at least 2) are left out.
     package static func nearest(_ name: String, among names: [String], count: Int) -> [String] {
         let limit = max(2, name.utf8.count / 3)
         let near = names.map { (name: $0, edits: distance(Array(name.utf8), Array($0.utf8))) }
@@ -18,7 +18,7 @@ package enum NameSuggestion {
         return near.prefix(count).map(\.element.name)
     }
 
-    /// Edits that turn one name into the other; letters of another case cost little.
+    /// Returns the edit distance; case differences are free.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard left.count < 200, right.count < 200 else { return .max }
         var row = Array(0...right.count)

@@ -1,25 +1,24 @@
-// How much one statement may take before it is refused.
+// Resource limits of a statement.
 
-/// Limits of a statement. Going beyond one ends the query with an error of kind `limitExceeded`
-/// that names the limit and its value.
+/// Resource limits of a statement. Exceeding one ends the query with `limitExceeded`; the message
+/// has the limit's name and value.
 public struct QueryLimits: Hashable, Sendable {
-    /// Longest text, in bytes. 1 to 64 MiB.
+    /// Maximum length of the text in bytes. 1 to 64 MiB.
     public var textSizeBytesMax = 1 << 20
-    /// Deepest nesting of parentheses, subqueries and chains of operators. 1 to 500; more counts
-    /// as 500.
+    /// Maximum nesting of parentheses, subqueries and operator chains. 1 to 500; larger values
+    /// count as 500.
     public var nestingDepthMax = 500
-    /// Most rows of one statement's answer, and of one subquery's that has to be kept whole.
+    /// Maximum number of result rows, also of a subquery whose result is materialized.
     public var rowCountMax = 1_000_000_000
-    /// Most groups of one statement.
+    /// Maximum number of groups.
     public var groupCountMax = 10_000_000
-    /// Most buckets of `GROUP BY time` in one group.
+    /// Maximum number of `GROUP BY time` buckets per group.
     public var bucketCountMax = 10_000_000
-    /// Most bytes that a statement's own buffers hold at one time: values that a function needs
-    /// all of, groups, rows to be sorted, answers of subqueries, lists of series. Decoded blocks,
-    /// a few megabytes, come on top; so does what a sink keeps, except that of a collected
-    /// `QueryResult` counts, too.
+    /// Maximum memory of a statement's buffers in bytes: materialized function inputs, groups, rows
+    /// to be sorted, subquery results, lists of series. A collected `QueryResult` counts too.
+    /// Decoded blocks (a few megabytes) and buffers of other sinks do not.
     public var memorySizeBytesMax = 4 << 30
 
-    /// The defaults.
+    /// Creates limits with the default values.
     public init() {}
 }

@@ -1,11 +1,11 @@
-// Whom an entry of the rejects journal may be about: its raw text is of any format, cut off
-// anywhere, so every word of it that could be a name counts.
+// Finds the participants that a rejects entry may name. Its raw text has any format and may be
+// truncated, so every word that could be a name counts.
 
 extension Refusal {
-    /// Whom it may be about.
+    /// Returns the names that the refusal may mention.
     ///
-    /// - Parameter tags: those that name participants. Where one of them says whose it is, its
-    ///   text is that participant's own, and only the name of the file can be about somebody else.
+    /// - Parameter tags: The tags that name participants. If the refusal has one of them, its text
+    ///   belongs to that participant, and only the name of its file can mention others.
     func mentions(tags: Set<Name>) -> RefusalMentions {
         let series =
             switch subject {
@@ -29,10 +29,11 @@ extension Refusal {
 }
 
 extension Refusal {
-    /// The same as it is kept where lines without a participant were read as those of one: a line
-    /// that names nobody has him in its source, in quotes, so that whoever forgets him finds it.
+    /// Returns the refusal as it is stored if lines without a participant are assigned to an
+    /// assumed one. The assumed name is appended to `source` in quotes, so that forgetting that
+    /// participant finds the entry.
     ///
-    /// - Parameter tags: those that name participants.
+    /// - Parameter tags: The tags that name participants.
     func assuming(_ participant: String?, tags: Set<Name>) -> Refusal {
         guard let participant, !participant.isEmpty, case .line(let bytes) = subject else {
             return self
@@ -50,29 +51,30 @@ extension Refusal {
     }
 }
 
-/// Whom an entry of the rejects journal may be about.
+/// The names that a rejects entry may mention.
 struct RefusalMentions {
-    /// Names as they are.
+    /// Exact names.
     let names: Set<Name>
-    /// Where names stand among other things.
+    /// Texts that may contain names.
     let texts: [[UInt8]]
 
-    /// The names, and every word that could be one: cells of tables, and words between signs.
+    /// The exact names and every word of the texts that could be a name.
     var words: Set<Name> {
         var words = names
         for text in texts { NamedWords.collect(text, &words) }
         return words
     }
 
-    /// Whether a name stands in a text, as a word of its own: `p1` is in `p1.csv`, not in `p10`.
+    /// Whether a name occurs in a text as a whole word: `p1` is in `p1.csv`, not in `p10`.
     func contains(_ participant: [UInt8]) -> Bool {
         texts.contains { NamedWords.contains(participant, in: $0) }
     }
 }
 
-/// Finding names in text of any kind.
+/// Finds names in arbitrary text.
 enum NamedWords {
-    /// Adds the words of a text: as cells of a table, and with three notions of what parts words.
+    /// Adds the words of a text: its table cells, and its words by several definitions of a
+    /// separator.
     static func collect(_ text: [UInt8], _ words: inout Set<Name>) {
         collectCells(text, &words)
         for separators in [
@@ -93,14 +95,14 @@ enum NamedWords {
         words.insert(Name(String(decoding: word, as: UTF8.self)))
     }
 
-    /// Cells between commas, semicolons or tabs, in quotes or not.
+    /// Adds the cells between commas, semicolons, tabs and line ends, quoted or not.
     private static func collectCells(_ text: [UInt8], _ words: inout Set<Name>) {
         let quote = UInt8(ascii: "\"")
         var cell: [UInt8] = []
         var isQuoted = false
         for byte in text {
             if byte == quote {
-                // A quote in a quoted cell is two.
+                // A doubled quote in a quoted cell is a literal quote.
                 if !isQuoted, cell.last != quote, !cell.isEmpty { cell.append(quote) }
                 isQuoted.toggle()
             } else if !isQuoted, ",;\t\r\n".utf8.contains(byte) {
@@ -113,7 +115,7 @@ enum NamedWords {
         insert(cell, &words)
     }
 
-    /// Whether a word stands in a text with no letter or digit beside it.
+    /// Whether a word occurs in a text without a letter, digit or underscore next to it.
     static func contains(_ word: [UInt8], in text: [UInt8]) -> Bool {
         guard let first = word.first, let last = word.last, text.count >= word.count else {
             return false

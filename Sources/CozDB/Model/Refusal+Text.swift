@@ -1,11 +1,11 @@
-// Refusals in one line, for messages.
+// One-line summaries of refusals.
 
 extension Refusal {
-    /// Most characters of a name or value in a message.
+    /// Maximum characters of a name or value in a message.
     private static let excerptCountMax = 40
 
     /// What was refused and why: `dev ts_heart_rate="abc": string for a field that is locked as
-    /// float`; of a line, why only. Names and values are cut.
+    /// float`. For a line, only the reason. Names and values are truncated.
     package var summary: String {
         guard case .value(let experiment, _, _, let field, let value, _) = subject else {
             return reason
@@ -18,7 +18,7 @@ extension Refusal {
     }
 
     private static func excerpt(_ text: String) -> String {
-        // Counting all characters of a megabyte would take its time.
+        // Counting all characters of a long value would be slow.
         let end = text.index(text.startIndex, offsetBy: excerptCountMax, limitedBy: text.endIndex)
         guard let end, end < text.endIndex else { return text }
         return text[..<end] + "..."
@@ -26,10 +26,10 @@ extension Refusal {
 }
 
 extension Refusal {
-    /// The same with no more of the line and of the reason than is kept.
+    /// The refusal with line and reason truncated to their maximum stored lengths.
     var cut: Refusal {
         var refusal = self
-        // Numbers are stored as counts.
+        // They are stored as unsigned integers.
         refusal.line = max(0, line)
         refusal.column = max(0, column)
         if case .line(let bytes) = subject, bytes.count > Refusal.lineSizeBytesMax {
@@ -38,7 +38,7 @@ extension Refusal {
         let text = reason.utf8
         if text.count > Refusal.reasonSizeBytesMax {
             var end = text.index(text.startIndex, offsetBy: Refusal.reasonSizeBytesMax - 3)
-            // Not inside of a character.
+            // Do not cut inside a character.
             while end.samePosition(in: reason.unicodeScalars) == nil {
                 end = text.index(before: end)
             }
@@ -49,7 +49,7 @@ extension Refusal {
 }
 
 extension FieldValue {
-    /// The value as people read it: integers without the letter of line protocol.
+    /// The value as people write it: integers without the `i` of line protocol.
     package var readableText: String {
         if case .integer(let value) = self { return String(value) }
         return description

@@ -1,21 +1,21 @@
-// What an experiment is: how its rows are identified and the type each of its columns is locked to.
+// The schema of an experiment: its identity and the types of its columns.
 
-/// The number of a column inside its experiment: dense, from 0, never reused.
+/// The number of a column in its experiment. Numbers start at 0, have no gaps and are never reused.
 public typealias ColumnID = Int
 
-/// Which tags make a series; decided when an experiment is created.
+/// Which tags identify a series. Set when an experiment is created.
 public enum Identity: Hashable, Sendable {
-    /// One tag names the participant (`id_participant` unless told otherwise).
+    /// One tag, which names the participant (`id_participant` by default).
     case participant(tag: String)
-    /// Every tag, as in InfluxDB: points that differ in any tag are different rows.
+    /// All tags, as in InfluxDB: points that differ in any tag are different rows.
     case allTags
-    /// These tags, all of which a point must have.
+    /// These tags. Every point must have all of them.
     case tags([String])
 
-    /// The identity of an experiment for which nothing else was asked.
+    /// The default identity of a new experiment.
     public static let standard = Identity.participant(tag: "id_participant")
 
-    /// Names are compared byte by byte; those of a list in any order.
+    /// Names are compared byte by byte. The order of a list does not matter.
     public static func == (left: Identity, right: Identity) -> Bool {
         switch (left, right) {
         case (.participant(let a), .participant(let b)): Name(a) == Name(b)
@@ -25,7 +25,7 @@ public enum Identity: Hashable, Sendable {
         }
     }
 
-    /// Agrees with `==`.
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .participant(let tag): hasher.combine(Name(tag))
@@ -35,24 +35,25 @@ public enum Identity: Hashable, Sendable {
     }
 }
 
-/// What happens to a value whose type is not the one its field is locked to.
+/// How a value is handled whose type differs from its field's type.
 public enum TypeRule: UInt8, Sendable {
-    /// Stored when it is the same number; otherwise that value alone is refused.
+    /// The value is stored if it converts without loss; otherwise that value alone is refused.
     case lossless = 1
-    /// InfluxDB's rule: any difference refuses the whole point.
+    /// InfluxDB's rule: the whole point is refused.
     case strict = 2
 }
 
-/// What an experiment is created with; nil means: as stored, or the default for a new one.
+/// Settings for creating an experiment. nil keeps the stored setting, or uses the default for a new
+/// experiment.
 public struct ExperimentSettings: Hashable, Sendable {
-    /// Which tags tell rows apart.
+    /// Which tags identify its rows.
     public var identity: Identity?
-    /// What happens to values of another type than their field's.
+    /// How values of another type than their field's are handled.
     public var typeRule: TypeRule?
-    /// Name of a registered list of declarations (`DatabaseOptions.presets`), or `none`.
+    /// Name of a registered preset (`DatabaseOptions.presets`), or `none`.
     public var preset: String?
 
-    /// What is left out stays as stored, or is the default for a new experiment.
+    /// Creates settings. nil keeps the stored setting, or uses the default for a new experiment.
     public init(identity: Identity? = nil, typeRule: TypeRule? = nil, preset: String? = nil) {
         self.identity = identity
         self.typeRule = typeRule
@@ -60,55 +61,56 @@ public struct ExperimentSettings: Hashable, Sendable {
     }
 }
 
-/// One column of an experiment.
+/// A column of an experiment.
 public struct Column: Hashable, Sendable {
-    /// Fields hold measurements; attributes hold tags outside the identity, always strings.
+    /// The kind of a column. Fields hold measurements. Attributes hold tags outside the identity
+    /// and are always strings.
     public enum Kind: UInt8, Sendable {
         case field = 1
         case attribute = 2
     }
 
-    /// Its index in `ExperimentSchema.columns`.
+    /// The column's index in `ExperimentSchema.columns`.
     public var id: ColumnID
-    /// As points name it. A field and an attribute may have one name.
+    /// The column's name. A field and an attribute may have the same one.
     public var name: String
     /// Field or attribute.
     public var kind: Kind
-    /// The type the column is locked to.
+    /// The type of all its values.
     public var type: FieldType
-    /// As declared (`ExperimentSchema.declaration`); empty where nothing is.
+    /// The declared unit (see `ExperimentSchema.declaration`); empty if there is none.
     public var unit: String = ""
-    /// What a reader should know of the values, as declared; else empty.
+    /// The declared note on its values; empty if there is none.
     public var note: String = ""
 
-    /// Whether its values are masked, in the view of one query.
+    /// Whether a query's view of the schema masks its values.
     var isRedacted = false
 
-    /// Whether values are read as they are stored.
+    /// Whether stored values of this type can be returned without conversion or masking.
     func isStored(as stored: FieldType) -> Bool { stored == type && !isRedacted }
 
-    /// Whether nothing is left of it but its number.
+    /// Whether the column was removed; only its number remains.
     var isRemoved: Bool { name.isEmpty }
 }
 
-/// The schema of one experiment.
+/// The schema of an experiment.
 public struct ExperimentSchema: Sendable {
     /// Number of the experiment in its database; never reused.
     public let id: Int
-    /// As points name it; names are compared byte by byte.
+    /// The experiment's name. Names are compared byte by byte.
     public let name: String
-    /// Which tags tell its rows apart; never changes.
+    /// Which tags identify its rows; never changes.
     public let identity: Identity
-    /// What happens to values of another type than their field's.
+    /// How values of another type than their field's are handled.
     public let typeRule: TypeRule
-    /// The preset it was made with; `none` where there was none.
+    /// The preset it was created with, or `none`.
     public let preset: String
-    /// All columns; a column's id is its index. One without a name was removed.
+    /// All columns, indexed by their ids. A removed column has an empty name.
     public private(set) var columns: [Column] = []
 
-    /// What was declared of fields of this experiment alone, in the order of their declarations.
+    /// Declarations of this experiment only, in order of declaration.
     private(set) var ownDeclarations: [SchemaPreset.Field] = []
-    /// What the preset declares; nil for `none`.
+    /// The declarations of the preset; nil for `none`.
     var presetDeclarations: FieldDeclarations?
 
     private var declarationIndex: [Name: Int] = [:]
@@ -123,34 +125,35 @@ public struct ExperimentSchema: Sendable {
         self.preset = preset
     }
 
-    /// The field with this name; names are compared byte by byte.
+    /// Returns the field with this name. Names are compared byte by byte.
     public func field(_ name: String) -> Column? {
         fieldIDs[Name(name)].map { columns[$0] }
     }
 
-    /// The attribute (tag outside the identity) with this name.
+    /// Returns the attribute (tag outside the identity) with this name.
     public func attribute(_ name: String) -> Column? {
         attributeIDs[Name(name)].map { columns[$0] }
     }
 
-    /// What is declared of a field, written or not: by `Database.declare`, else by the preset.
+    /// Returns the declaration of a field, whether or not it has values: that of
+    /// `Database.declare`, otherwise that of the preset; nil if there is none.
     public func declaration(of name: String) -> SchemaPreset.Field? {
         if let index = declarationIndex[Name(name)] { return ownDeclarations[index] }
         return presetDeclarations?.declaration(of: name)
     }
 
-    /// The fields that `Database.declare` declared, written or not, in that order.
+    /// The fields declared by `Database.declare`, with or without values, in order of declaration.
     public var declarations: [SchemaPreset.Field] { ownDeclarations }
 
-    /// What `Database.declare` declared of a field.
+    /// Returns the declaration of a field by `Database.declare`; nil if there is none.
     func ownDeclaration(of name: String) -> SchemaPreset.Field? {
         declarationIndex[Name(name)].map { ownDeclarations[$0] }
     }
 
-    /// Fields in byte order of their names.
+    /// All fields, in byte order of their names.
     public var fields: [Column] { sorted(.field) }
 
-    /// Attributes in byte order of their names.
+    /// All attributes, in byte order of their names.
     public var attributes: [Column] { sorted(.attribute) }
 
     private func sorted(_ kind: Column.Kind) -> [Column] {
@@ -158,7 +161,7 @@ public struct ExperimentSchema: Sendable {
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Adds a column and locks its type. The caller has checked that the name is new.
+    /// Adds a column with a fixed type. The caller must check that the name is new.
     @discardableResult
     mutating func add(
         name: String, kind: Column.Kind, type: FieldType, unit: String = "", note: String = ""
@@ -174,8 +177,8 @@ public struct ExperimentSchema: Sendable {
         return id
     }
 
-    /// Keeps a declaration in place of an earlier one of the same field, and gives its unit and
-    /// note to the field where it is there. The type of a field that is there stays.
+    /// Adds or replaces a declaration. An existing field takes its unit and note, but keeps its
+    /// type.
     mutating func declare(_ field: SchemaPreset.Field) {
         if let index = declarationIndex[Name(field.name)] {
             ownDeclarations[index] = field
@@ -188,8 +191,8 @@ public struct ExperimentSchema: Sendable {
         columns[id].note = field.note
     }
 
-    /// Takes a column away of which no source has a value: its number stays, its name can be given
-    /// again, to another number.
+    /// Removes a column that has no values in any source. Its number stays in use. A later column
+    /// may have its name, with a new number.
     mutating func remove(_ id: ColumnID) {
         switch columns[id].kind {
         case .field: fieldIDs[Name(columns[id].name)] = nil
@@ -200,22 +203,22 @@ public struct ExperimentSchema: Sendable {
         columns[id].note = ""
     }
 
-    /// Masks the values of a column, which become texts.
+    /// Masks the values of a column, which becomes a string column.
     mutating func redact(_ id: ColumnID) {
         columns[id].isRedacted = true
         columns[id].type = .string
     }
 
-    /// Changes the type a field is locked to; stored values are cast when they are read.
+    /// Changes the type of a field. Stored values are cast when they are read.
     mutating func retype(_ id: ColumnID, to type: FieldType) {
         columns[id].type = type
     }
 }
 
 extension ExperimentSchema {
-    /// Compares settings that a caller named with those stored.
+    /// Checks requested settings against the stored ones.
     ///
-    /// - Throws: `usage` with both values where they differ.
+    /// - Throws: `usage` with both values if they differ.
     public func check(_ settings: ExperimentSettings) throws(DatabaseError) {
         func differ(_ what: String, _ stored: String, _ asked: String) -> DatabaseError {
             DatabaseError(
@@ -236,7 +239,7 @@ extension ExperimentSchema {
 }
 
 extension Identity: CustomStringConvertible {
-    /// As the command's options spell it.
+    /// The identity in the words of the command's options.
     public var description: String {
         switch self {
         case .participant(let tag): "participant (tag \(tag))"
@@ -255,8 +258,7 @@ extension Identity {
         case .tags(let names): names.contains { Name($0) == Name(tag) }
         }
     }
-    /// The tags that name participants in a database: the one that is taken where nothing else was
-    /// asked, and those that experiments were created with.
+    /// Returns the tags that name participants: the default one and those of existing experiments.
     static func participantTags(_ identities: [Identity]) -> Set<Name> {
         var tags: Set<Name> = []
         for identity in [.standard] + identities {

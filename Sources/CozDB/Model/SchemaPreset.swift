@@ -1,32 +1,35 @@
-// What is said of fields before their first value comes: type, unit, note, question and options.
+// Declarations of fields: type, unit, note, question and options.
 
-/// Declarations of fields that an experiment is created with (`ExperimentSettings.preset`).
+/// A named list of field declarations, for creating an experiment (`ExperimentSettings.preset`).
 ///
-/// A field is created by its first value; a declaration of it decides its type, unit and note
-/// then. What is declared and never written is no field: queries do not know it.
+/// A declaration does not create a field. The first value does, and the declaration then determines
+/// its type, unit and note. Queries do not see declared fields without values.
 public struct SchemaPreset: Hashable, Sendable {
-    /// A declaration of one field, or of all fields whose names match a pattern.
+    /// The declaration of one field, or of all fields that match a pattern.
     public struct Field: Hashable, Sendable {
-        /// 1 to 65,535 bytes of UTF-8. In a preset one `*` stands for any bytes, also none:
-        /// `q_*`, `*_lambda`. A name goes before a pattern, a longer pattern before a shorter one.
+        /// The field's name: 1 to 65,535 bytes of UTF-8. In a preset it may have one `*`, which
+        /// matches any bytes or none: `q_*`, `*_lambda`. An exact name takes precedence over a
+        /// pattern, and a longer pattern over a shorter one.
         public var name: String
-        /// The type the field is locked to.
+        /// The type of the field.
         public var type: FieldType
-        /// Unit of the values, such as `count/min`; empty where they have none.
+        /// Unit of the values, such as `count/min`; empty if there is none.
         public var unit: String
-        /// What a reader should know of the values, in a sentence; empty for nothing.
+        /// A one-sentence note on the values; empty if there is none.
         public var note: String
-        /// The question whose answers the values are; empty where they answer none.
+        /// The question that the values answer; empty if there is none.
         public var question: String
-        /// The answers offered, in order; empty where any answer is one.
+        /// The offered answers, in order; empty for free answers.
         public var options: [String]
 
+        /// Creates a declaration.
+        ///
         /// - Parameters:
-        ///   - name: of the field; in a preset also a pattern with one `*`.
-        ///   - unit: of the values, such as `count/min`; empty where they have none.
-        ///   - note: what a reader should know of them; empty for nothing.
-        ///   - question: what the values answer; empty for nothing.
-        ///   - options: the answers offered, in order.
+        ///   - name: The field's name; in a preset, also a pattern with one `*`.
+        ///   - unit: Unit of the values, such as `count/min`; empty if there is none.
+        ///   - note: A note on the values; empty if there is none.
+        ///   - question: The question that the values answer; empty if there is none.
+        ///   - options: The offered answers, in order.
         public init(
             _ name: String, _ type: FieldType, unit: String = "", note: String = "",
             question: String = "", options: [String] = []
@@ -39,7 +42,7 @@ public struct SchemaPreset: Hashable, Sendable {
             self.options = options
         }
 
-        /// Byte by byte, as all names are compared.
+        /// All names and texts are compared byte by byte.
         public static func == (left: Field, right: Field) -> Bool {
             Name(left.name) == Name(right.name) && left.type == right.type
                 && Name(left.unit) == Name(right.unit) && Name(left.note) == Name(right.note)
@@ -47,31 +50,33 @@ public struct SchemaPreset: Hashable, Sendable {
                 && left.options.map { Name($0) } == right.options.map { Name($0) }
         }
 
-        /// Agrees with `==`.
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(Name(name))
             hasher.combine(type)
         }
     }
 
-    /// The name that settings ask for it by; `none` is taken.
+    /// The name used in settings. `none` is reserved.
     public var name: String
-    /// Each name once.
+    /// The declarations; names must be unique.
     public var fields: [Field]
 
+    /// Creates a preset.
+    ///
     /// - Parameters:
-    ///   - name: what settings ask for it by; `none` is taken.
-    ///   - fields: each name once.
+    ///   - name: The name used in settings. `none` is reserved.
+    ///   - fields: The declarations; names must be unique.
     public init(name: String, fields: [Field]) {
         self.name = name
         self.fields = fields
     }
 
-    /// The name that stands for no preset at all.
+    /// The reserved name for no preset.
     static let none = "none"
 }
 
-/// Declarations found by the name of a field.
+/// An index of declarations by field name.
 package struct FieldDeclarations: Sendable {
     private struct Pattern {
         var prefix: [UInt8]
@@ -85,10 +90,10 @@ package struct FieldDeclarations: Sendable {
     }
 
     private var byName: [Name: SchemaPreset.Field] = [:]
-    /// The longest first.
+    /// Longest first.
     private var patterns: [Pattern] = []
 
-    /// - Parameter preset: of two declarations with one name the later one counts.
+    /// Creates an index. If two declarations have the same name, the later one wins.
     package init(_ preset: SchemaPreset) {
         let star = UInt8(ascii: "*")
         for field in preset.fields {
@@ -105,7 +110,8 @@ package struct FieldDeclarations: Sendable {
         patterns.sort { $0.prefix.count + $0.suffix.count > $1.prefix.count + $1.suffix.count }
     }
 
-    /// What is declared of a field, under its own name; nil where nothing is.
+    /// Returns the declaration of a field, with the field's name in place of the pattern; nil if
+    /// there is none.
     package func declaration(of name: String) -> SchemaPreset.Field? {
         if let field = byName[Name(name)] { return field }
         let bytes = Array(name.utf8)

@@ -1,12 +1,12 @@
-// Columns that open doors: what --redact masks. They are known by their names, which the Cozie app
-// gives them, as field, tag or part of a series' key.
+// Masking of credential columns. They are recognized by the names that the Cozie app uses, whether
+// as field, tag or part of a series key.
 
-/// Values that are not for everybody who may read the measurements.
+/// Credential columns.
 enum Secrets {
-    /// What stands in place of a value.
+    /// The text that replaces a masked value.
     static let mask = "REDACTED"
 
-    /// `id_password` and `api_*_key`.
+    /// Whether the name is `id_password` or `api_*_key`.
     static func contains(_ name: String) -> Bool {
         let name = name.utf8
         return name.elementsEqual("id_password".utf8)
@@ -15,7 +15,7 @@ enum Secrets {
 }
 
 extension ExperimentSchema {
-    /// The same with the values of secret columns masked: texts, whatever they were.
+    /// The schema with credential columns masked; they become string columns.
     var redacted: ExperimentSchema {
         var schema = self
         for column in columns where Secrets.contains(column.name) { schema.redact(column.id) }
@@ -24,27 +24,26 @@ extension ExperimentSchema {
 }
 
 extension SeriesKey {
-    /// The series in words, for messages: the participant where there is no other tag, else all
-    /// tags. Secrets are masked for everybody: a message ends in logs and mails, and those who
-    /// may see a secret do not need it there.
+    /// The series as text, for messages: the value if there is a single tag, otherwise all tags.
+    /// Credentials are always masked, because messages end up in logs and mails.
     package var text: String {
         let tags = redacted.tags
         if tags.count == 1 { return tags[0].value }
         return namedText
     }
 
-    /// The same with the name of the tag, also where there is one alone.
+    /// The series as text with tag names, also for a single tag.
     package var namedText: String {
         redacted.tags.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
     }
 
-    /// A value of a tag in words, in quotes; of a secret one only that it is one.
+    /// Returns a tag's value as quoted text; credentials are masked.
     package static func text(ofTag name: String, _ value: String?) -> String {
         guard let value else { return "(missing)" }
         return Secrets.contains(name) ? Secrets.mask : "\"\(value)\""
     }
 
-    /// The key with the values of secret tags masked; two keys may become one.
+    /// The key with credential tags masked. Different keys may become equal.
     var redacted: SeriesKey {
         let tags = tags
         guard tags.contains(where: { Secrets.contains($0.name) }) else { return self }
@@ -54,7 +53,8 @@ extension SeriesKey {
 }
 
 extension Refusal {
-    /// The entry with nothing secret in it: a refused line may be of any form, and goes whole.
+    /// The refusal with credentials masked. A refused line can have any form, so it is masked
+    /// completely.
     var redacted: Refusal {
         var refusal = self
         switch subject {
@@ -72,7 +72,7 @@ extension Refusal {
         return refusal
     }
 
-    /// The reason up to what it quotes, without words of a text that it may repeat.
+    /// Returns the reason up to its first quotation, with words masked that also occur in a text.
     private func reason(without text: [UInt8]) -> String {
         let plain = reason.utf8.prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
         var masked: [UInt8] = []
@@ -83,7 +83,7 @@ extension Refusal {
                 continue
             }
             let bare = Array(word.drop { !$0.isWord }.reversed().drop { !$0.isWord }.reversed())
-            // A number may be a part of what stands there: 5 of 5i.
+            // A number may be part of a word: 5 in 5i.
             let isRepeated =
                 NamedWords.contains(bare, in: text)
                 || bare.contains(where: \.isDigit) && text.contains(bare)

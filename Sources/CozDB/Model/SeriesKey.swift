@@ -1,13 +1,13 @@
-// The identity of one series: its identity tags in one canonical byte string.
+// The identity of a series: its identity tags in one canonical byte string.
 
 /// The identity tags of one series, sorted by tag name.
 ///
-/// Two keys are equal exactly when their tags are. The order of keys is the order in which series
-/// appear in answers: by tag names and values, byte by byte, as InfluxDB sorts them.
+/// Two keys are equal if and only if their tags are. Keys sort by tag names and values, byte by
+/// byte, as InfluxDB sorts series; results list series in this order.
 ///
-/// Bytes: for each tag, name then value, each with 0x00 written as 0x00 0x02 and ended by
-/// 0x00 0x01. The empty key (no tags) is the empty string. The ending sorts before every
-/// continuation, so comparing bytes compares tags; the bytes are valid UTF-8.
+/// Encoding: for each tag, name then value, each with 0x00 escaped as 0x00 0x02 and terminated by
+/// 0x00 0x01. A key without tags is empty. The terminator sorts before every continuation, so
+/// comparing bytes compares tags. The bytes are valid UTF-8.
 public struct SeriesKey: Hashable, Comparable, Sendable {
     /// The canonical form described above.
     public let bytes: [UInt8]
@@ -17,7 +17,9 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         self.bytes = bytes
     }
 
-    /// - Parameter tags: names and values in any order; names must differ.
+    /// Creates a key.
+    ///
+    /// - Parameter tags: Names and values in any order; names must be unique.
     public init(tags: [(name: String, value: String)]) {
         var bytes: [UInt8] = []
         for tag in tags.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
@@ -34,7 +36,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         return stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
     }
 
-    /// The value of one tag; nil where the series does not have it.
+    /// Returns the value of a tag; nil if the series does not have it.
     public func value(of name: String) -> String? {
         var start = 0
         while start < bytes.count {
@@ -42,7 +44,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
             let end = SeriesKey.wordEnd(bytes, from: valueStart)
             if isWord(name, in: start..<valueStart) {
                 let text = bytes[valueStart..<max(valueStart, end - 2)]
-                // As a rule it is written as it is.
+                // Usually there are no escapes.
                 if !text.contains(0) { return String(decoding: text, as: UTF8.self) }
                 return SeriesKey.words(Array(bytes[valueStart..<end])).first ?? ""
             }
@@ -51,12 +53,12 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         return nil
     }
 
-    /// Whether these bytes are a name or value in canonical form.
+    /// Whether these bytes are the canonical form of a name or value.
     private func isWord(_ word: String, in range: Range<Int>) -> Bool {
         var index = range.lowerBound
         for byte in word.utf8 {
             guard index < range.upperBound, bytes[index] == byte else { return false }
-            // A zero is two bytes.
+            // 0x00 is escaped as two bytes.
             index += byte == 0 ? 2 : 1
         }
         return index == range.upperBound - 2
@@ -64,7 +66,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
 
     /// Whether the series has a tag with this value.
     ///
-    /// - Parameter tag: the key of a series with that tag alone.
+    /// - Parameter tag: The key of a series that has only this tag.
     func contains(_ tag: SeriesKey) -> Bool {
         if bytes.count <= tag.bytes.count { return bytes == tag.bytes }
         let (all, wanted) = (bytes.span, tag.bytes.span)
@@ -73,7 +75,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
             var same = 0
             while same < wanted.count, all[start + same] == wanted[same] { same += 1 }
             if same == wanted.count { return true }
-            // On to the next tag, behind the ends of a name and a value.
+            // Advance to the next tag, after the terminators of name and value.
             var endCount = 0
             while endCount < 2, start + 1 < all.count {
                 if all[start] == 0, all[start + 1] == 1 { endCount += 1 }
@@ -84,7 +86,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         return false
     }
 
-    /// The names of the tags in canonical form: equal bytes for equal names.
+    /// The tag names in canonical form. Equal names have equal bytes.
     var nameBytes: [UInt8] {
         var names: [UInt8] = []
         var start = 0
@@ -96,7 +98,7 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         return names
     }
 
-    /// The first byte behind a name or value.
+    /// Returns the offset after a name or value.
     private static func wordEnd(_ bytes: [UInt8], from start: Int) -> Int {
         var index = start
         while index + 1 < bytes.count {
@@ -111,12 +113,12 @@ public struct SeriesKey: Hashable, Comparable, Sendable {
         return bytes.count
     }
 
-    /// Whether the tags on the left sort first, byte by byte.
+    /// Whether the left key sorts first, byte by byte.
     public static func < (left: SeriesKey, right: SeriesKey) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
-    /// Appends one name or value in canonical form.
+    /// Appends a name or value in canonical form.
     static func append(_ word: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         for byte in word {
             bytes.append(byte)

@@ -1,16 +1,16 @@
-// The wish to end what is being done, asked by loops that know nothing of who called them: a match
-// of a regular expression, the decoding of a block. Who begins something that can be cancelled puts
-// up a sign for the threads that work on it.
+// Cancellation checks for inner loops that do not know their caller, such as a regular expression
+// match or the decoding of a block. The caller installs the check for its thread or task.
 
 internal import Synchronization
 
-/// Whether something shall end. Once it was seen it stays, so that work that was broken off never
-/// looks finished.
+/// A cancellation check. Once it has returned true it stays true, so that unfinished work never
+/// looks complete.
 final class StopSign: Sendable {
-    /// That of what the thread, or the task, is working on.
+    /// The check of the current thread or task.
     @TaskLocal static var current: StopSign?
 
-    /// Steps of some nanoseconds between two questions: a fraction of a millisecond.
+    /// Number of loop steps (some nanoseconds each) between two checks: a fraction of a
+    /// millisecond.
     static let stepCount = 1 << 14
 
     private let ask: (@Sendable () -> Bool)?
@@ -28,25 +28,24 @@ final class StopSign: Sendable {
         return true
     }
 
-    /// - Throws: `cancelled` where it is raised.
+    /// Throws `cancelled` if the work is cancelled.
     func check() throws(DatabaseError) {
         if isRaised { throw DatabaseError(.cancelled, "the query was cancelled") }
     }
 
-    /// Asks nobody.
-    ///
-    /// - Throws: `cancelled` where it was seen before: something was left in the middle.
+    /// Throws `cancelled` if an earlier check found the work cancelled, because a loop may have
+    /// ended early. Does not call the caller's closure.
     func checkSeen() throws(DatabaseError) {
         if wasSeen.load(ordering: .relaxed) { try check() }
     }
 
-    /// Whether what this thread does shall end. Costs some tens of nanoseconds.
+    /// Whether the current work is cancelled. Costs some tens of nanoseconds.
     static var isRaised: Bool { current?.isRaised ?? false }
 
-    /// - Throws: `cancelled` where what this thread does shall end.
+    /// Throws `cancelled` if the current work is cancelled.
     static func check() throws(DatabaseError) { try current?.check() }
 
-    /// Does something under the sign.
+    /// Runs the body with this check installed.
     func over<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
         let result = StopSign.$current.withValue(self) {
             Result { () throws(DatabaseError) in try body() }
@@ -56,8 +55,8 @@ final class StopSign: Sendable {
 }
 
 extension Sequence {
-    /// Sorted; once what the thread does shall end nothing is compared any more, so that the sort
-    /// ends soon, in whatever order: the caller checks, and nobody sees it.
+    /// Returns the elements sorted. If the current work is cancelled, comparing stops and the order
+    /// is arbitrary; the caller must check for cancellation before using the result.
     func sortedUnlessStopped(_ isBefore: (Element, Element) -> Bool) -> [Element] {
         var comparisons = 0
         var isStopping = false

@@ -1,43 +1,43 @@
-// What was found where points with different tags became one row.
+// Statistics on rows that merged points with different tags.
 
-/// Rows in which points met whose tags differ outside the identity. InfluxDB would have kept such
-/// points apart; here their fields are united, and of two values for one field the later wins.
+/// Rows that merged points whose attributes (tags outside the identity) differ. InfluxDB would keep
+/// such points apart. Here their fields are united, and the later of two values for a field wins.
 public struct TagSetMerges: Hashable, Sendable {
-    /// One such row.
+    /// One merged row.
     public struct Example: Hashable, Sendable {
-        /// The experiment of the row.
+        /// The row's experiment.
         public var experiment: String
-        /// The row's identity.
+        /// The row's identity tags.
         public var key: SeriesKey
-        /// The time of the row.
+        /// The row's time.
         public var time: Timestamp
         /// The tags in which two of its points differ.
         public var tags: [TagDifference]
     }
 
-    /// One tag of two points.
+    /// A tag in which two points differ.
     public struct TagDifference: Hashable, Sendable {
-        /// The name of the tag.
+        /// The tag's name.
         public var name: String
-        /// The value of the point that came first; nil where it did not have the tag.
+        /// Its value in the earlier point; nil if that point did not have the tag.
         public var earlier: String?
-        /// The value of the point that came later; nil where it did not have the tag.
+        /// Its value in the later point; nil if that point did not have the tag.
         public var later: String?
     }
 
-    /// How many rows.
+    /// Number of such rows.
     public var rows = 0
-    /// Values in these rows that were replaced by a different one.
+    /// Number of values in these rows that a different value replaced.
     public var replacedValues = 0
-    /// Names of the tags that differed in any of the rows, in byte order.
+    /// Names of the differing tags of all rows, in byte order.
     public var tags: [String] = []
-    /// Whether one of the points lacked a tag that another had: then only the identity `all`
-    /// keeps them apart.
+    /// Whether a point lacked a tag that another had. Only the identity `all` keeps such points
+    /// apart.
     public var isTagMissing = false
-    /// One of the rows found last; nil where there are none.
+    /// One of the rows found last; nil if there are none.
     public var example: Example?
 
-    /// Nothing found.
+    /// Creates empty statistics.
     public init() {}
 
     mutating func add(_ other: TagSetMerges) {
@@ -48,7 +48,7 @@ public struct TagSetMerges: Hashable, Sendable {
         example = other.example ?? example
     }
 
-    /// Takes in how two points of one row differ.
+    /// Adds the differences between two points of one row.
     mutating func note(_ differences: [TagDifference]) {
         note(differences.map(\.name))
         if differences.contains(where: { $0.earlier == nil || $0.later == nil }) {

@@ -1,18 +1,19 @@
-// RFC 3339 text of points in time, both ways, to the nanosecond, in the proleptic Gregorian
-// calendar. No locale, no time zone names.
+// Parses and prints timestamps as RFC 3339 text, with nanoseconds, in the proleptic Gregorian
+// calendar. Independent of locale and time zone names.
 
-/// How many digits of a second are printed.
+/// How many fraction digits are printed.
 public enum FractionDigits: Hashable, Sendable {
-    /// As many as the time has, none for a whole second.
+    /// As many as needed; none for a whole second.
     case needed
-    /// Always nine, so that columns line up and every reader meets one width.
+    /// Always nine, for fixed-width columns.
     case nine
 }
 
 extension Timestamp {
-    /// Reads `2025-10-15T02:25:21.57+0800` and its relatives: a blank or `t` instead of `T`;
-    /// seconds, fraction (1 to 9 digits) and clock may be missing; offset `Z`, `+08`, `+0800` or
-    /// `+08:00`, UTC without one. Nil for everything else and outside the range of `Timestamp`.
+    /// Parses RFC 3339 text such as `2025-10-15T02:25:21.57+0800`. Also accepts a space or `t`
+    /// instead of `T`. Seconds, fraction (1 to 9 digits) and time of day are optional. The offset
+    /// may be `Z`, `+08`, `+0800` or `+08:00`; the default is UTC. nil for anything else and for
+    /// times outside the range of `Timestamp`.
     public init?(_ text: String) {
         guard let civil = CivilTime(text),
             let time = civil.timestamp(offsetSeconds: civil.offsetSeconds ?? 0)
@@ -20,10 +21,10 @@ extension Timestamp {
         self = time
     }
 
-    /// RFC 3339 text.
+    /// Returns RFC 3339 text.
     ///
-    /// - Parameter offsetSeconds: east of UTC, less than a day either way; what is more counts as
-    ///   that. 0 prints `Z`.
+    /// - Parameter offsetSeconds: UTC offset, positive to the east, clamped to less than a day. 0
+    ///   prints `Z`.
     public func text(
         offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
     ) -> String {
@@ -33,11 +34,11 @@ extension Timestamp {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the bytes of `text(offsetSeconds:fractionDigits:)`, for writers of many rows.
+    /// Appends the bytes of `text(offsetSeconds:fractionDigits:)`, to save an allocation per call.
     public func appendText(
         to bytes: inout [UInt8], offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
     ) {
-        // Seconds first: nanoseconds plus an offset could overflow.
+        // Split off seconds first: nanoseconds plus an offset could overflow.
         var (seconds, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         if fraction < 0 {
             seconds -= 1
@@ -74,13 +75,13 @@ extension Timestamp {
 }
 
 extension OutputSpan<UInt8> {
-    /// - Parameter pair: 0 to 99.
+    /// Appends a number from 0 to 99 as two digits.
     fileprivate mutating func append(pair: Int64) {
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: pair / 10))
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: pair % 10))
     }
 
-    /// - Parameter fraction: nanoseconds of a second.
+    /// Appends the fraction digits of a second, given in nanoseconds.
     fileprivate mutating func append(fraction: Int64, keepsZeros: Bool) {
         var rest = fraction
         var unit: Int64 = 100_000_000
@@ -102,18 +103,18 @@ extension OutputSpan<UInt8> {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 in UTC with as many fraction digits as needed.
+    /// RFC 3339 text in UTC with as many fraction digits as needed.
     public var description: String { text() }
 }
 
-/// Date and clock as written, before it is known where in the world.
+/// A date and time of day as written, before its time zone is applied.
 package struct CivilTime: Equatable {
     /// Days since 1970-01-01.
     package var day: Int64
     /// Seconds since midnight.
     package var seconds: Int64
     package var nanoseconds: Int64
-    /// Nil where the text has no offset.
+    /// UTC offset; nil if the text has none.
     package var offsetSeconds: Int?
 
     package init(day: Int64, seconds: Int64, nanoseconds: Int64, offsetSeconds: Int? = nil) {
@@ -151,11 +152,12 @@ package struct CivilTime: Equatable {
         offsetSeconds = offset
     }
 
-    /// The point in time, when the clock that showed this is so far east of UTC.
+    /// Returns the point in time, given the UTC offset; nil if out of range.
     package func timestamp(offsetSeconds: Int) -> Timestamp? {
         var total = day * 86_400 + seconds - Int64(offsetSeconds)
         var nanoseconds = nanoseconds
-        // Towards zero, so that the earliest second does not overflow before its fraction is added.
+        // Round toward zero, so that the earliest second does not overflow before its fraction is
+        // added.
         if total < 0, nanoseconds > 0 {
             total += 1
             nanoseconds -= 1_000_000_000
@@ -184,7 +186,7 @@ package struct CivilTime: Equatable {
         }
     }
 
-    /// Days since 1970-01-01, by counting years that begin in March.
+    /// Returns days since 1970-01-01, computed with years that start in March.
     package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = floorDivide(year, 400)
@@ -208,7 +210,7 @@ package struct CivilTime: Equatable {
     }
 }
 
-/// Reads fixed-width decimal numbers from a text.
+/// A parser of fixed-width decimal numbers.
 private struct DigitReader {
     private let bytes: [UInt8]
     private var index = 0

@@ -1,12 +1,12 @@
-// A batch without some of its points: nothing of those may be left in it, because a commit record
-// takes over all strings of its batch.
+// Copies a write batch without some of its points. All their strings must go too, because a commit
+// record includes every string of its batch.
 
 extension WriteBatch {
-    /// The batch without the points of some tag sets and without some refusals.
+    /// Returns the batch without the points of some tag sets and without some refusals.
     ///
     /// - Parameters:
-    ///   - tagSets: their numbers.
-    ///   - areExcluded: for each refusal, whether it goes.
+    ///   - tagSets: Numbers of the excluded tag sets.
+    ///   - areExcluded: For each refusal, whether it is excluded.
     func excluding(
         tagSets excluded: Set<Int>, refusals areExcluded: [Bool]
     ) -> WriteBatch {
@@ -19,7 +19,8 @@ extension WriteBatch {
         batch.rows.removeAll(keepingCapacity: true)
         batch.cells.removeAll(keepingCapacity: true)
         batch.strings.removeAll()
-        // Numbers stay, and with them the names that no point uses any more: no commit has those.
+        // Experiments, tag sets and columns keep their numbers. Unused names stay in the batch, but
+        // a commit record does not include them.
         var sources = sources[...]
         batch.sources = []
         var cellStart = 0

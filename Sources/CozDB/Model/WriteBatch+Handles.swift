@@ -1,8 +1,9 @@
-// Handles: what stands for an experiment, tag set, column or string while points are added.
+// Handles for the experiments, tag sets, columns and strings of a write batch.
 //
-// A handle is a number in the batch and a mark made of what the number stands for. It is good where
-// the batch has the same thing at that number: so a handle of another batch, or one kept over
-// `removeAll`, either means the same or is refused, without a count of batches to compare.
+// A handle is a number in the batch and a mark: a hash of what the number stands for. A handle is
+// valid if the batch has the same thing at that number. So a handle of another batch, or one kept
+// across `removeAll`, either means the same thing or is refused. Batches need no generation
+// counter.
 
 extension WriteBatch {
     /// An experiment of a batch.
@@ -10,29 +11,29 @@ extension WriteBatch {
         let number: UInt32
         let mark: UInt32
 
-        /// Good in no batch.
+        /// A handle that is valid in no batch.
         package static let none = ExperimentHandle(number: .max, mark: 0)
 
-        /// Experiments of a batch are numbered from 0 as they come.
+        /// Number of the experiment in the batch, from 0 in order of creation.
         package var index: Int { Int(number) }
     }
 
-    /// A tag set of a batch, and so its experiment.
+    /// A tag set of a batch. It determines the experiment.
     public struct TagSetHandle: Hashable, Sendable {
         @usableFromInline let number: UInt32
         @usableFromInline let mark: UInt32
 
-        /// Good in no batch.
+        /// A handle that is valid in no batch.
         package static let none = TagSetHandle(number: .max, mark: 0)
     }
 
-    /// A field of one experiment, with the type of the values that are appended to it.
+    /// A field of an experiment, for values of one type.
     public struct ColumnHandle: Hashable, Sendable {
         @usableFromInline let number: UInt32
-        /// The type in the lowest byte, above it what identifies the column.
+        /// The type in the lowest byte, and a hash of the column above it.
         @usableFromInline let mark: UInt32
 
-        /// Good in no batch.
+        /// A handle that is valid in no batch.
         package static let none = ColumnHandle(number: .max, mark: 0)
 
         @inlinable var type: UInt8 { UInt8(truncatingIfNeeded: mark) }
@@ -40,10 +41,10 @@ extension WriteBatch {
 
     /// A string of a batch.
     public struct StringHandle: Hashable, Sendable {
-        /// The word of a time, or the number of the string with its mark above it.
+        /// A packed time, or the number of the string with its mark in the upper half.
         @usableFromInline package let bits: UInt64
 
-        /// Takes what `bits` of another handle said.
+        /// Creates a handle from the `bits` of another one.
         @inlinable package init(bits: UInt64) { self.bits = bits }
 
         @inlinable var isTime: Bool { bits >> 63 == 1 }
@@ -51,20 +52,22 @@ extension WriteBatch {
         var mark: UInt32 { UInt32(truncatingIfNeeded: bits >> 32) }
     }
 
-    /// A tag set that was begun and is not finished.
+    /// A tag set between `beginTagSet` and `endTagSet`.
     struct OpenTagSet: Sendable {
         var experiment: UInt32
-        /// Where the name that came last lies.
+        /// Position of the last name in `openTags`.
         var lastName = 0..<0
-        /// Whether names came in order, each once, and all have values.
+        /// Whether names are in order and unique, and no value is empty.
         var isCanonical = true
-        /// Whether a tag of it was refused.
+        /// Whether a tag was refused.
         var isWrong = false
     }
 
     // MARK: Experiments
 
-    /// The handle of an experiment. Name: 1 to 65,535 bytes of valid UTF-8.
+    /// Returns the handle of an experiment.
+    ///
+    /// - Parameter name: 1 to 65,535 bytes of valid UTF-8.
     public mutating func experiment(_ name: Span<UInt8>) -> ExperimentHandle {
         let known = experiments.count
         let number = experiments.intern(name)
@@ -73,14 +76,15 @@ extension WriteBatch {
             number: UInt32(truncatingIfNeeded: number), mark: experiments.hash(number))
     }
 
-    /// Suggests a preset for one experiment, should this batch create it, as `suggestedPreset` does
-    /// for all.
+    /// Suggests a preset for one experiment, in case this batch creates it. Takes precedence over
+    /// `suggestedPreset`.
     public mutating func suggest(_ preset: SchemaPreset, experiment: ExperimentHandle) {
         guard let number = number(experiment) else { return }
         suggestedPresets[Int(number)] = preset
     }
 
-    /// The number of an experiment; nil, and a mistake, where the batch does not have it.
+    /// Returns the number of an experiment; nil if the handle is invalid, which is recorded as a
+    /// mistake.
     mutating func number(_ experiment: ExperimentHandle) -> UInt32? {
         if experiments.has(Int(experiment.number), hash: experiment.mark) {
             return experiment.number
@@ -91,14 +95,15 @@ extension WriteBatch {
 
     // MARK: Columns
 
-    /// The handle of a field for values of this type. The same field with another type has another
-    /// handle. Name: 1 to 65,535 bytes of valid UTF-8, and not `time`.
+    /// Returns the handle of a field for values of one type. Each type of a field has its own
+    /// handle.
     ///
-    /// - Parameter isTyped: false for input that has no types, such as JSON and CSV, where a type
-    ///   is only what a value looks like. Then an integer locks a field that nothing is known of
-    ///   as float; a number is no type conflict whatever the type rule, as long as it stays the
-    ///   same number; and a string that is empty or blank is no value where the field is declared
-    ///   or stored as something else.
+    /// - Parameters:
+    ///   - name: 1 to 65,535 bytes of valid UTF-8. The commit refuses the name `time`.
+    ///   - isTyped: False for input without types, such as JSON and CSV, where the type is inferred
+    ///     from the value. Then an integer creates an undeclared field as float. Numbers convert
+    ///     between integer and float if lossless, whatever the type rule. An empty or blank string
+    ///     counts as missing if the field is declared or stored with another type.
     public mutating func column(
         experiment: ExperimentHandle, name: Span<UInt8>, type: FieldType, isTyped: Bool = true
     ) -> ColumnHandle {
@@ -129,8 +134,10 @@ extension WriteBatch {
         ColumnHandle(number: column, mark: columnMarks[Int(column)])
     }
 
-    /// - Parameter formerly: the name it came with. A renamed column has a number of its own, which
-    ///   tells its values from those that came under the new name.
+    /// Returns the number of a column and adds it if it is new.
+    ///
+    /// - Parameter formerly: The name before a rename. A renamed column has its own number, to
+    ///   distinguish its values from those that came under the new name.
     private mutating func storedColumn(
         experiment: UInt32, name: Span<UInt8>, _ kind: UInt8, formerly: Span<UInt8>? = nil
     ) -> UInt32 {
@@ -154,8 +161,7 @@ extension WriteBatch {
         return UInt32(truncatingIfNeeded: number)
     }
 
-    /// Gives values of the row that `endRow` finishes their old names again where the row has
-    /// the new ones as well.
+    /// Gives values of the open row their old names back if the row also has the new names.
     @usableFromInline
     mutating func settleRenames() {
         let start = Int(rows.last?.cellEnd ?? 0)
@@ -167,9 +173,9 @@ extension WriteBatch {
 
     // MARK: Tag sets
 
-    /// The handle of a tag set. Tags with an empty value count as missing.
+    /// Returns the handle of a tag set. Tags with an empty value count as missing.
     ///
-    /// - Parameter tags: in any order; of two with the same name the later one counts.
+    /// - Parameter tags: In any order. If a name occurs twice, the later value wins.
     public mutating func tagSet(
         experiment: ExperimentHandle, tags: [(name: String, value: String)]
     ) -> TagSetHandle {
@@ -178,8 +184,8 @@ extension WriteBatch {
         return endTagSet()
     }
 
-    /// The same without a String per tag: `beginTagSet`, then `addTag` for each, then `endTagSet`.
-    /// A set that was begun and not finished is given up.
+    /// Starts a tag set without a `String` per tag: call this, then `addTag` for each tag, then
+    /// `endTagSet`. An unfinished tag set is discarded.
     public mutating func beginTagSet(experiment: ExperimentHandle) {
         guard let number = number(experiment) else {
             openTagSet = OpenTagSet(experiment: 0, isWrong: true)
@@ -190,8 +196,11 @@ extension WriteBatch {
         openTags.appendNumber(Int(number))
     }
 
-    /// Adds a tag to the set begun last: name of 1, value of 0 to 65,535 bytes of valid UTF-8.
-    /// Costs least in byte order of the names.
+    /// Adds a tag to the open tag set. Fastest if names come in byte order.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 65,535 bytes of valid UTF-8.
+    ///   - value: 0 to 65,535 bytes of valid UTF-8.
     public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
         guard var tags = openTagSet else {
             return note(mistake: "addTag without a tag set; call beginTagSet before")
@@ -212,9 +221,9 @@ extension WriteBatch {
         openTagSet = tags
     }
 
-    /// Finishes the set begun last.
+    /// Finishes the open tag set.
     ///
-    /// - Returns: its handle, the same for equal sets of one experiment.
+    /// - Returns: Its handle; equal sets of one experiment have equal handles.
     public mutating func endTagSet() -> TagSetHandle {
         guard let tags = openTagSet else {
             note(mistake: "endTagSet without a tag set; call beginTagSet before")
@@ -246,15 +255,15 @@ extension WriteBatch {
             number: UInt32(truncatingIfNeeded: number), mark: tagSetMarks[number])
     }
 
-    /// What identifies a column or tag set, whatever numbers the batch gave: its names, those of
-    /// its experiment, and so on.
+    /// Returns a hash of a column or tag set by its names and that of its experiment, independent
+    /// of numbers in the batch.
     private func mark(of bytes: [UInt8], from start: Int, _ experiment: UInt32) -> UInt32 {
         hashBytes(bytes.span.extracting(start...))
             ^ experiments.hash(Int(experiment)) &* 0x9E37_79B9
     }
 
-    /// The bytes of a tag set sorted by name; of two tags with one name the later one counts, and
-    /// none where its value is empty.
+    /// Returns a tag set sorted by name. If a name occurs twice, the later value wins. Tags with an
+    /// empty value are dropped.
     private static func canonicalTagSet(_ bytes: [UInt8]) -> [UInt8] {
         let words = words(bytes)
         let order = stride(from: 0, to: words.count, by: 2).sorted { left, right in
@@ -266,7 +275,7 @@ extension WriteBatch {
             let isLast =
                 place + 1 == order.count
                 || !bytes[words[tag]].elementsEqual(bytes[words[order[place + 1]]])
-            // A word's length stands in the four bytes before it.
+            // The four bytes before a word hold its length.
             if isLast { result += bytes[(words[tag].lowerBound - 4)..<words[tag + 1].upperBound] }
         }
         return result
@@ -274,7 +283,8 @@ extension WriteBatch {
 
     // MARK: Strings
 
-    /// The handle of a string value: valid UTF-8. Equal strings get equal handles.
+    /// Returns the handle of a string value, which must be valid UTF-8. Equal strings have equal
+    /// handles.
     public mutating func string(_ bytes: Span<UInt8>) -> StringHandle {
         if let word = ISOTime.word(of: bytes) { return StringHandle(bits: word) }
         let number = strings.intern(bytes)
@@ -283,30 +293,30 @@ extension WriteBatch {
                 | UInt64(truncatingIfNeeded: number))
     }
 
-    /// The highest bit says that a string is a time.
+    /// Excludes the highest bit, which marks a packed time.
     private static var stringMarkMask: UInt32 { .max >> 1 }
 
     // MARK: Points
 
-    /// Adds a float to the row that `endRow` will finish.
+    /// Appends a float to the open row.
     @inlinable
     public mutating func append(_ value: Double, to column: ColumnHandle) {
         append(column, .float, value.bitPattern)
     }
 
-    /// Adds an integer to the row that `endRow` will finish.
+    /// Appends an integer to the open row.
     @inlinable
     public mutating func append(_ value: Int64, to column: ColumnHandle) {
         append(column, .integer, UInt64(bitPattern: value))
     }
 
-    /// Adds a boolean to the row that `endRow` will finish.
+    /// Appends a boolean to the open row.
     @inlinable
     public mutating func append(_ value: Bool, to column: ColumnHandle) {
         append(column, .boolean, value ? 1 : 0)
     }
 
-    /// Adds a string to the row that `endRow` will finish.
+    /// Appends a string to the open row.
     @inlinable
     public mutating func append(_ value: StringHandle, to column: ColumnHandle) {
         if value.isTime {
@@ -325,9 +335,9 @@ extension WriteBatch {
         }
     }
 
-    /// Adds a value of the column's type.
+    /// Appends a value of the column's type.
     ///
-    /// - Parameter bits: float: bit pattern; integer: two's complement; boolean: 0 or 1; string:
+    /// - Parameter bits: Float: bit pattern. Integer: two's complement. Boolean: 0 or 1. String:
     ///   `bits` of its handle.
     @inlinable @inline(__always)
     package mutating func append(column: ColumnHandle, bits: UInt64) {
@@ -360,9 +370,9 @@ extension WriteBatch {
         append(column, .string, UInt64(truncatingIfNeeded: number))
     }
 
-    /// Drops a value, and with it the row.
+    /// Drops a value and its row.
     ///
-    /// - Parameter type: what was appended; nil where the column is the mistake.
+    /// - Parameter type: The type of the value; nil if the column handle is invalid.
     @usableFromInline
     mutating func refuse(_ column: ColumnHandle, _ type: FieldType?) {
         isOpenRowWrong = true
@@ -376,12 +386,12 @@ extension WriteBatch {
                 + "\(received.type.name); get a handle of the field for this type")
     }
 
-    /// Finishes a row: the values appended since the last one belong to it. A row without values
-    /// stores nothing.
+    /// Finishes a row with the values appended since the previous one. A row without values stores
+    /// nothing.
     ///
     /// - Parameters:
-    ///   - time: nanoseconds since 1970 UTC.
-    ///   - line: line in `source`, from 1; 0 where unknown.
+    ///   - time: Nanoseconds since 1970 UTC.
+    ///   - line: Line in `source`, from 1; 0 if unknown.
     @inlinable
     public mutating func endRow(tagSet: TagSetHandle, time: Int64, line: Int) {
         if hasRenamedColumns { settleRenames() }
@@ -409,14 +419,14 @@ extension WriteBatch {
 
     // MARK: Mistakes
 
-    /// Remembers a handle that the batch does not know.
+    /// Records the use of an invalid handle.
     private mutating func note(_ what: String, _ call: String) {
         note(
             mistake: "\(what) that this batch did not give, or gave before removeAll; get one with "
                 + call)
     }
 
-    /// Remembers the first mistake.
+    /// Records a mistake if it is the first.
     mutating func note(mistake message: String) {
         if mistake == nil { mistake = DatabaseError(.usage, message) }
     }
@@ -431,7 +441,7 @@ extension WriteBatch {
                     + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
             return false
         }
-        // Repaired, two of them could become one.
+        // Repairing the bytes could make two names equal.
         guard (try? UTF8Span(validating: name)) != nil else {
             note(mistake: "\(what) that is not valid UTF-8")
             return false
@@ -445,12 +455,12 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// A number of at most 32 bits, in four bytes.
+    /// Appends a 32-bit number in four bytes.
     fileprivate mutating func appendNumber(_ number: Int) {
         for shift in [0, 8, 16, 24] { append(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 
-    /// A length and that many bytes.
+    /// Appends a length and that many bytes.
     fileprivate mutating func appendWord(_ word: Span<UInt8>) {
         appendNumber(word.count)
         append(copying: word)

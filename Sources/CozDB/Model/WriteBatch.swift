@@ -1,40 +1,38 @@
-// Points collected for one atomic write, in a form that costs no allocation per point or value.
+// Points collected for one atomic commit, without an allocation per point or value.
 //
-// A batch holds each distinct tag set, column and string once and refers to them by number; a
-// point is a row of twenty-four bytes, a value a cell of sixteen. Every number in rows and cells is
-// checked when it comes in (WriteBatch+Handles.swift), so that whoever reads them need not.
+// A batch stores each distinct tag set, column and string once and refers to it by number. A point
+// is a row of 24 bytes, a value a cell of 16. Numbers are validated when they are added
+// (WriteBatch+Handles.swift), so readers need not check them.
 
 /// Points collected for one atomic commit.
 ///
-/// Programs that write a few points call `add(experiment:tags:time:fields:)`. Importers get handles
-/// for the experiment, tag sets and columns, and keep them: they stay valid until `removeAll`. Then
-/// for each point they `append` its values and call `endRow`.
+/// To write a few points, call `add(experiment:tags:time:fields:)`. Importers get handles for the
+/// experiment, tag sets and columns and keep them; they are valid until `removeAll`. For each point
+/// they then call `append` for its values, and `endRow`.
 ///
-/// A handle that the batch did not give, or gave before `removeAll`, is a mistake. The batch drops
-/// the row that has it and remembers the first one (`mistake`); `write` then throws it and stores
-/// nothing. A copy of a batch knows the handles that were given before it was made.
+/// Using a handle from another batch, or from before `removeAll`, is a mistake. The batch drops the
+/// row and records the first mistake (`mistake`); `write` then throws it and stores nothing. A copy
+/// of a batch accepts the handles created before the copy.
 ///
-/// A handle that no point uses creates nothing: neither an experiment, nor a field, nor a lock.
-/// Points are applied in the order they were added; the later of two values for one cell wins.
+/// A handle without points creates nothing: no experiment, no field, no type. Points are applied in
+/// the order in which they were added. The later of two values for one cell wins.
 public struct WriteBatch: Sendable {
-    /// A column as received: the same field with two types is two columns.
+    /// A column as received. A field received with two types has two columns.
     struct ReceivedColumn: Sendable {
         /// Number of the experiment in the batch.
         var experiment: Int
-        /// Name of the field.
         var name: String
-        /// Type of the values.
         var type: FieldType
-        /// Whether the input said that they have this type; false: they only look like it.
+        /// Whether the input declared this type. False if it was inferred from the values.
         var isTyped: Bool
 
-        /// The type of a field of which nothing is known before.
+        /// The type of the field if nothing else is known about it.
         var newFieldType: FieldType { !isTyped && type == .integer ? .float : type }
 
-        /// Whether an empty string is no value where the field is something else.
+        /// Whether a blank string counts as missing in a field of another type.
         var dropsBlanks: Bool { !isTyped && type == .string }
 
-        /// Whether InfluxDB's rule for types lets a value into a field of a type.
+        /// Whether InfluxDB's type rule accepts the values in a field of this type.
         func mayBecome(_ locked: FieldType) -> Bool {
             let numbers: Set<FieldType> = [.float, .integer]
             return type == locked
@@ -46,12 +44,12 @@ public struct WriteBatch: Sendable {
     struct ReceivedTagSet: Sendable {
         /// Number of the experiment in the batch.
         var experiment: Int
-        /// Sorted by name, values not empty.
+        /// Sorted by name; no value is empty.
         var tags: [(name: String, value: String)]
     }
 
-    /// Name of the file or stream that points come from which are added from now on; used in
-    /// reports and the rejects journal.
+    /// Name of the file or stream of the points added from now on. Used in reports and the rejects
+    /// journal.
     public var source: String {
         get { sources.last?.name ?? "" }
         set {
@@ -60,16 +58,16 @@ public struct WriteBatch: Sendable {
             sources.append((rows.count, newValue))
         }
     }
-    /// Settings for experiments that this batch creates, and a check for those that exist.
+    /// Settings for experiments that this batch creates. Existing experiments must match them.
     public var settings = ExperimentSettings()
-    /// Preset of experiments that this batch creates where `settings` names none; unlike that it
-    /// is no check of those that exist. nil: no preset.
+    /// Preset for experiments that this batch creates, if `settings` names none. Existing
+    /// experiments need not match it. nil: no preset.
     public var suggestedPreset: SchemaPreset?
-    /// The same for single experiments, which it counts for before `suggestedPreset`; by number.
+    /// Suggested presets by experiment number; they take precedence over `suggestedPreset`.
     var suggestedPresets: [Int: SchemaPreset] = [:]
-    /// Fields and tags to store under another name, by the name they come with; compared byte by
-    /// byte. A point that has both names keeps both as they came. To be set while the batch has
-    /// neither points nor handles: else it is a mistake.
+    /// New names of fields and tags, by their names in the input, compared byte by byte. A point
+    /// that has both names keeps both. Must be set before columns or tag sets are added; otherwise
+    /// it is a mistake.
     public var renames: [String: String] = [:] {
         didSet {
             if columns.count + tagSets.count > 0 {
@@ -78,21 +76,22 @@ public struct WriteBatch: Sendable {
             renaming = BatchRenames(renames)
         }
     }
-    /// What the commit declares of fields, by experiment.
+    /// Fields that the commit declares, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
-    /// The participant of lines that name none: once he was forgotten, refused lines of his are
-    /// not kept.
+    /// The participant of lines that name none. If that participant was forgotten, their refused
+    /// lines are not kept.
     public var assumedParticipant: String?
-    /// Whether the commit is refused, with nothing stored, where a point or value of it is.
+    /// Whether a single refused point or value refuses the whole commit.
     public var isAllOrNothing = false
-    /// Where points come from: each source from one row to the next one's.
+    /// The sources of the points, each with its first row.
     var sources: [(firstRow: Int, name: String)] = []
-    /// Lines and values that the importer could not read; stored in the journal with this commit.
+    /// Lines and values that the importer could not read. They are stored in the rejects journal
+    /// with this commit.
     public internal(set) var refusals: [Refusal] = []
-    /// Lines among the refusals.
+    /// Number of lines among the refusals.
     public internal(set) var refusedLineCount = 0
 
-    /// The first wrong use of the batch since `removeAll`; nil while there is none.
+    /// The first wrong use of the batch since `removeAll`; nil if there was none.
     public internal(set) var mistake: DatabaseError?
 
     @usableFromInline var rows: [BatchRow] = []
@@ -105,34 +104,35 @@ public struct WriteBatch: Sendable {
     @usableFromInline var columnMarks: [UInt32] = []
     /// `TagSetHandle.mark` of each tag set.
     @usableFromInline var tagSetMarks: [UInt32] = []
-    /// Whether the row that `endRow` will finish has a value that is none.
+    /// Whether the open row has an invalid value.
     @usableFromInline var isOpenRowWrong = false
-    /// The tag set that was begun; nil where none was.
+    /// The open tag set; nil if there is none.
     var openTagSet: OpenTagSet?
-    /// Its tags as they came, spelled as in `tagSets`.
+    /// Its tags as received, encoded as in `tagSets`.
     var openTags: [UInt8] = []
     var scratch: [UInt8] = []
     var renaming = BatchRenames()
     /// Whether rows may have values under both names of a field.
     @usableFromInline var hasRenamedColumns = false
 
-    /// An empty batch.
+    /// Creates an empty batch.
     public init() {}
 
-    /// Points added, not counting refused lines.
+    /// Number of points added, without refused lines.
     public var rowCount: Int { rows.count }
-    /// Values added.
+    /// Number of values added.
     public var valueCount: Int { cells.count }
     /// Whether there is nothing to commit.
     public var isEmpty: Bool { rows.isEmpty && refusals.isEmpty && declarations.isEmpty }
 
-    /// The names of the experiments that points of the batch belong to.
+    /// Names of the experiments that the batch's points belong to.
     public var experimentNames: [String] {
         let numbers = Set(Set(rows.map(\.tagSet)).map { receivedTagSet(Int($0)).experiment })
         return numbers.sorted().map { experiments.text($0) }
     }
 
-    /// Forgets points, numbers and refusals, keeps memory, source and settings.
+    /// Removes points, handles, declarations and refusals. Keeps allocated memory, source and
+    /// settings.
     public mutating func removeAll() {
         rows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
@@ -154,37 +154,37 @@ public struct WriteBatch: Sendable {
         mistake = nil
     }
 
-    /// What `renames` did in the points added so far. Cost: one pass over them where tags were
+    /// What `renames` did in the points added so far. Cost: a pass over the points if tags were
     /// renamed.
     public var appliedRenames: [AppliedRename] { renaming.report(rows) }
 
     // MARK: Points
 
-    /// Whether cells were appended since the last `endRow`.
+    /// Whether values were appended since the last `endRow`.
     public var hasOpenRow: Bool { cells.count > Int(rows.last?.cellEnd ?? 0) }
 
-    /// Drops the cells appended since the last `endRow`, for a line that turned out bad.
+    /// Drops the values appended since the last `endRow`, for a line that turned out to be invalid.
     public mutating func abandonRow() {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
         isOpenRowWrong = false
     }
 
-    /// Adds a refused line or value to what the commit stores in the rejects journal. The key of
-    /// a value may have all tags of its point: those of the identity are kept. Of a line and of a
-    /// reason `Refusal.lineSizeBytesMax` and `reasonSizeBytesMax` bytes are.
+    /// Adds a refused line or value, to be stored in the rejects journal. The key of a value may
+    /// have all tags of its point; only those of the identity are stored. Lines and reasons are
+    /// truncated to `Refusal.lineSizeBytesMax` and `reasonSizeBytesMax` bytes.
     public mutating func refuse(_ refusal: Refusal) {
         if case .line = refusal.subject { refusedLineCount += 1 }
         refusals.append(refusal.cut)
     }
 
-    /// Declares a field, written or not: unit, note, question and options are kept with the
-    /// experiment, which is created where it is new; the type holds from the first value on. A
-    /// later declaration of the field replaces an earlier one. A field that has another type
-    /// already keeps it; the report of the write lists it among the conflicts.
+    /// Declares a field, which need not have values. Its unit, note, question and options are
+    /// stored with the experiment, which is created if it does not exist. The type applies from the
+    /// first value on. A later declaration of the field replaces an earlier one. A field that
+    /// already has another type keeps it, and the write report lists a conflict.
     ///
     /// - Parameters:
-    ///   - field: its name is one field's; `*` has no meaning here.
-    ///   - experiment: its handle in the batch.
+    ///   - field: Its name must be that of one field; `*` has no meaning here.
+    ///   - experiment: The experiment's handle in this batch.
     public mutating func declare(_ field: SchemaPreset.Field, experiment: ExperimentHandle) {
         guard let experiment = number(experiment) else { return }
         var field = field
@@ -192,10 +192,11 @@ public struct WriteBatch: Sendable {
         declarations.append((Int(experiment), field))
     }
 
-    /// Adds one point. Tags with an empty value count as missing.
+    /// Adds a point. Tags with an empty value count as missing. Fields and tags named `time` are
+    /// refused by the commit.
     ///
-    /// - Throws: `usage` for an empty or overlong name, a field called `time`, a point without
-    ///   fields, or a row that was begun and not finished. The batch is as it was before.
+    /// - Throws: `usage` for an empty or too long name, a point without fields, or an unfinished
+    ///   row. The batch is unchanged then.
     public mutating func add(
         experiment: String, tags: [String: String], time: Timestamp,
         fields: [String: FieldValue]
@@ -219,7 +220,7 @@ public struct WriteBatch: Sendable {
             fields: fields.sorted { Name($0.key) < Name($1.key) })
     }
 
-    /// Adds a point of one value, with names that were checked before.
+    /// Adds a point of one value. The names have been checked.
     mutating func add(
         experiment: String, key: SeriesKey, time: Timestamp, field: String, value: FieldValue
     ) {
@@ -263,7 +264,7 @@ public struct WriteBatch: Sendable {
 
     // MARK: Reading back, for the engine
 
-    /// The text of a string's cell.
+    /// Returns the text of a string cell.
     func text(_ bits: UInt64) -> String {
         if ISOTime.isWord(bits) { return ISOTime.withBytes(bits) { String(validating: $0) ?? "" } }
         return strings.text(Int(truncatingIfNeeded: bits))
@@ -290,7 +291,7 @@ public struct WriteBatch: Sendable {
         WriteBatch.number(tagSets.heap, at: tagSets.range(index).lowerBound)
     }
 
-    /// Whether a cell of a string column has nothing but blanks.
+    /// Whether a string cell is blank (spaces and tabs only, or empty).
     func isBlank(_ cell: BatchCell) -> Bool {
         !ISOTime.isWord(cell.bits)
             && strings.copy(Int(truncatingIfNeeded: cell.bits))
@@ -305,7 +306,7 @@ public struct WriteBatch: Sendable {
         return ReceivedTagSet(experiment: WriteBatch.number(bytes, at: 0), tags: tags)
     }
 
-    /// Where the words of a tag set lie: a name, its value, the next name.
+    /// Returns the positions of a tag set's words: a name, its value, the next name, and so on.
     static func words(_ bytes: [UInt8]) -> [Range<Int>] {
         var words: [Range<Int>] = []
         var offset = 4

@@ -1,56 +1,56 @@
-// What became of one batch.
+// The result of a write.
 
-/// The outcome of one committed batch. When `write` returns it, the batch is durable as the
-/// database's durability option says, and visible to every snapshot taken afterwards.
+/// The result of a committed batch. When `write` returns, the batch is durable (see
+/// `DatabaseOptions.durability`) and visible to every snapshot taken afterwards.
 public struct WriteReport: Sendable {
-    /// Position of the commit in the database's history, from 1.
+    /// Sequence number of the commit in the database's history, from 1.
     public var sequence: UInt64 = 0
-    /// Points in the batch, stored or refused.
+    /// Number of points in the batch, stored or refused.
     public var points = 0
-    /// Points refused as a whole.
+    /// Number of points refused as a whole.
     public var refusedPoints = 0
-    /// Points among `refusedPoints` of participants that were forgotten: nothing of them is kept,
-    /// in the rejects journal neither.
+    /// Number of points among `refusedPoints` whose participants were forgotten. They are not kept
+    /// in the rejects journal either.
     public var forgottenPoints = 0
-    /// Field values stored (attributes are not counted).
+    /// Number of field values stored, without attributes.
     public var values = 0
-    /// Values stored after a lossless conversion to the type of their field.
+    /// Number of values stored after a lossless conversion to their field's type.
     public var convertedValues = 0
-    /// Values refused; the other values of their points are stored.
+    /// Number of values refused. The other values of their points are stored.
     public var refusedValues = 0
-    /// Refusals that the rejects journal did not keep, as it is full
-    /// (`DatabaseOptions.rejectsSizeBytesMax`): what they held is lost unless the input is kept.
+    /// Number of refusals that were not kept because the rejects journal is full
+    /// (`DatabaseOptions.rejectsSizeBytesMax`). Their content is lost unless the input is kept.
     public var unkeptRefusals = 0
     /// The first few refusals.
     public var examples: [Refusal] = []
-    /// Fields whose values met a locked type: where ALTER and replay would take them in.
+    /// Fields that received values of another type. ALTER and a replay can store these values.
     public var conflicts: [TypeConflict] = []
 
-    /// Most refusals that one report describes.
+    /// Maximum number of examples in a report.
     public static let exampleCountMax = 5
 
-    /// Nothing written.
+    /// Creates an empty report.
     public init() {}
 }
 
-/// A field that got values of a type it could not take.
+/// A field that received values of a type it cannot store.
 public struct TypeConflict: Hashable, Sendable {
-    /// The experiment of the field.
+    /// The field's experiment.
     public var experiment: String
-    /// The name of the field.
+    /// The field's name.
     public var field: String
-    /// The type the field is locked to.
+    /// The field's type.
     public var locked: FieldType
     /// The type of the refused values.
     public var received: FieldType
 
-    /// Whether experiment and field have the same bytes, and the types are the same.
+    /// Whether all parts are equal; names are compared byte by byte.
     public static func == (left: TypeConflict, right: TypeConflict) -> Bool {
         Name(left.experiment) == Name(right.experiment) && Name(left.field) == Name(right.field)
             && left.locked == right.locked && left.received == right.received
     }
 
-    /// Agrees with `==`.
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(Name(experiment))
         hasher.combine(Name(field))
@@ -59,11 +59,11 @@ public struct TypeConflict: Hashable, Sendable {
     }
 }
 
-/// One refused line or value, as the rejects journal keeps it.
+/// A refused line or value, as stored in the rejects journal.
 public struct Refusal: Hashable, Sendable {
     /// What was refused.
     public enum Subject: Hashable, Sendable {
-        /// A whole line or item, with the bytes received (at most 1 MiB of them).
+        /// A whole line or item, as received (at most 1 MiB of it).
         case line([UInt8])
         /// One value of a point whose other values were stored.
         case value(
@@ -71,22 +71,24 @@ public struct Refusal: Hashable, Sendable {
             value: FieldValue, locked: FieldType)
     }
 
-    /// What was refused, as it came.
+    /// What was refused, as received.
     public var subject: Subject
-    /// Why, in words.
+    /// The reason, as text.
     public var reason: String
-    /// Name of the file or stream; empty where there was none.
+    /// Name of the file or stream; empty if there is none.
     public var source: String
-    /// Line in `source`, from 1; 0 where lines have no meaning.
+    /// Line in `source`, from 1; 0 if not applicable.
     public var line: Int
-    /// Column (byte) in the line, from 1; 0 where unknown.
+    /// Byte position in the line, from 1; 0 if unknown.
     public var column: Int
 
+    /// Creates a refusal.
+    ///
     /// - Parameters:
-    ///   - reason: why, in words.
-    ///   - source: name of the file or stream; empty where there is none.
-    ///   - line: from 1; 0 where lines have no meaning.
-    ///   - column: byte in the line, from 1; 0 where unknown.
+    ///   - reason: The reason, as text.
+    ///   - source: Name of the file or stream; empty if there is none.
+    ///   - line: Line in `source`, from 1; 0 if not applicable.
+    ///   - column: Byte position in the line, from 1; 0 if unknown.
     public init(subject: Subject, reason: String, source: String, line: Int, column: Int = 0) {
         self.subject = subject
         self.reason = reason
@@ -95,8 +97,8 @@ public struct Refusal: Hashable, Sendable {
         self.column = column
     }
 
-    /// Most bytes of a refused line that are kept.
+    /// Maximum number of bytes kept of a refused line.
     public static let lineSizeBytesMax = 1 << 20
-    /// Most bytes of a reason that are kept; a reason may quote what it is about.
+    /// Maximum number of bytes kept of a reason, which may quote the input.
     public static let reasonSizeBytesMax = 1 << 10
 }

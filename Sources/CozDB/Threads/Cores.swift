@@ -1,19 +1,18 @@
-// Work on all cores. The caller works, too, and never waits for a thread to begin: where none is
-// free, or the system has none left, it does all of it.
+// Parallel loops on all cores. The caller always takes part and never waits for a thread to start:
+// if no thread is available, it does all the work.
 
 internal import Glibc
 internal import Synchronization
 
-/// Threads that help callers, one fewer than there are cores, for all databases of the process.
-/// They are started when they are first of use, and stay.
+/// A process-wide pool of helper threads, one fewer than there are cores. Threads start on first
+/// use and never exit.
 package enum Cores {
-    /// How many there are.
     static let count = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     private static let helpers = Helpers()
     private static let process = OwnProcess()
 
-    /// Runs the body for each index below `iterations`, on this thread and on those that are free.
+    /// Runs the body for each index below `iterations`, on this thread and on idle helpers.
     package static func perform(iterations: Int, _ body: @Sendable (Int) -> Void) {
         withoutActuallyEscaping(body) { body in
             let work = SharedWork(body, iterations: iterations)
@@ -23,29 +22,29 @@ package enum Cores {
         }
     }
 
-    /// Offers work to threads that are free now or soon, at most so many; perhaps none takes it.
+    /// Offers work to at most `threadCount` helpers. There is no guarantee that any runs it.
     static func offer(_ threadCount: Int, _ work: @escaping @Sendable () -> Void) {
-        // A child by fork has none of the threads.
+        // A child process made by `fork` has no helper threads.
         guard count > 1, threadCount > 0, process.isThisOne else { return }
         helpers.offer(min(threadCount, count - 1), work)
     }
 }
 
-/// The threads of `Cores`.
+/// The helper threads of `Cores`.
 ///
-/// Unchecked: the semaphore is made for threads, and never moves.
+/// Unchecked: the semaphore is thread-safe and never moves.
 @safe private final class Helpers: @unchecked Sendable {
     private struct State {
         var offers: [@Sendable () -> Void] = []
         var threadCount = 0
-        /// Threads that wait, or are about to.
+        /// Threads that wait or are about to.
         var idleCount = 0
     }
 
     private let state = Mutex(State())
     private let offered = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let threadCountMax = Cores.count - 1
-    /// More than that wait only where threads have long had other work.
+    /// Limits the queue. It fills up only when all helpers have been busy for long.
     private let offerCountMax = 4 * Cores.count
 
     init() { unsafe sem_init(offered, 0, 0) }
@@ -84,12 +83,12 @@ package enum Cores {
     }
 }
 
-/// Indices that several threads take one after the other.
+/// Indices handed out to several threads.
 private final class SharedWork: Sendable {
     private struct State {
-        /// Nil when all is done: who comes later has nothing to do.
+        /// nil when all work is done, for helpers that arrive late.
         var body: (@Sendable (Int) -> Void)?
-        /// Threads besides the caller's that run it.
+        /// Helper threads that run the body.
         var helperCount = 0
     }
 
@@ -110,9 +109,10 @@ private final class SharedWork: Sendable {
         }
     }
 
-    /// Runs some of it.
+    /// Runs a share of the work.
     func help() {
-        // The body must not be held any more when the caller is told: it does not escape.
+        // The reference to the body must be released before the caller returns, because the closure
+        // does not escape. Hence the separate function.
         if enterAndRun() { state.withLock { $0.helperCount -= 1 } }
     }
 
@@ -127,7 +127,7 @@ private final class SharedWork: Sendable {
         return true
     }
 
-    /// Returns when nobody runs it any more.
+    /// Waits until no helper runs the body.
     func end() {
         state.withLock { $0.body = nil }
         state.withLock(when: { $0.helperCount == 0 }) { _ in }

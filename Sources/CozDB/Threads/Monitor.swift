@@ -1,19 +1,19 @@
-// A lock with the state it guards and a way to wait for a change of it. Synchronization's Mutex
-// has no condition variable, and the writer needs one: commits wait for the thread that syncs.
+// A mutex with a condition variable and the state it protects. Synchronization's Mutex has no
+// condition variable, but commits must wait for the thread that syncs.
 
 internal import Glibc
 
-/// State that several threads share; reached only inside `withLock`.
+/// State shared by several threads, accessible only inside `withLock`.
 @safe package final class Monitor<State>: @unchecked Sendable {
-    // Unchecked: `state` is read and written only between lock and unlock.
+    // Unchecked: `state` is accessed only while the mutex is held.
     private var state: State
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     package init(_ state: State) {
         self.state = state
-        // Adaptive: a thread that finds it taken looks again for a moment before it sleeps. Bodies
-        // are short, and a hundred committing threads would spend their time on being woken.
+        // Adaptive: a waiting thread spins briefly before it sleeps. Critical sections are short,
+        // and a hundred committing threads would otherwise spend their time on wakeups.
         var kind = pthread_mutexattr_t()
         unsafe pthread_mutexattr_init(&kind)
         unsafe pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
@@ -29,7 +29,8 @@ internal import Glibc
         unsafe lock.deallocate()
     }
 
-    /// Waits until the condition holds, then runs the body alone; wakes all that wait afterwards.
+    /// Waits until the condition holds, then runs the body with the mutex held. Wakes all waiters
+    /// afterwards.
     package func withLock<Result, Failure: Error>(
         when condition: (borrowing State) -> Bool = { _ in true },
         _ body: (inout State) throws(Failure) -> Result

@@ -1,17 +1,17 @@
-// Which process something belongs to.
+// Detects use of a database in a forked child process.
 
 internal import CKernels
 
-/// The process that opened a database. A child that it makes by `fork` has its memory, but none of
-/// its threads: what the child wrote would damage the log, and what it waits for never comes.
+/// The process that opened a database. A child process made by `fork` shares its memory but has
+/// none of its threads: its writes would corrupt the log, and its waits would never end.
 struct OwnProcess: Sendable {
     private let number = coz_process()
 
-    /// Whether this is the process still.
+    /// Whether the current process is still that process.
     var isThisOne: Bool { coz_process() == number }
 
-    /// - Throws: `usage` in a child. To be asked before any lock is taken: another thread may have
-    ///   held it when the child was made.
+    /// Throws `usage` in a forked child. Must be called before taking any lock, because another
+    /// thread may have held it at the fork.
     func check() throws(DatabaseError) {
         if isThisOne { return }
         throw DatabaseError(

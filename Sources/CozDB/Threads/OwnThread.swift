@@ -1,23 +1,23 @@
-// Threads that the library starts itself. Dispatch waits without end where the system has no thread
-// left, in the middle of a call; starting one of these fails, and the caller does the work instead.
+// Detached threads. If the system has no thread left, Dispatch waits without end; starting one of
+// these fails, and the caller does the work instead.
 
 internal import Glibc
 
-/// A thread of its own for one piece of work.
+/// Starts a detached thread for one piece of work.
 enum OwnThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Starts the work; false where the system has no thread left.
+    /// Starts the work. Returns false if the system has no thread left.
     ///
-    /// All signals are blocked in the thread: those of the process belong to its host.
+    /// All signals are blocked in the thread: the process's signals belong to its host.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var all = sigset_t()
         var before = sigset_t()
         var thread = pthread_t()
-        // The sets are local; the work is retained here and released by the thread.
+        // Sound: the sets are local. The work is retained here and released by the thread.
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }

@@ -1,18 +1,18 @@
-// Calls that recurse as deep as their input nests: threads have stacks of half a mebibyte as well
-// as of eight, and to run out of one ends the process.
+// Runs deeply recursive calls on a large enough stack. Thread stacks range from 512 KiB to 8 MiB,
+// and a stack overflow kills the process.
 
 internal import CKernels
 internal import Glibc
 
-/// Runs a call where the stack has room for it.
+/// Runs a call with enough stack.
 enum RoomyStack {
     private final class Work {
         let body: () -> Void
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// Runs the body: on this thread where so much of its stack is left, else on one made for it,
-    /// for which this one waits. Nil where the system has no thread left.
+    /// Runs the body on this thread if it has this much stack left; otherwise on a new thread,
+    /// while this one waits. Returns nil if the system has no thread left.
     static func run<Value>(sizeBytes: Int, _ body: () -> Value) -> Value? {
         if coz_stack_left() >= sizeBytes { return body() }
         var value: Value?
@@ -21,7 +21,7 @@ enum RoomyStack {
     }
 
     private static func runOnThread(sizeBytes: Int, _ body: () -> Void) {
-        // The thread is done with it, and has released it, when this call returns.
+        // Does not escape: the thread has finished and released it when this call returns.
         withoutActuallyEscaping(body) { runOnThread(sizeBytes: sizeBytes, Work($0)) }
     }
 
@@ -30,8 +30,8 @@ enum RoomyStack {
         var all = sigset_t()
         var before = sigset_t()
         var thread = pthread_t()
-        // All are local; the work is retained here and released by the thread, for which this one
-        // waits. Signals of the process belong to its host's threads.
+        // Sound: all of these are local. The work is retained here and released by the thread,
+        // which is joined below. Signals are blocked because they belong to the host's threads.
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         let pageBytes = 1 << 16

@@ -1,10 +1,7 @@
-// Work in the background, one piece after the other: flushes, merges, commits of an import.
+// A serial background queue, for flushes, merges and the commits of an import.
 
-/// Runs pieces of work one at a time, in the order in which they come, on a thread that lives as
-/// long as there are some.
-///
-/// Where the system has no thread left, the caller runs them: slower, but it never waits for a
-/// thread that does not come.
+/// Runs work items one at a time in FIFO order, on a thread that lives while there are any. If the
+/// system has no thread left, the caller runs them.
 package final class SerialQueue: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -15,7 +12,7 @@ package final class SerialQueue: Sendable {
 
     package init() {}
 
-    /// Has it run later. Call without locks that the work takes.
+    /// Enqueues work. The caller must not hold a lock that the work takes.
     package func async(_ work: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.waiting.append(work)
@@ -25,7 +22,7 @@ package final class SerialQueue: Sendable {
         if isFirst { runInBackground() }
     }
 
-    /// Runs something on this thread when all that came before is done, and nothing meanwhile.
+    /// Runs the body on this thread after all earlier work. No other work runs meanwhile.
     package func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

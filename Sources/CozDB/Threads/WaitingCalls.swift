@@ -1,16 +1,14 @@
-// Calls that wait for a disk, a lock, or somebody who reads slowly. They must not occupy Swift's
-// cooperative pool, nor the queues that Dispatch shares with it on Linux.
+// A thread pool for blocking calls: disk, locks, slow consumers. They must not block Swift's
+// cooperative pool, nor the Dispatch queues that share its threads on Linux.
 
 internal import Synchronization
 
-/// Runs waiting calls for `async` functions, in the order in which they come, a limited number at
-/// a time: with a thread for each of a thousand writers there would be none left for the flush
-/// that they wait for.
+/// Runs blocking calls for `async` functions in FIFO order, on a limited number of threads. Without
+/// a limit, a thousand writers could take all threads and leave none for the flush they wait for.
 final class WaitingCalls: Sendable {
-    /// Opening databases; what waits there belongs to none yet.
+    /// The pool that opens databases, which do not have pools yet.
     static let openings = WaitingCalls(threadCountMax: 64, waitingCountMax: .max)
 
-    /// Where a call goes.
     private enum Place {
         case thread
         case queue(Int)
@@ -35,13 +33,13 @@ final class WaitingCalls: Sendable {
         self.waitingCountMax = waitingCountMax
     }
 
-    /// Runs the body on another thread and waits for it without blocking one.
+    /// Runs the body on another thread and awaits it.
     ///
-    /// - Parameter isCancellable: whether cancelling the task ends the wait at once, with
-    ///   `cancelled`. A body that waits then never runs; one that runs should end soon, and what
-    ///   it returns is dropped.
-    /// - Throws: what the body throws; `limitExceeded` where too many calls wait already, or the
-    ///   system has no thread left.
+    /// - Parameter isCancellable: Whether cancelling the task ends the wait at once with
+    ///   `cancelled`. A body still in the queue never runs. A running body should end soon; its
+    ///   result is discarded.
+    /// - Throws: What the body throws; `limitExceeded` if too many calls are waiting or the system
+    ///   has no thread left.
     func run<Value: Sendable>(
         isCancellable: Bool = false,
         _ body: @escaping @Sendable () throws(DatabaseError) -> Value
@@ -80,11 +78,11 @@ final class WaitingCalls: Sendable {
                 self.runWaiting()
             }
             if isStarted { return }
-            // Others may have come to wait for this thread; they are served by those that run.
+            // Other calls may have queued for this thread; running threads will serve them.
             answer.give(.failure(WaitingCalls.noThread))
             failWaitingIfAlone()
         case .queue(let number):
-            // Cancelled before it had a number: then nobody else takes it back.
+            // Cancelled before it had a number, so `onCancel` could not remove it.
             if answer.wait(as: number) { forget(number) }
         case .none:
             answer.give(
@@ -103,7 +101,7 @@ final class WaitingCalls: Sendable {
         state.withLock { _ = $0.waiting.removeValue(forKey: number) }
     }
 
-    /// Runs what waits, until nothing does.
+    /// Runs queued calls until there are none.
     private func runWaiting() {
         while true {
             let call: (@Sendable () -> Void)? = state.withLock { state in
@@ -121,8 +119,8 @@ final class WaitingCalls: Sendable {
         }
     }
 
-    /// Gives a thread back that could not be started. Where it was the only one, the calling thread
-    /// runs what came to wait meanwhile.
+    /// Gives back the slot of a thread that could not start. If it was the only one, the calling
+    /// thread runs the queued calls.
     private func failWaitingIfAlone() {
         let isAlone = state.withLock { state in
             if state.threadCount == 1, !state.waiting.isEmpty { return true }
@@ -133,7 +131,7 @@ final class WaitingCalls: Sendable {
     }
 }
 
-/// The answer of one call: whoever gives it first is heard.
+/// The result of a call. The first one given wins.
 private final class CallAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<Value, DatabaseError>, Never>?
@@ -144,7 +142,7 @@ private final class CallAnswer<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number that it waits as; nil where it does not.
+    /// The call's number in the queue; nil if it is not queued.
     var number: Int? { state.withLock { $0.number } }
 
     func receive(_ continuation: CheckedContinuation<Result<Value, DatabaseError>, Never>) {
@@ -167,7 +165,7 @@ private final class CallAnswer<Value: Sendable>: Sendable {
         continuation?.resume(returning: result)
     }
 
-    /// Remembers the number in the queue; whether the answer was given before.
+    /// Stores the number in the queue. Returns whether a result was already given.
     func wait(as number: Int) -> Bool {
         state.withLock { state in
             state.number = number

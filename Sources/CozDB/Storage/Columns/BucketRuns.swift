@@ -1,12 +1,11 @@
-// The values of a block bucket by bucket. Where buckets end among the values of a block depends on
-// nothing but their times: it is found once, and whoever groups by the same buckets again looks at
-// no time.
+// The values of a block grouped into time buckets. The bucket boundaries in a block depend only on
+// its times, so they are computed once and cached for later queries with the same buckets.
 
-/// Where the values of a block pass from one bucket to the next.
+/// The bucket boundaries in a block.
 final class BucketRuns: Sendable {
-    /// The first nanosecond of the bucket of each run; neighbours differ.
+    /// The start time of each run's bucket. Adjacent runs have different buckets.
     let starts: [Int64]
-    /// Behind the last value of each run, counted from the first of the block.
+    /// The end index of each run in the block.
     let ends: [Int32]
 
     init(starts: [Int64], ends: [Int32]) {
@@ -14,7 +13,7 @@ final class BucketRuns: Sendable {
         self.ends = ends
     }
 
-    /// - Parameter times: of the values of a block. They ascend within a series.
+    /// Computes the boundaries from the times of a block, which ascend within a series.
     convenience init(times: Span<Int64>, _ buckets: EvenBuckets) {
         var starts: [Int64] = []
         var ends: [Int32] = []
@@ -30,23 +29,22 @@ final class BucketRuns: Sendable {
         self.init(starts: starts, ends: ends)
     }
 
-    /// About what it takes, with its place in a table of them.
+    /// Approximate memory use in bytes, including the cache entry.
     var sizeBytes: Int { 200 + starts.count * 12 }
 }
 
-/// Some values of one block, with the buckets they lie in.
+/// Some values of one block with their buckets.
 struct BucketedSlice {
     var type = FieldType.float
-    /// As in `ColumnSlice`; none where nobody asked for them.
+    /// As in `ColumnSlice`; empty if values were not requested.
     var bits: [UInt64] = []
-    /// The places of the values in the block.
+    /// The range of the values in the block.
     var places = 0..<0
     var runs: BucketRuns
 
     var count: Int { places.count }
 
-    /// Calls the body for each bucket with its first nanosecond, the number of its values, and
-    /// where they lie in `bits`.
+    /// Calls the body for each bucket with its start time and the range of its values in `bits`.
     @inline(__always)
     func forEachRun(_ body: (_ start: Int64, _ values: Range<Int>) -> Void) {
         let (starts, ends) = (runs.starts, runs.ends)
@@ -65,7 +63,7 @@ struct BucketedSlice {
 }
 
 extension BucketedSlice {
-    /// The same without NaN.
+    /// The slice without NaN values.
     var withoutNaN: BucketedSlice {
         guard type == .float, bits.contains(where: { Double(bitPattern: $0).isNaN }) else {
             return self

@@ -1,15 +1,15 @@
-// Values on their way from storage to whoever asked: one column of one series, or whole rows.
-// Every value is 64 bits; the type says what they mean. Buffers are reused from call to call.
+// Decoded values on their way to the caller: slices of one column of one series, and row blocks.
+// Every value is 64 bits, interpreted by its type.
 
-/// Strings addressed by code. Immutable, so it can be shared by every slice that refers to it.
-/// Equal strings may have different codes when they come from different sources. In place of a code
-/// every function also takes the word of a time (`ISOTime.word`), whose text needs no table.
+/// Strings addressed by code. Immutable, so slices can share it. Equal strings from different
+/// sources may have different codes. Every function also accepts a packed time (`ISOTime.word`) in
+/// place of a code.
 final class StringTable: Sendable {
-    /// A run of codes whose strings lie in one heap.
+    /// A run of codes whose strings are in one heap.
     private struct Part {
         var firstCode: Int
         var heap: [UInt8]
-        /// Where each string ends in the heap; each begins where the one before ends.
+        /// The end offset of each string in the heap. It starts where the previous one ends.
         var ends: [Int]
     }
 
@@ -17,13 +17,13 @@ final class StringTable: Sendable {
     private let parts: [Part]
     let count: Int
 
-    /// - Parameter ends: where each string ends in `heap`; each begins where the one before ends.
+    /// Creates a table from concatenated strings and the end offset of each.
     init(heap: [UInt8], ends: [Int]) {
         parts = [Part(firstCode: 0, heap: heap, ends: ends)]
         count = ends.count
     }
 
-    /// The strings of both; codes of the second grow by the count of the first.
+    /// Concatenates two tables. Codes of the second grow by the count of the first.
     init(_ first: StringTable, _ second: StringTable) {
         var parts = first.parts
         for part in second.parts {
@@ -41,7 +41,7 @@ final class StringTable: Sendable {
         withBytes(code) { String(validating: $0) ?? "" }
     }
 
-    /// The bytes of a string, valid during the call.
+    /// Calls the body with the bytes of a string, which are valid only during the call.
     func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result {
         if ISOTime.isWord(code) { return ISOTime.withBytes(code, body) }
         var number = parts.count - 1
@@ -53,12 +53,12 @@ final class StringTable: Sendable {
         return body(heap.span.extracting(start..<end))
     }
 
-    /// Calls the body for each of some codes that is there, with its index; the bytes are valid
+    /// Calls the body with the row and the bytes of each present string. The bytes are valid only
     /// during the call.
     func forEachText(
         _ codes: Span<UInt64>, where isPresent: Span<Bool>, _ body: (Int, Span<UInt8>) -> Void
     ) {
-        // Nearly always there is one heap, which is looked up once.
+        // Nearly always there is one part, so look up its arrays once.
         let (heap, ends) = (parts[0].heap, parts[0].ends)
         let (bytes, limits) = (heap.span, ends.span)
         for row in codes.indices where isPresent[row] {
@@ -72,13 +72,13 @@ final class StringTable: Sendable {
     }
 }
 
-/// Values of one column of one series, by ascending time, each time once.
+/// Values of one column of one series, by ascending and unique time.
 struct ColumnSlice {
     var type = FieldType.float
-    /// Nanoseconds since 1970; none where nobody asked for them.
+    /// Nanoseconds since 1970; empty if times were not requested.
     var times: [Int64] = []
-    /// Float: bit pattern; integer: two's complement; boolean: 0 or 1; string: code in `strings`
-    /// or word of a time.
+    /// Float: bit pattern. Integer: two's complement. Boolean: 0 or 1. String: code in `strings`,
+    /// or a packed time.
     var bits: [UInt64] = []
     var strings = StringTable.empty
 
@@ -88,7 +88,7 @@ struct ColumnSlice {
         FieldValue(type: type, bits: bits[index], strings: strings)
     }
 
-    /// Makes the other's strings part of this slice; what its codes grow by.
+    /// Adds the other table's strings to this slice. Returns the offset to add to its codes.
     private mutating func adopt(_ other: StringTable) -> UInt64 {
         guard type == .string, strings !== other else { return 0 }
         if count == 0 {
@@ -100,7 +100,7 @@ struct ColumnSlice {
         return UInt64(offset)
     }
 
-    /// Adds a slice whose times are all later.
+    /// Appends a slice whose times are all later.
     mutating func append(_ later: ColumnSlice) {
         guard later.count > 0 else { return }
         let offset = adopt(later.strings)
@@ -114,7 +114,7 @@ struct ColumnSlice {
                 ? later.bits : later.bits.map { ISOTime.moved($0, by: offset) })
     }
 
-    /// Both slices by time; where both have a value the newer one's stays.
+    /// Returns both slices merged by time. If both have a value for a time, the newer one wins.
     func merged(withNewer newer: ColumnSlice) -> ColumnSlice {
         guard newer.count > 0 else { return self }
         guard count > 0 else { return newer }
@@ -125,7 +125,7 @@ struct ColumnSlice {
             (merged.times, merged.bits) = (found.times, found.words)
             return merged
         }
-        // It takes over the strings of this slice, as if it had values of them.
+        // A nonempty slice keeps its own strings when it adopts the others.
         merged.bits = [0]
         let offset = merged.adopt(newer.strings)
         merged.bits.removeAll()
@@ -149,7 +149,7 @@ struct ColumnSlice {
         return merged
     }
 
-    /// Drops values outside of a range.
+    /// Drops values outside a range.
     mutating func trim(to range: TimeRange) {
         let start = times.partitioningIndex { $0 >= range.lower }
         let end = times.partitioningIndex { $0 >= range.upper }
@@ -158,13 +158,13 @@ struct ColumnSlice {
         bits = Array(bits[start..<max(start, end)])
     }
 
-    /// The values as a column of a view shows them.
+    /// Returns the values as a column of a view shows them: cast or masked.
     func shown(as column: Column) -> ColumnSlice {
         guard column.isRedacted else { return cast(to: column.type) }
         return ColumnSlice.masked(times: times, count: count)
     }
 
-    /// Values that tell nothing but that they are there.
+    /// Returns masked values, which show only that a value exists.
     static func masked(times: [Int64], count: Int) -> ColumnSlice {
         ColumnSlice(
             type: .string, times: times, bits: [UInt64](repeating: 0, count: count),
@@ -174,7 +174,7 @@ struct ColumnSlice {
     private static let maskTable = StringTable(
         heap: Array(Secrets.mask.utf8), ends: [Secrets.mask.utf8.count])
 
-    /// The values as another type: integers as floats, anything as text.
+    /// Returns the values cast to another type: integers to floats, anything to strings.
     func cast(to target: FieldType) -> ColumnSlice {
         guard target != type else { return self }
         var cast = ColumnSlice(type: target, times: times)
@@ -191,7 +191,7 @@ struct ColumnSlice {
             cast.strings = StringTable(heap: heap, ends: ends)
             cast.bits = (0..<count).map { UInt64($0) }
         default:
-            // No ALTER leads here; values of no use are better than a trap.
+            // ALTER allows no other cast. Returning no values is better than a trap.
             cast.times = []
             cast.bits = []
         }
@@ -200,7 +200,8 @@ struct ColumnSlice {
 }
 
 extension FieldValue {
-    /// The value as text without quotes and suffixes: what a field widened to string shows.
+    /// The value as text without quotes and suffixes, as shown by a field that was widened to
+    /// string.
     var plainText: String {
         switch self {
         case .float(let value): value.description
@@ -220,40 +221,39 @@ extension FieldValue {
     }
 }
 
-/// Part of a column: only its summary, its values, or (for who asked for that shape) those by
-/// buckets.
+/// Part of a column: its summary, its values, or its values by bucket (if requested).
 enum ColumnPiece {
     case summary(ColumnSummary)
     case values(ColumnSlice)
     case buckets(BucketedSlice)
 }
 
-/// What is to be known of values beside themselves.
+/// Which information a reader needs in addition to values.
 enum ColumnShape {
     case timed
-    /// Values that all lie in the range may come without times.
+    /// Values that are all in range may come without times.
     case untimed
-    /// Values may come by buckets instead of times, and without the values where they are not
-    /// asked for.
+    /// Values may come with buckets instead of times, and only as counts per bucket unless
+    /// `withValues`.
     case buckets(EvenBuckets, withValues: Bool)
 
-    /// The same for who looks at each value.
+    /// The same shape with values included.
     var withValues: ColumnShape {
         guard case .buckets(let buckets, _) = self else { return self }
         return .buckets(buckets, withValues: true)
     }
 }
 
-/// Rows of one series, by ascending time (descending when asked so), as columns.
+/// Rows of one series as columns, by ascending time (or descending, if requested).
 struct RowBlock {
-    /// One of the columns asked for.
+    /// One of the requested columns.
     struct Column {
         var type = FieldType.float
-        /// One entry per row, meaningless where `isPresent` is false; none where `isEmpty`.
+        /// One entry per row, undefined where `isPresent` is false. Empty if `isEmpty`.
         var bits: [UInt64] = []
         var isPresent: [Bool] = []
         var strings = StringTable.empty
-        /// Whether any row of the block has a value.
+        /// Whether no row of the block has a value.
         var isEmpty = true
 
         func value(_ row: Int) -> FieldValue? {
@@ -264,9 +264,9 @@ struct RowBlock {
 
     /// Nanoseconds since 1970.
     var times: [Int64] = []
-    /// In the order in which the columns were asked for.
+    /// In the requested order.
     var columns: [Column] = []
-    /// Indices of the columns that are not empty, in whatever order.
+    /// Indices of the nonempty columns, in any order.
     private(set) var filled: [Int] = []
 
     var count: Int { times.count }
@@ -276,7 +276,7 @@ struct RowBlock {
         filled.append(index)
     }
 
-    /// Takes all values away. Costs what was filled, not what there are columns.
+    /// Removes all values. Cost: proportional to the nonempty columns.
     mutating func removeAll() {
         times = []
         for index in filled { columns[index] = Column(type: columns[index].type) }

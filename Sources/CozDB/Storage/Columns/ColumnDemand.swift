@@ -1,17 +1,16 @@
-// What a reader of rows says of them in words that storage understands, so that it can leave alone
-// what is not wanted: blocks by their statistics, rows by the encoded values of other columns.
+// Predicates on rows in terms of storage, for pushdown: blocks are skipped by their statistics,
+// rows by the encoded values of other columns.
 
-/// What is asked of a value; one that is not there never passes.
+/// A predicate on one value. A missing value never passes.
 enum ValueTest: Sendable {
     case isPresent
     case number(NumberTest)
-    /// A boolean that is the one or the other.
+    /// A boolean that equals the flag.
     case flag(Bool)
     case text(any TextTest)
     case never
 
-    /// What statistics say of all values of a block; nil where they pass in part, as far as is
-    /// known.
+    /// Returns whether all values of a block pass or fail by its statistics; nil if undecided.
     func verdict(on summary: ColumnSummary) -> Bool? {
         switch self {
         case .isPresent: true
@@ -24,27 +23,26 @@ enum ValueTest: Sendable {
 
     private static func verdict(_ flag: Bool, on summary: ColumnSummary) -> Bool? {
         guard summary.type == .boolean else { return nil }
-        // The sum counts those that are true.
+        // The sum is the number of true values.
         if summary.sum == 0 { return !flag }
         return summary.sum == UInt64(summary.count) ? flag : nil
     }
 }
 
-/// A test that depends on a text alone. A class, so that what it says of the strings of a
-/// dictionary can be remembered.
+/// A predicate on a string. A class, so that its results for dictionary strings can be cached.
 protocol TextTest: AnyObject, Sendable {
     func accepts(_ text: String) -> Bool
 }
 
-/// Rows are wanted only where this column has a value, and one that passes.
+/// A predicate on one column. Rows without a value in it are filtered out.
 struct ColumnDemand: Sendable {
     var column: ColumnID
     var test: ValueTest
 
-    /// Whether a block with these statistics may hold a value that is wanted; false is certain.
+    /// Whether a block with these statistics may have a matching value. False is certain.
     func allows(_ summary: ColumnSummary) -> Bool { test.verdict(on: summary) != false }
 
-    /// Whether statistics can tell blocks apart by it.
+    /// Whether block statistics can decide it.
     var isOfStatistics: Bool {
         switch test {
         case .isPresent, .text: false
@@ -53,13 +51,13 @@ struct ColumnDemand: Sendable {
     }
 }
 
-/// What rows must have in several columns.
+/// A predicate on rows, over several columns.
 indirect enum RowTest: Sendable {
     case column(ColumnDemand)
     case all([RowTest])
     case any([RowTest])
 
-    /// What each wanted row must have, whatever else is asked of it.
+    /// The column predicates that every matching row satisfies.
     var demands: [ColumnDemand] {
         switch self {
         case .column(let demand): [demand]
@@ -68,7 +66,6 @@ indirect enum RowTest: Sendable {
         }
     }
 
-    /// The columns that are looked at.
     var columns: [ColumnID] {
         switch self {
         case .column(let demand): [demand.column]
@@ -77,12 +74,12 @@ indirect enum RowTest: Sendable {
     }
 }
 
-/// Spans of time outside of which no row is wanted: ascending, apart from each other.
+/// The time spans that may have matching rows: ascending and disjoint.
 struct WantedTimes: Equatable, Sendable {
-    /// First and last time, both included.
+    /// First and last time of each span, both inclusive.
     var spans: [ClosedRange<Int64>]
 
-    /// The times that are in both.
+    /// Returns the times that are in both.
     func intersection(_ other: WantedTimes) -> WantedTimes {
         var result: [ClosedRange<Int64>] = []
         var (left, right) = (0, 0)
@@ -96,7 +93,7 @@ struct WantedTimes: Equatable, Sendable {
         return WantedTimes(spans: result)
     }
 
-    /// Whether any time from first to last is wanted.
+    /// Whether any time from `first` through `last` is included.
     func overlaps(first: Int64, last: Int64) -> Bool {
         let index = spans.partitioningIndex { $0.upperBound >= first }
         return index < spans.count && spans[index].lowerBound <= last

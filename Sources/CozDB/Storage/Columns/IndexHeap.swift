@@ -1,6 +1,6 @@
-// Things by number that wait for their turn: what is due next is found without looking at the rest.
+// A binary min-heap of indices by key.
 
-/// Indices by a key, the smallest first; of equal keys the smaller index.
+/// A min-heap of indices by key. Equal keys are ordered by index.
 struct IndexHeap {
     private var entries: [(key: Int64, index: Int)] = []
 
@@ -15,7 +15,7 @@ struct IndexHeap {
         }
     }
 
-    /// Takes those whose keys are below one, in the order of their keys.
+    /// Removes and returns the indices with keys below `key`, in key order.
     mutating func take(below key: Int64) -> [Int] {
         var taken: [Int] = []
         while let first, first.key < key {
@@ -25,11 +25,11 @@ struct IndexHeap {
         return taken
     }
 
-    /// Takes away the first; there must be one.
+    /// Removes the first entry. The heap must not be empty.
     mutating func removeFirst() {
         let last = entries.removeLast()
         guard !entries.isEmpty else { return }
-        // The hole goes down to where the last belongs.
+        // Sift the hole down to the position of the last entry.
         var hole = 0
         while 2 * hole + 1 < entries.count {
             var child = 2 * hole + 1

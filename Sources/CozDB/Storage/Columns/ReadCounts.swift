@@ -1,29 +1,28 @@
-// What reading came to, counted by the cursors once per block, never per value.
+// Read statistics, updated by cursors once per block, never per value.
 
-/// What the cursors of one query, or of one item of its FROM, have done. A class, so that every
-/// cursor adds to the same; one thread at a time.
+/// Read statistics of the cursors of one query, or of one item of its FROM clause. A class, so that
+/// cursors share it. Not thread-safe.
 ///
-/// A block is a run of values of one column as a segment stores it. What a memtable has of a
-/// column of a series counts as one block.
+/// A block is a run of values of one column as stored in a segment. The values of a series' column
+/// in a memtable count as one block.
 final class ReadCounts {
-    /// Rows, or values of single columns, handed over.
+    /// Rows, or values of single columns, returned.
     var rows = 0
-    /// Bytes of them, uncompressed.
+    /// Uncompressed size of the returned data in bytes.
     var bytes = 0
-    /// Blocks of the columns and series asked for that reach into the range of time.
+    /// Blocks of the requested columns and series that overlap the time range.
     var blocksInRange = 0
-    /// Blocks of them that lie outside of it.
+    /// Blocks of them outside the time range.
     var blocksOutOfRange = 0
-    /// Blocks in range left alone because no row in them can be wanted.
+    /// Blocks in range that were skipped because no row in them can match.
     var blocksExcluded = 0
-    /// Blocks in range answered from their statistics.
+    /// Blocks in range that were answered from statistics.
     var blocksSummarized = 0
-    /// Blocks decoded.
+    /// Blocks that were decoded.
     var blocksDecoded = 0
-    /// Bytes of those as they are stored.
+    /// Stored size of the decoded blocks in bytes.
     var storedBytes = 0
 
-    /// Adds what another one counted.
     func add(_ other: ReadCounts) {
         rows += other.rows
         bytes += other.bytes

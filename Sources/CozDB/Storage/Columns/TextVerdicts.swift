@@ -1,14 +1,14 @@
-// What a test says of the strings of a column, so that no string is looked at twice.
+// Cached results of a string predicate per dictionary code, so that each string is tested once.
 
-/// The verdicts on the strings of one table, each found out when its code is first seen.
+/// The results of a string predicate for one string table, computed on first use of each code.
 struct TextVerdicts: WordTest {
     let test: any TextTest
     private(set) var table: StringTable
-    /// 0 and 1 for no and yes.
+    /// 0 for false, 1 for true, or `unknown`.
     private var verdicts: [UInt8]
     private static let unknown: UInt8 = 2
     private var foundCount = 0
-    /// Whether a code was seen that the table does not have: its block is damaged.
+    /// Whether a code outside the table was seen: its block is corrupt.
     private(set) var isBeyondTable = false
 
     init(_ test: any TextTest, _ table: StringTable) {
@@ -17,7 +17,7 @@ struct TextVerdicts: WordTest {
         verdicts = Array(repeating: TextVerdicts.unknown, count: table.count)
     }
 
-    /// - Parameter words: codes of the table, or words of times.
+    /// Tests codes of the table, or packed times.
     mutating func select(_ words: Span<UInt64>, into bits: inout BitVector) {
         setBits(of: words, in: &bits) { accepts($0) }
     }
@@ -29,7 +29,7 @@ struct TextVerdicts: WordTest {
             return false
         }
         if verdicts[Int(word)] == TextVerdicts.unknown {
-            // What is broken off is never shown: the query throws at its next check.
+            // A partial result is never returned: the query throws at its next cancellation check.
             foundCount &+= 1
             if foundCount & 0x1F == 0, StopSign.isRaised { return false }
             verdicts[Int(word)] = test.accepts(table.text(word)) ? 1 : 0
