@@ -174,8 +174,8 @@ final class Executor {
         try seriesShare.grow(found.reduce(0) { $0 + 8 * ($1.count + others.count) })
     }
 
-    /// Whether a subquery's rows can be read series by series without materializing them: nothing
-    /// counts them, and consumers that need time order merge them.
+    /// Returns whether a subquery's rows can be read series by series without materializing them:
+    /// no limit counts them, and consumers that need time order merge them.
     private func isStream(_ inner: SelectPlan, in plan: SelectPlan) -> Bool {
         inner.isRaw && !inner.isGroupedByRow && inner.limits == Limits()
             && plan.limits.seriesLimit == nil && plan.limits.seriesOffset == nil

@@ -46,7 +46,7 @@ struct BucketNeeds: OptionSet {
     static let count = BucketNeeds(rawValue: 32)
     static let ends: BucketNeeds = [.first, .last]
 
-    /// The needs of a simple aggregate.
+    /// Creates the needs of a simple aggregate.
     init(_ aggregate: Aggregate) {
         switch aggregate {
         case .count: self = .count

@@ -2,9 +2,9 @@
 // values of an experiment's tags; in SHOW TAG VALUES it may concern the values themselves. The
 // rules are those of InfluxDB's index.
 
-/// The WHERE clause of SHOW MEASUREMENTS. `tag = 'x'` holds if any series has that value, `tag !=
-/// 'x'` if none has. Neither holds for an experiment without the tag. `_name` is the experiment's
-/// name.
+/// The WHERE clause of SHOW MEASUREMENTS. `tag = 'x'` holds if any series has that value;
+/// `tag != 'x'` holds if no series has it. Neither holds for an experiment without the tag.
+/// `_name` is the experiment's name.
 struct MeasurementCondition {
     private let condition: Expression
 

@@ -15,7 +15,7 @@ struct WindowedRows {
     private let counters: CounterBox
     private let rowCountMax: Int
 
-    /// Nil if a merge is better or a series is not stored.
+    /// Creates a reader; nil if a merge is better or a series is not stored.
     init?(
         _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ counters: CounterBox
     ) {
