@@ -1,5 +1,4 @@
-// The entry point of the query layer: text in, rows out. Statements that change data are passed to
-// the owner of the database.
+// The entry point of the query layer: text in, rows out. The caller applies changes of data.
 
 /// A change requested by a statement.
 enum DataChange {
@@ -16,7 +15,7 @@ struct ChangeOutcome {
     var deletion: DeletionReport?
 }
 
-/// An engine that runs statements on one snapshot.
+/// Runs statements on one snapshot.
 struct QueryEngine {
     let snapshot: Snapshot
     let options: QueryOptions
@@ -91,8 +90,7 @@ struct QueryEngine {
         return counters.total
     }
 
-    /// Returns whether the text has a statement that changes data. Callers choose the open mode by
-    /// it.
+    /// Returns whether the text has a statement that changes data and so needs a writer.
     static func changesData(_ text: String, options: QueryOptions) -> Bool {
         guard !options.isDryRun, !options.redactsSecrets else { return false }
         let changes = try? StatementStack.run(text, options) { () throws(DatabaseError) in

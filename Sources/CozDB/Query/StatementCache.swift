@@ -18,7 +18,7 @@ final class StatementCache: Sendable {
         }
     }
 
-    /// The texts, most recent last.
+    /// Most recent last.
     private let texts = Mutex<[(key: Key, text: PreparedText)]>([])
     /// Enough for a few views that are refreshed in turn.
     private static let textCountMax = 16

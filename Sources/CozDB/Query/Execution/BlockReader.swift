@@ -38,7 +38,6 @@ final class ComputedSeries {
     let input: InputSeries
     /// The rows, if computed ahead of time.
     private var prepared: Block?
-    /// The memory of the rows until they are read.
     private var share: MemoryShare?
 
     init(plan: SelectPlan, input: InputSeries) {
@@ -104,8 +103,7 @@ struct InputSeries {
         }
     }
 
-    /// Returns a lower bound of the times of the rows in the range, or an upper bound if
-    /// descending.
+    /// Returns a lower bound of the rows' times in a range, or an upper bound if descending.
     func nearestTime(_ range: TimeRange, ascending: Bool) -> Int64 {
         switch origin {
         case .computed(let series): return series.input.nearestTime(range, ascending: ascending)
@@ -136,7 +134,6 @@ struct InputSeries {
         return tags.first { Name($0.name) == Name(name) }?.value ?? ""
     }
 
-    /// All tags of the series.
     var tags: [(name: String, value: String)] {
         switch origin {
         case .stored(_, let series): series.key.tags
@@ -149,8 +146,7 @@ struct InputSeries {
 
 /// A cache for reading many tags of one series.
 struct TagValues {
-    /// The number of lookups by linear search before the cache is built. Most statements read few
-    /// tags of many series.
+    /// The number of linear searches before the cache is built. Most statements read few tags.
     private static let searchedCountMax = 32
 
     private let input: InputSeries
@@ -249,8 +245,7 @@ struct BlockReader {
     /// The reader and block of the inner series, if the series is derived.
     private var inner: [BlockReader] = []
     private var innerBlock = Block()
-    /// The rows of a computed series. `nextRow` is the position in these or in a materialized
-    /// series.
+    /// The rows of a computed series; `nextRow` is the position in these or in materialized rows.
     private var computed: Block?
     private var nextRow = 0
     private let blockRows: Int
@@ -316,8 +311,7 @@ struct BlockReader {
             case .tag, .missing: break
             }
         }
-        // Checked after the dimensions are added: a row may also be read because of a grouping
-        // column.
+        // Checked only now: a row may also be read because of a grouping column.
         if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
             let reader = BlockReader(
@@ -348,8 +342,7 @@ struct BlockReader {
         }
     }
 
-    /// Returns the driving references that can produce rows, restricted to those that the series
-    /// has.
+    /// Returns the driving references that can produce rows of the series.
     private static func drivers(
         _ driving: [Int], _ source: PlannedSource, _ present: [Int]?
     ) -> [Int] {
@@ -375,8 +368,7 @@ struct BlockReader {
         return tests.count < 2 ? tests.first : .all(tests)
     }
 
-    /// Returns whether every requested column is driving. Then every row that storage returns
-    /// qualifies.
+    /// Returns whether every requested column is driving. Then every stored row qualifies.
     private func drives(_ wanted: WantedColumns, _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
         var isSure = [Bool](repeating: false, count: wanted.columns.count)
@@ -427,8 +419,7 @@ struct BlockReader {
     /// Fills the columns of a block that has its times. Not mutating, because that would copy the
     /// reader for each vector.
     private func fill(_ block: inout Block) throws(DatabaseError) {
-        // Shared by all columns without a value in the block, which are most columns of wide
-        // series.
+        // Shared by all columns without a value, which are most columns of a wide series.
         lazy var nothing = ResultVector.constant(nil, count: block.count)
         block.references.reserveCapacity(referenceCount)
         for (index, recipe) in filled {

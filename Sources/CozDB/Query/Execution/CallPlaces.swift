@@ -9,8 +9,7 @@ final class CallPlaces {
         case nowhere
     }
 
-    /// An accumulator's input: one reference in one range, for aggregates that need no individual
-    /// values.
+    /// An accumulator's input: one reference in one range.
     struct Field {
         var reference: Int
         var type: FieldType
@@ -42,7 +41,6 @@ final class CallPlaces {
     private let ofReferences: [Indices]
     private let all: Indices
 
-    /// Indexes of fields and collectors.
     struct Indices {
         var fields: [Int] = []
         var collectors: [Int] = []
@@ -75,7 +73,7 @@ final class CallPlaces {
         all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
 
-    /// Returns the fields and collectors of some references; nil means all references.
+    /// Returns the fields and collectors of some references; nil means all.
     func indices(of references: [Int]?) -> Indices {
         guard let references else { return all }
         return Indices(

@@ -7,8 +7,7 @@ struct DeletePlanner {
     let options: QueryOptions
     let counters: CounterBox
 
-    /// What WHERE may name: anything, only tags (DELETE under InfluxDB compatibility), or only
-    /// identity tags (DROP SERIES).
+    /// What WHERE may name. InfluxDB's DELETE takes only tags, DROP SERIES only identity tags.
     private enum Rule {
         case anything, tags, identityTags
     }
@@ -159,8 +158,7 @@ struct DeletePlanner {
         var block = Block()
         var matching: [Int64] = []
         var seen: [Int64] = []
-        // The reader skips rows without any of these columns. Either all of them match or none
-        // does.
+        // The reader skips rows without any of these columns. All such rows have the same result.
         let nothing = plan.references.indices.map { index -> ResultVector in
             guard case .tag(let name) = plan.sources[input.source].bindings[index] else {
                 return .constant(nil, count: 1)
@@ -183,7 +181,6 @@ struct DeletePlanner {
 }
 
 extension SelectPlan {
-    /// The names of the experiments that the plan reads.
     fileprivate var experiments: Set<Name> {
         var names: Set<Name> = []
         for case .experiment(let view) in sources.map(\.origin) {

@@ -18,8 +18,8 @@ extension SinkOutput {
         if table.isBegun { try sink.endSeries() }
     }
 
-    /// Emits what a deletion would remove: for each series one line for its rows, then one for each
-    /// field that loses values.
+    /// Emits a preview: for each series a line for its rows, then one for each field that loses
+    /// values.
     func preview(_ deletion: Deletion) throws(DatabaseError) {
         var table = AnswerTable([
             ("experiment", .string), ("series", .string), ("field", .string), ("rows", .integer),

@@ -1,10 +1,8 @@
-// Translates conditions into predicates that storage evaluates, so that it can skip blocks that
-// cannot match.
+// Translates conditions into predicates that storage evaluates, so that it can skip blocks.
 
 /// The part of a condition that storage can evaluate.
 struct StorageCondition {
-    /// A predicate that accepts at least every row that satisfies the condition; nil if there is
-    /// none.
+    /// A predicate that accepts at least every row that satisfies the condition; nil if unknown.
     var test: RowTest?
     /// Whether the predicate accepts only rows that satisfy the condition.
     var isExact: Bool

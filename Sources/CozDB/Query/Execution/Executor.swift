@@ -16,8 +16,7 @@ protocol SeriesOutput: AnyObject {
 struct GroupKey: Hashable, Comparable {
     var name: Name
     var values: [Name]
-    /// The numeric value of each dimension that sorts by number rather than text; empty if none
-    /// does.
+    /// The numeric value of each dimension that sorts by number; empty if all sort by text.
     var numbers: [Double?] = []
 
     static func < (left: GroupKey, right: GroupKey) -> Bool {
@@ -210,8 +209,7 @@ final class Executor {
         return wanted.contains { plan.isField($0, source) }
     }
 
-    /// Returns the range extended by the buckets that transformations need and by what series
-    /// functions read.
+    /// Returns the range extended by what transformations and series functions read.
     func extended(_ plan: SelectPlan) -> TimeRange {
         let seen = plan.seriesFunctions.reduce(plan.range) { $1.function.extended($0) }
         return plan.calls.reduce(seen) { range, call in
@@ -240,14 +238,12 @@ final class Executor {
         var groups: [InputGroup] = []
         // With few series, nearly every series is a group.
         groups.reserveCapacity(min(inputs.count, 256))
-        // Series are sorted by key, and groups usually are too. The map is needed only if they are
-        // not.
+        // Series are sorted by key, and groups usually are too. Otherwise a map is needed.
         var isSorted = true
         for (number, input) in inputs.enumerated() {
             if number % 256 == 0 { try counters.checkCancelled() }
             let key = key(plan, input)
-            // `groups.last` would copy the group, and the append below would then copy its whole
-            // array.
+            // `groups.last` would copy the group, and the append below its whole array.
             if let last = groups.indices.last {
                 if groups[last].key == key {
                     groups[last].inputs.append(input)
@@ -336,7 +332,6 @@ struct RowWriter {
 
     var isFull: Bool { left == 0 }
 
-    /// The number of result columns.
     var columnCount: Int { plan.columns.count }
 
     /// The number of rows still needed; readers can stop after them.
@@ -399,7 +394,6 @@ extension Evaluation {
         switch identity {
         case .participant(let tag): first = tag
         case .tags(let names): first = names.map { Name($0) }.min()?.text
-        // A key may start with any tag.
         case .allTags: first = nil
         }
         guard let first else { return [] }
@@ -426,7 +420,6 @@ extension SelectPlan {
         }
     }
 
-    /// Returns one result column for some rows.
     func evaluatedColumn(_ number: Int, _ inputs: [ResultVector], count: Int) -> ResultVector {
         let column = columns[number]
         let evaluator = Evaluator(referenceCount: inputs.count - calls.count)

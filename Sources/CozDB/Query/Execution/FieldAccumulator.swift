@@ -3,7 +3,6 @@
 
 /// The number of values in a bucket and their sum.
 struct BucketSums {
-    /// The first nanosecond of the bucket.
     var start: Int64
     var count = 0
     var floatSum = 0.0
@@ -41,12 +40,10 @@ struct BucketNeeds: OptionSet {
     static let first = BucketNeeds(rawValue: 4)
     static let last = BucketNeeds(rawValue: 8)
     static let moments = BucketNeeds(rawValue: 16)
-    /// The count, which is always available. The option means that first and last are not all that
-    /// is needed.
+    /// The count, which is always available. With this option, first and last are not enough.
     static let count = BucketNeeds(rawValue: 32)
     static let ends: BucketNeeds = [.first, .last]
 
-    /// Creates the needs of a simple aggregate.
     init(_ aggregate: Aggregate) {
         switch aggregate {
         case .count: self = .count
@@ -75,8 +72,7 @@ struct SummaryWindow {
     let buckets: TimeBuckets?
     let isPossible: Bool
 
-    /// Returns whether a run from the first to the last time lies in one bucket, so that its
-    /// summary suffices.
+    /// Returns whether a run of values lies in one bucket, so that its summary suffices.
     func accepts(_ first: Int64, _ last: Int64) -> Bool {
         guard isPossible, range.covers(first: first, last: last) else { return false }
         guard let buckets else { return true }
@@ -93,8 +89,7 @@ struct FieldAccumulator {
     /// The buckets. With `numbering` they are in order of appearance. Otherwise the first
     /// `sortedCount` are sorted, and so is the tail that the current series adds.
     private var sums: [BucketSums] = []
-    /// The details of the same buckets; empty in the usual case that sums suffice. A bucket then
-    /// takes half a cache line.
+    /// The details of the buckets; empty if sums suffice. A bucket then takes half a cache line.
     private var details: [BucketDetails] = []
     private var numbering: BucketNumbering?
     private var sortedCount = 0
@@ -361,8 +356,7 @@ struct FieldAccumulator {
         return part
     }
 
-    /// Breaks ties of first and last. Rows of a subquery may share times; rows of a stored series
-    /// never do.
+    /// Breaks ties of first and last, which only rows of a subquery can have.
     private mutating func settleTies(
         _ part: inout BucketDetails, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>,
         _ table: StringTable
@@ -441,7 +435,7 @@ struct FieldAccumulator {
         }
     }
 
-    // MARK: Joining two parts of a bucket
+    // MARK: Merging
 
     private mutating func add(_ part: BucketSums, to index: Int) {
         sums[index].count += part.count
@@ -518,8 +512,7 @@ struct FieldAccumulator {
 
     /// Returns the points of one aggregate by ascending time.
     ///
-    /// - Parameter time: the time of the row without buckets; nil selects the time of the selected
-    ///   point.
+    /// - Parameter time: the time of the row without buckets; nil means that of the selected point.
     func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
         let resultType = aggregate.resultType(of: type)

@@ -1,6 +1,5 @@
 // Materializes a subquery whose complete result is needed before the outer statement can start.
 
-/// An output that keeps a subquery's result in memory.
 final class MaterialOutput: SeriesOutput {
     private let plan: SelectPlan
     private let rowCountMax: Int
@@ -14,8 +13,7 @@ final class MaterialOutput: SeriesOutput {
     private var tags: [(name: String, value: String)] = []
     private var times: [Int64] = []
     /// The first rows of a series, usually all of them. Further rows move them to the builders.
-    /// Unused if there are strings, because a few strings would keep the string table of a whole
-    /// block alive.
+    /// Unused if there are strings, which would keep the string table of a whole block alive.
     private var columns: [ResultVector] = []
     private let hasStrings: Bool
     private var builders: [VectorBuilder] = []

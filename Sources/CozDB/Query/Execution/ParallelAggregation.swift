@@ -80,8 +80,7 @@ private final class AggregationRound: @unchecked Sendable {
     private static let unitCountMax = 32
     /// The maximum number of consecutive units that a thread takes at once; neighbors share blocks.
     private static let shareUnitCountMax = 4
-    /// The minimum number of shares, given enough units, so that cores finish at about the same
-    /// time.
+    /// The minimum number of shares, so that cores finish at about the same time.
     private static let shareCountMin = 12
 
     let groups: ArraySlice<InputGroup>
@@ -139,8 +138,7 @@ private final class AggregationRound: @unchecked Sendable {
         waitUntilDone()
     }
 
-    /// Waits until all shares are done. The caller also runs shares, so no other thread is
-    /// required.
+    /// Runs shares and waits for the others. No other thread is required.
     func wait() {
         start()
         runShares()
@@ -182,8 +180,7 @@ private final class AggregationRound: @unchecked Sendable {
 /// A unit of work: some series of one group. The division depends only on the number of series, so
 /// float sums are identical on every machine.
 ///
-/// Unchecked: only one thread at a time uses a unit, and the data that units share (plan, snapshot,
-/// series) is immutable.
+/// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
 private final class AggregationUnit: @unchecked Sendable {
     private static let inputCountMin = 8
     /// The maximum number of units per group; larger groups have larger units.
@@ -271,8 +268,7 @@ private final class AggregationUnit: @unchecked Sendable {
         lists = try executor.lists(plan, gathered)
     }
 
-    /// - Parameter spare: an aggregation of an earlier unit for reuse; set to one that this unit no
-    ///   longer needs.
+    /// - Parameter spare: an aggregation for reuse; set to the unit's own after its last use.
     func run(_ executor: Executor, _ spare: inout GroupAggregation?) {
         let extent = extent
         var gathered: GroupAggregation

@@ -47,8 +47,7 @@ extension Executor {
 
 /// A series to compute.
 ///
-/// Unchecked: only one thread at a time uses a unit, and the data that units share (plan, snapshot)
-/// is immutable.
+/// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
 private final class SeriesUnit: @unchecked Sendable {
     let counters: CounterBox
     let rowCount: Int

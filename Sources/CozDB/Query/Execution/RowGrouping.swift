@@ -1,6 +1,5 @@
 // GROUP BY attributes, fields and computed values, where the group may change from row to row. Rows
-// are assigned to groups as they are read, so all groups are in memory before the first one is
-// emitted.
+// are assigned to groups as they are read, so all groups are in memory before output starts.
 
 extension Executor {
     func runByRow(
@@ -143,8 +142,7 @@ extension PlannedDimension {
     }
 }
 
-/// Groups the rows of one block. It compares codes before strings, so a string is examined once per
-/// combination of codes.
+/// Groups the rows of one block, comparing codes before strings.
 private struct BlockGrouping {
     private struct CodePair: Hashable {
         var place: Int
@@ -177,8 +175,8 @@ private struct BlockGrouping {
         }
     }
 
-    /// Groups by one string dimension. Its codes index a table, except for encoded times, which are
-    /// grouped by their text.
+    /// Groups by one string dimension. Codes index a table; encoded times are grouped by their
+    /// text.
     private mutating func addByCode(
         _ block: Block, _ dimension: ResultVector
     ) throws(DatabaseError) {
@@ -243,7 +241,6 @@ private struct BlockGrouping {
 }
 
 extension GroupKey {
-    /// The approximate size in memory.
     fileprivate var sizeBytes: Int { values.reduce(100) { $0 + $1.text.utf8.count + 40 } }
 }
 
@@ -259,8 +256,7 @@ extension ResultVector {
         }
     }
 
-    /// Returns the edge of a bin as text: integral values have no fraction, regardless of the
-    /// field's type.
+    /// Returns the edge of a bin as text, without a fraction if it is integral.
     fileprivate func edgeText(_ row: Int) -> String {
         let text = groupText(row)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

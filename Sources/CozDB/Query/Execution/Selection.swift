@@ -66,13 +66,12 @@ struct Selection {
         return list
     }
 
-    /// Checks for cancellation every few rows. A partial result is never returned, because `apply`
-    /// checks at its end.
+    /// Checks for cancellation every few rows. `apply` checks again and discards partial results.
     private func isStopping(_ row: Int) -> Bool {
         row & (StopSign.stepCount - 1) == 0 && StopSign.isRaised
     }
 
-    // MARK: Values computed
+    // MARK: Computed values
 
     func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
         switch aggregate {
@@ -116,7 +115,7 @@ struct Selection {
         }
     }
 
-    // MARK: Rows selected
+    // MARK: Selected rows
 
     func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         switch aggregate {
@@ -319,12 +318,9 @@ struct Selection {
     }
 }
 
-/// Comparisons that order NaN last both ascending and descending, so that a stored NaN is never an
-/// extreme.
+/// Comparisons that order NaN last in both directions, so that it is never an extreme.
 extension Double {
-    /// Returns whether this value is smaller.
     func precedes(_ other: Double) -> Bool { self < other || (other.isNaN && !isNaN) }
 
-    /// Returns whether this value is larger.
     func exceeds(_ other: Double) -> Bool { self > other || (other.isNaN && !isNaN) }
 }

@@ -10,7 +10,6 @@ struct SeriesExecution {
     let plan: SelectPlan
     let input: InputSeries
     let counters: CounterBox
-    /// The memory of the rows.
     let share: MemoryShare
 
     /// Returns the result rows by ascending time.
@@ -33,8 +32,7 @@ struct SeriesExecution {
         return block
     }
 
-    /// Whether the series is stored, so that it can be read by time range. A subquery's series is
-    /// read whole.
+    /// Whether the series can be read by time range. A subquery's series is read whole.
     private var isStored: Bool {
         if case .stored = input.origin { true } else { false }
     }
@@ -73,8 +71,7 @@ struct SeriesExecution {
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
-    /// Keeps the result rows: one per anchor for windows, the valid ones for votes, otherwise every
-    /// row in the range.
+    /// Keeps the rows in the range; for windows only anchors, for votes only valid ones.
     private func keepAnswered(
         _ block: inout Block, _ own: [(index: Int, function: SeriesFunction)],
         _ windows: [SurveyWindow]
@@ -206,8 +203,7 @@ private struct HistorySearch {
                 isDone = true
                 return
             }
-            // A vote that comes more than the gap after the previous one is always valid, so
-            // earlier votes do not matter.
+            // A vote more than the gap after the previous one is always valid: stop here.
             let time = block.times[row]
             if let vote, SeriesValues.isBeyond(gap, from: time, to: vote) {
                 isDone = true
@@ -223,8 +219,7 @@ private enum SeriesValues {
     /// The mean radius of the Earth in meters (IUGG).
     private static let earthRadius = 6_371_008.8
 
-    /// Checks for cancellation every few rows. The caller checks again and discards a partial
-    /// result.
+    /// Checks for cancellation every few rows. The caller checks again.
     private static func isStopping(_ row: Int) -> Bool {
         row & 0xFFF == 0 && StopSign.isRaised
     }
@@ -258,8 +253,7 @@ private enum SeriesValues {
         return result
     }
 
-    /// Returns great-circle distances by the haversine formula, which is also accurate for close
-    /// points.
+    /// Returns great-circle distances by the haversine formula, accurate also for close points.
     static func distance(_ latitudes: ResultVector, _ longitudes: ResultVector) -> ResultVector {
         let (latitudes, longitudes) = (latitudes.cast(to: .float), longitudes.cast(to: .float))
         var result = ResultVector(

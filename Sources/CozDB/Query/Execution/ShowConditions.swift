@@ -45,8 +45,7 @@ struct MeasurementCondition {
     }
 }
 
-/// The part of WHERE about `value`, which stands for the value of each tag in SHOW TAG KEYS and
-/// SHOW TAG VALUES.
+/// The part of WHERE about `value`: the value of each tag in SHOW TAG KEYS and SHOW TAG VALUES.
 struct TagValueCondition {
     private let condition: Expression
 
@@ -151,7 +150,6 @@ enum TagTest {
 }
 
 extension Operator {
-    /// Whether the operator is `=`, `!=`, `=~` or `!~`.
     fileprivate var isEquality: Bool { self == .equal || self == .notEqual || isRegex }
 }
 

@@ -34,7 +34,7 @@ extension ShowExecution {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Subjects
 
     private func measurements(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         let split = try split(show)
@@ -185,8 +185,7 @@ extension ShowExecution {
         try emitCounts(show, counts, output)
     }
 
-    /// Emits the counts. Like InfluxDB it emits one total for measurements, and for series unless
-    /// the statement asks for more.
+    /// Emits the counts. InfluxDB has one total for measurements and for a plain count of series.
     private func emitCounts<Sink: QueryResultSink>(
         _ show: ShowStatement, _ counts: [(name: String, count: Int)], _ output: SinkOutput<Sink>
     ) throws(DatabaseError) {
@@ -217,7 +216,7 @@ extension ShowExecution {
         }
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private func split(_ show: ShowStatement) throws(DatabaseError) -> SplitCondition {
         try SplitCondition(show.condition, reduction)
@@ -240,8 +239,7 @@ extension ShowExecution {
 
     private var experiments: [ExperimentView] { shown(snapshot.experiments) }
 
-    /// Hides experiments without rows under InfluxDB compatibility. Otherwise they keep their
-    /// schema.
+    /// Hides experiments without rows under InfluxDB compatibility.
     private func shown(_ views: [ExperimentView]) -> [ExperimentView] {
         options.influxCompatible ? views.filter { !$0.sources.isEmpty } : views
     }
@@ -427,7 +425,6 @@ struct TagScan {
         return try values.map { (values) throws(DatabaseError) in try sorted(values) }
     }
 
-    /// An attribute whose values are requested.
     private struct AskedAttribute {
         /// The index among the requested names.
         var place: Int

@@ -49,8 +49,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
             try sink.rows(ResultBatch(columns: columns, count: times.count))
             return
         }
-        // All empty buckets of a group arrive at once. Splitting them lets the query be cancelled
-        // and lets the sink stop it.
+        // All empty buckets of a group arrive at once. Splitting them allows cancellation.
         for start in stride(from: 0, to: times.count, by: batchRowsMax) {
             try counters.checkCancelled()
             let rows = start..<min(start + batchRowsMax, times.count)

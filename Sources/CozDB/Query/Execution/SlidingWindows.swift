@@ -77,8 +77,7 @@ struct SlidingCounts {
     private var following: [Int] = []
     /// The last row of each value in the window.
     private var last: [Int]
-    /// A binary tree in an array with its root at 1. The leaves, from `leafStart` on, are the
-    /// values.
+    /// A binary tree in an array: the root is at 1, the values are leaves from `leafStart` on.
     private var nodes: [Node]
     private let leafStart: Int
     private var rows = 0..<0
@@ -147,8 +146,7 @@ struct SlidingCounts {
         choiceCountMax += SlidingCounts.choiceCountMax
     }
 
-    /// Returns a row of the most frequent value of a window that is not empty. Ties are resolved as
-    /// in mode().
+    /// Returns a row of the most frequent value of a non-empty window, breaking ties like mode().
     mutating func mode() throws(DatabaseError) -> Int {
         let count = nodes[1].count
         var leaf = self.leaf(in: 1) { $0.count == count }

@@ -101,7 +101,7 @@ struct WindowValues {
         aggregate.map { $0.resultType(of: points.values.type) } ?? points.values.type
     }
 
-    // MARK: Values that were stored
+    // MARK: Stored values
 
     private func selected(
         _ rows: Range<Int>, _ selection: Selection, _ counters: CounterBox
@@ -149,7 +149,7 @@ struct WindowValues {
         return later < earlier ? next : next - 1
     }
 
-    // MARK: Values that are computed
+    // MARK: Computed values
 
     private func extremesWay(
         _ selection: Selection, _ isShared: Bool, _ counters: CounterBox

@@ -31,8 +31,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
 
     /// - Parameters:
     ///   - times: ascending times.
-    ///   - keepsNodes: whether to build the tree, which pays off for many windows. The results are
-    ///     the same.
+    ///   - keepsNodes: whether to build the tree, which pays off for many windows.
     init(
         _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ counters: CounterBox
     ) throws(DatabaseError) {
@@ -62,8 +61,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
             summary(of: part, in: children.earlier), summary(of: part, in: children.later))
     }
 
-    /// Appends a node after its descendants. The recursion depth is at most the number of bits of a
-    /// time.
+    /// Appends a node after its descendants. The recursion is at most as deep as a time has bits.
     private mutating func addNode(_ rows: Range<Int>) throws(DatabaseError) -> Int {
         let last = rows.upperBound - 1
         let difference = times[rows.lowerBound] ^ times[last]
@@ -87,8 +85,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
     /// Returns the summary of rows without nodes, combined in the same order.
     private func folded(_ rows: Range<Int>) -> Summary {
         counters.windowSteps += rows.count
-        // The summaries before the splits that are still open, with the bit of each split. The bits
-        // descend.
+        // The summaries before the open splits, with the bit of each split; the bits descend.
         var open: [(level: Int, summary: Summary)] = []
         var current = summarizer.summary(ofRow: rows.lowerBound)
         for row in rows.dropFirst() {

@@ -29,8 +29,7 @@ struct BinWidth: Sendable {
 
     private func edge(_ number: Double) -> Double { number * units / scale }
 
-    /// Returns the lower edge of each value's bin; null for nulls and for values that are not
-    /// numbers.
+    /// Returns the lower edge of each value's bin; null for null and for values other than numbers.
     func edges(_ vector: ResultVector) -> ResultVector {
         var result = vector
         switch vector.type {

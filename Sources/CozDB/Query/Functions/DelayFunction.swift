@@ -4,8 +4,7 @@ enum DelayFunction {
     /// Returns the delays of a block of rows.
     ///
     /// - Parameters:
-    ///   - vector: ISO 8601 text (UTC without an offset), or milliseconds since 1970. Other values
-    ///     yield null.
+    ///   - vector: ISO 8601 text (UTC without an offset), or milliseconds since 1970.
     ///   - times: the times of the same rows.
     ///   - unit: the unit in nanoseconds; positive.
     static func values(_ vector: ResultVector, times: [Int64], unit: Int64) -> ResultVector {

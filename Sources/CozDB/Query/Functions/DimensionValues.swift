@@ -19,8 +19,7 @@ private struct CalendarValues {
     private static let quarterSeconds: Int64 = 900
     private let part: CalendarPart
     private let zone: TimeZoneRules?
-    /// The last quarter hour and its UTC offset. The offset is nil if it changes within the quarter
-    /// hour.
+    /// The last quarter hour and its UTC offset; nil if the offset changes within it.
     private var quarter = Int64.min
     private var offset: Int64?
 

@@ -55,8 +55,7 @@ struct Evaluator {
     /// The times of the rows, if the expression needs them.
     var times: [Int64] = []
 
-    /// Evaluates an expression over a block. After a cancellation the result is undefined; the
-    /// caller must check for it.
+    /// Evaluates an expression over a block. The caller must check for cancellation.
     func evaluate(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
         if !node.isColumn, count > 256, StopSign.isRaised { return .constant(nil, count: count) }
         switch node {
@@ -159,7 +158,6 @@ extension Evaluation {
         }
     }
 
-    /// Whether the expression is a plain column.
     fileprivate var isColumn: Bool {
         if case .column = self { true } else { false }
     }
@@ -294,15 +292,13 @@ extension ResultVector {
     /// The presence of a single row, shared because most groups without buckets have one row.
     static let onePresent = [true]
 
-    /// Returns the rows at these indexes.
     func filtered(_ rows: [Int]) -> ResultVector {
         ResultVector(
             type: type, bits: rows.map { bits[$0] }, isPresent: rows.map { isPresent[$0] },
             strings: strings)
     }
 
-    /// Converts integers to floats and floats to integers (truncating). Other conversions yield
-    /// nulls.
+    /// Converts integers to floats and floats to integers (truncating); otherwise yields nulls.
     func cast(to target: FieldType) -> ResultVector {
         switch (type, target) {
         case (.integer?, .float):

@@ -14,8 +14,7 @@ struct HoltWinters: Sendable {
     /// The length of a bucket in nanoseconds.
     let interval: Int64
 
-    /// The longest season. The search has one dimension per bucket of the season, and as many
-    /// simplex corners.
+    /// The longest season. The search has a dimension and a corner per bucket of the season.
     static let seasonMax = 1_000
 
     private var isSeasonal: Bool { season >= 2 }
@@ -23,8 +22,7 @@ struct HoltWinters: Sendable {
     /// Fits the model and returns its forecasts.
     ///
     /// - Parameters:
-    ///   - points: the buckets that have a value, by ascending time; other orders yield no
-    ///     forecast.
+    ///   - points: the buckets with a value, by ascending time; other orders yield no forecast.
     ///   - bucketsMax: the maximum number of known, missing and forecast buckets together.
     ///   - checkCancelled: a cancellation check, called often.
     /// - Throws: `limitExceeded`, or an error of `checkCancelled`.
@@ -125,8 +123,7 @@ struct HoltWinters: Sendable {
         return [0, 0, 0, 0, level, trend] + factors
     }
 
-    /// Returns the best parameters found by searches from all combinations of two guesses for each
-    /// constant.
+    /// Returns the best result of searches from all combinations of two guesses per constant.
     private func fitted(
         _ values: [Double], _ checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> [Double] {
@@ -168,8 +165,7 @@ struct HoltWinters: Sendable {
 
     // MARK: Predicting
 
-    /// Returns predictions for the known buckets and those after them. The first prediction is the
-    /// first value.
+    /// Returns predictions for the known buckets and those after them; the first one is its value.
     ///
     /// - Parameter parameters: constants are clamped to 0...1; the seasonal factors are updated to
     ///   their state after the last bucket.
@@ -199,8 +195,7 @@ struct HoltWinters: Sendable {
                     parameters[
                         Place.factors + (slot + step % seasonCount) % seasonCount]
             }
-            // As in InfluxDB, the method continues from its own predictions, not from the known
-            // values.
+            // As in InfluxDB, continue from the prediction, not from the known value.
             let expected = level + damping * trend
             let newLevel = alpha * (value / factor) + (1 - alpha) * expected
             let newTrend = beta * (newLevel - level) + (1 - beta) * damping * trend
@@ -216,8 +211,7 @@ struct HoltWinters: Sendable {
 
     /// Returns a number from 0 to 1 (or NaN) raised to a positive integer power, rounded like Go's
     /// `math.Pow`: repeated squaring of the fraction with a separate exponent. The last bit
-    /// matters, because a different one can lead the parameter search to another result than
-    /// InfluxDB's.
+    /// matters: a different one can lead the search away from InfluxDB's result.
     private static func power(_ base: Double, _ exponent: Int) -> Double {
         guard exponent > 1, base > 0, base < 1 else { return base }
         // In 0.5..<1.

@@ -4,8 +4,7 @@
 struct PointList {
     var times: [Int64] = []
     var values = ResultVector(type: nil)
-    /// The other columns of selected points, one per auxiliary reference of the plan; empty if the
-    /// statement has none.
+    /// The other columns of selected points, one per auxiliary reference of the plan.
     var auxiliary: [ResultVector] = []
 
     var count: Int { times.count }

@@ -71,8 +71,7 @@ struct SimplexMinimizer {
         } else if mirroredCost < corners[second].cost {
             corners[worst] = Corner(place: mirrored, cost: mirroredCost)
         }
-        // Compare with the updated corners: if all costs are equal, worst and second are the same
-        // corner.
+        // Use the updated corners: if all costs are equal, worst and second are the same corner.
         guard mirroredCost >= corners[second].cost else { return }
         let isBetter = mirroredCost < corners[worst].cost
         var drawn =

@@ -82,8 +82,7 @@ enum CalendarPart: String, CaseIterable, Sendable {
 }
 
 extension MathFunction {
-    /// Whether the function is an extension to InfluxQL. Only these are allowed as arguments of
-    /// aggregates.
+    /// Whether the function is an extension to InfluxQL. Aggregates accept only these.
     var isOwn: Bool { self == .coalesce || self == .delay }
 }
 

@@ -33,8 +33,7 @@ struct TechnicalFunction: Sendable {
     private let hold: Int
     private let warmup: Warmup
 
-    /// - Parameter hold: the number of initial points without a result; nil for the function's
-    ///   default.
+    /// - Parameter hold: the number of initial points without a result; nil for the default.
     init(kind: Kind, period: Int64, hold: Int64?, warmup: Warmup) {
         self.kind = kind
         // No series has that many points, so a longer period has the same effect.
@@ -228,8 +227,7 @@ private struct AverageChain {
 
     /// Adds a value.
     ///
-    /// - Returns: the last average of the chain, and the combination of all averages that
-    ///   compensates for their lag.
+    /// - Returns: the last average, and the combination of all that compensates for their lag.
     mutating func add(_ value: Double) -> (innermost: Double, corrected: Double) {
         var values: [Double] = []
         var current = value

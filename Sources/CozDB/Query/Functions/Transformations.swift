@@ -1,5 +1,4 @@
-// Functions of adjacent points, and fill(), which runs before them. Both process points in result
-// order.
+// Functions of adjacent points, and fill(), which runs before them, both in result order.
 
 extension Transformation {
     /// Applies the function.
@@ -66,8 +65,8 @@ extension Transformation {
         return list
     }
 
-    /// Calls the body for adjacent points with different times. Of several points with equal times,
-    /// only the first counts.
+    /// Calls the body for adjacent points with different times. Only the first point of a time
+    /// counts.
     private static func pairs(_ points: PointList, _ body: (Int, Int) -> Void) {
         var previous: Int?
         for row in points.times.indices {
@@ -238,8 +237,7 @@ struct BucketFiller {
         }
     }
 
-    /// Returns the bucket number, rounded down. Truncation would give the two buckets around 1970
-    /// the same number.
+    /// Returns the bucket number, rounded down so that the two buckets around 1970 differ.
     private func bucketNumber(_ start: Int64) -> Double {
         let (quotient, remainder) = start.quotientAndRemainder(dividingBy: interval)
         return Double(remainder < 0 ? quotient - 1 : quotient)

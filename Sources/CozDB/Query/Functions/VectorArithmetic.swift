@@ -1,6 +1,5 @@
 // Operators and functions over whole columns with InfluxDB's rules. Integers stay integers except
-// under division. Division by zero yields zero. Incompatible types compare as false and compute to
-// null.
+// under division. Division by zero yields zero. Incompatible types compare as false or yield null.
 
 internal import Glibc
 

@@ -8,9 +8,9 @@ struct VectorBuilder {
     private var isPresent: [Bool] = []
     /// The strings, indexed by code.
     private var texts = BytePool()
-    /// The builder's codes for the strings of the most recent table, because its strings recur. The
-    /// list is allocated only after lookups of a sixteenth of the strings: each of many groups may
-    /// have a builder.
+    /// The builder's codes for the strings of the most recent table, because its strings recur.
+    /// Allocated after lookups of a sixteenth of the strings, as each of many groups may have a
+    /// builder.
     private var lastTable: StringTable?
     private var lastCodes: [UInt64] = []
     private var lastAskedCount = 0
@@ -22,7 +22,6 @@ struct VectorBuilder {
 
     var count: Int { isPresent.count }
 
-    /// The approximate size of the buffers.
     var sizeBytes: Int { count * 9 + texts.heapSizeBytes + texts.count * 24 + lastCodes.count * 8 }
 
     mutating func reserve(_ count: Int) {
@@ -85,8 +84,7 @@ struct VectorBuilder {
             type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
     }
 
-    /// Returns the builder's code for a string of another table. Encoded times have the same code
-    /// everywhere.
+    /// Returns the builder's code for a string of another table. Encoded times keep theirs.
     mutating func code(_ code: UInt64, in table: StringTable) -> UInt64 {
         if ISOTime.isWord(code) { return code }
         if lastTable !== table {

@@ -50,7 +50,6 @@ final class MemoryShare {
         sizeBytes += more
     }
 
-    /// Releases all bytes.
     func release() {
         memory.give(sizeBytes)
         sizeBytes = 0

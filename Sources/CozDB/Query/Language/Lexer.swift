@@ -94,8 +94,7 @@ struct Lexer {
                 character += 1
             }
         }
-        // Match InfluxDB's position of an unexpected end: one further, unless a bracket or quote is
-        // last.
+        // InfluxDB reports an unexpected end one further, unless a bracket or quote is last.
         if offset >= bytes.count, let last = bytes.last,
             last.isWordStart || last.isBlank
         {
@@ -104,7 +103,7 @@ struct Lexer {
         return (line, character)
     }
 
-    // MARK: Kinds of tokens
+    // MARK: Token kinds
 
     private subscript(_ index: Int) -> UInt8 {
         index < bytes.count ? bytes[index] : 0
@@ -223,7 +222,7 @@ struct Lexer {
         }
     }
 
-    // MARK: Blanks
+    // MARK: Whitespace
 
     private func skipBlanks(from offset: Int) -> Int {
         var index = offset

@@ -25,8 +25,7 @@ extension Parser {
         return statement
     }
 
-    /// Parses the target of `INTO` (`name`, `policy.name`, `policy.:MEASUREMENT`) and returns its
-    /// position.
+    /// Parses `name`, `policy.name` or `policy.:MEASUREMENT` after `INTO` and returns its position.
     private mutating func target() throws(DatabaseError) -> Int {
         let start = peek().start
         _ = try segments()

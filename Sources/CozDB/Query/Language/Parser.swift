@@ -20,8 +20,7 @@ struct Parser {
 
     /// Parses all statements of a text.
     ///
-    /// - Throws: `limitExceeded` if the text exceeds the limits of the options; `usage` if it is
-    ///   not valid.
+    /// - Throws: `limitExceeded` if the text is longer than the options allow; `usage` if invalid.
     static func parse(_ text: String, options: QueryOptions) throws(DatabaseError) -> [Statement] {
         try parseWithPlaces(text, options: options).map(\.statement)
     }
@@ -140,8 +139,7 @@ struct Parser {
         return fields
     }
 
-    /// Refuses qualifiers as InfluxDB does: DELETE always affects the current database and all its
-    /// retention policies.
+    /// Refuses qualifiers as InfluxDB does: DELETE affects all retention policies of the database.
     private func checkQualifiers(_ source: Source, _ place: Lexeme) throws(DatabaseError) {
         let qualifiers: [String]
         switch source {
@@ -299,7 +297,6 @@ struct Parser {
 
     mutating func leave() { depth -= 1 }
 
-    /// Counts a subquery.
     mutating func countSubquery() throws(DatabaseError) {
         subqueryCount += 1
         guard subqueryCount <= Parser.subqueryCountMax else {

@@ -1,12 +1,10 @@
-// Provides enough stack for a statement: parsing, planning and execution recurse as deeply as
-// statements nest.
+// Provides enough stack for statements: their processing recurses as deeply as they nest.
 
 /// Runs work on a statement on a thread with enough stack.
 enum StatementStack {
     /// The stack per level: three times the size measured in an optimized build. An unoptimized
     /// build needs nearly all of it.
     private static let levelSizeBytes = 20 << 10
-    /// The stack for everything else.
     private static let baseSizeBytes = 256 << 10
     /// Texts up to this depth run on the current stack.
     private static let smallDepth = 12
@@ -39,8 +37,7 @@ enum StatementStack {
         return try result.get()
     }
 
-    /// Returns an upper bound of a text's nesting depth, by counting everything that can start or
-    /// extend a level.
+    /// Returns an upper bound of a text's nesting depth by counting what can add a level.
     static func depthMax(_ text: String, _ options: QueryOptions) -> Int {
         var depth = levels(text.utf8)
         for case .regex(let pattern) in options.parameters.values { depth += levels(pattern.utf8) }

@@ -1,5 +1,4 @@
-// The syntax tree of a statement, before names are resolved. Nodes that can cause an error store
-// their position.
+// The syntax tree of a statement, before names are resolved. Nodes store their position for errors.
 
 /// The kind of column that a name refers to, if the statement specifies it.
 enum ReferenceKind: Hashable, Sendable {
@@ -62,8 +61,8 @@ indirect enum Expression: Sendable {
     case integer(Int64)
     /// An integer beyond Int64. InfluxDB parses it, but no column can hold it.
     case unsigned(UInt64)
-    /// A string. Other literals have no offset; a string may be an invalid time, whose error needs
-    /// one.
+    /// A string. It may be an invalid time, so unlike other literals it has an offset for the
+    /// error.
     case string(String, offset: Int = 0)
     case boolean(Bool)
     /// Nanoseconds.
@@ -213,7 +212,7 @@ struct ShowStatement: Sendable {
     var subject: ShowSubject
     /// The FROM clause; empty means all experiments.
     var sources: [Source] = []
-    /// The WITH MEASUREMENT clause of SHOW MEASUREMENTS.
+    /// WITH MEASUREMENT of SHOW MEASUREMENTS.
     var measurement: Source?
     var key: KeyFilter?
     var condition: Expression?

@@ -4,8 +4,7 @@
 struct PlannedReference: Sendable {
     var name: String
     var kind: ReferenceKind
-    /// The type of the values in this statement, regardless of their type in each source; nil if
-    /// unknown.
+    /// The type of the values, regardless of their type in each source; nil if unknown.
     var type: FieldType?
     /// Whether the reference is a tag in every source that has it.
     var isTag: Bool
@@ -167,8 +166,7 @@ final class SelectPlan: @unchecked Sendable {
         return .string(text)
     }
 
-    /// Returns whether a reference is a tag in all sources that have it, including tags selected by
-    /// a subquery.
+    /// Returns whether a reference is a tag in all sources that have it, including subqueries.
     func isTagEverywhere(_ reference: Int) -> Bool {
         if references[reference].computation != nil { return false }
         var isKnown = false

@@ -21,8 +21,7 @@ extension Planner {
         }
     }
 
-    /// Returns the meaning of a GROUP BY item in one source: a tag, unless it has the suffix
-    /// `::field`.
+    /// Returns the meaning of a GROUP BY item in one source: a tag unless it ends with `::field`.
     mutating func bind(
         _ dimension: PlannedDimension, _ source: PlannedSource
     ) throws(DatabaseError) -> Binding {
@@ -60,8 +59,7 @@ extension Planner {
         }
     }
 
-    /// Refuses GROUP BY items that no source has, which are probably misspelled. InfluxDB makes one
-    /// group.
+    /// Refuses GROUP BY items that no source has. InfluxDB makes one group.
     mutating func checkDimensions(
         _ plan: SelectPlan, _ statement: SelectStatement
     ) throws(DatabaseError) {

@@ -40,8 +40,7 @@ extension SelectPlan {
         return false
     }
 
-    /// Returns the reference that an aggregate reads: a name or an extension row function; nil for
-    /// other expressions.
+    /// Returns the reference that an aggregate reads; nil unless it is a name or row function.
     func argument(_ expression: Expression) throws(DatabaseError) -> Int? {
         switch expression {
         case .reference(let reference): return self.reference(reference)
@@ -136,8 +135,7 @@ extension SelectPlan {
 
     // MARK: Types
 
-    /// Returns the type of a computed reference. The types of the references it reads must be
-    /// known.
+    /// Returns the type of a computed reference, given the types of the references it reads.
     func type(ofComputed index: Int) throws(DatabaseError) -> FieldType? {
         let reference = references[index]
         let place = Expression.reference(

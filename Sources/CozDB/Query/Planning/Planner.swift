@@ -125,8 +125,7 @@ struct Planner {
         }
     }
 
-    /// Returns the number of buckets before the range that nested transformations need, including
-    /// those of a subquery.
+    /// Returns the number of buckets before the range that nested transformations need.
     private static func extraBuckets(_ expression: Expression) -> Int64 {
         let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
         guard case .call(let call) = expression, case .call? = call.arguments.first,
@@ -158,8 +157,7 @@ struct Planner {
         }
     }
 
-    /// Returns the names of the tags that rows of the experiment may have: identity tags and
-    /// attributes.
+    /// Returns the names of an experiment's identity tags and attributes.
     mutating func tagNames(_ view: ExperimentView) throws(DatabaseError) -> Set<Name> {
         var names = try identityTags(view)
         for attribute in view.schema.attributes { names.insert(Name(attribute.name)) }
@@ -307,8 +305,7 @@ struct Planner {
             }
         }
         guard !fields.isEmpty || !selected.isEmpty else { return [] }
-        // The tags that GROUP BY `*` or a regular expression matches are not known here, so no tag
-        // becomes a column.
+        // If GROUP BY has a pattern, its tags are not known yet: no tag becomes a column.
         let isByPattern = statement.dimensions.contains { $0.isPattern }
         var tags = isByPattern ? [] : try allTags(plan)
         for name in plan.ownDimensions { tags.remove(name) }

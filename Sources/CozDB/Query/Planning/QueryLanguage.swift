@@ -1,5 +1,4 @@
-// Information about the query language for programs that help to write statements, such as prompts
-// and editors.
+// Information about the query language for prompts and editors.
 
 /// The vocabulary and lexical rules of the query language.
 public enum QueryLanguage {
@@ -23,8 +22,7 @@ public enum QueryLanguage {
         Reference(name: name).text.utf8.elementsEqual(name.utf8)
     }
 
-    /// Returns the name of an experiment, field or tag in statement syntax, with double quotes if
-    /// it needs them.
+    /// Returns a name in statement syntax, with double quotes if it needs them.
     public static func nameText(_ name: String) -> String {
         Reference(name: name).text
     }

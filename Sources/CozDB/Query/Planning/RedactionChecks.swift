@@ -1,5 +1,4 @@
-// Refuses statements that could reveal masked credential columns: a condition on one would disclose
-// it guess by guess.
+// Refuses statements that could reveal masked columns: a condition discloses values guess by guess.
 
 /// The checks of statements under `QueryOptions.redactsSecrets`.
 enum RedactionChecks {

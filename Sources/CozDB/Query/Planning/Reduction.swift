@@ -215,8 +215,7 @@ struct SplitCondition: Sendable {
         if case .boolean(true)? = rest?.bare { rest = nil }
     }
 
-    /// Removes comparisons with time from the condition. They bound the range in any position, even
-    /// under OR, as in InfluxDB.
+    /// Removes comparisons with time. They bound the range even under OR, as in InfluxDB.
     private mutating func split(
         _ condition: Expression, _ reduction: Reduction
     ) throws(DatabaseError) -> Expression? {

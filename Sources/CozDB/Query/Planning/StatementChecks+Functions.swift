@@ -95,8 +95,7 @@ extension StatementChecks {
         try checkSymbol(call, call.arguments[0], allowsWildcard)
     }
 
-    /// Checks that an argument is a name, a wildcard, a regular expression, or an extension row
-    /// function.
+    /// Checks that an argument is a name, a pattern, or an extension row function.
     mutating func checkSymbol(
         _ call: Call, _ argument: Expression, _ allowsWildcard: Bool
     ) throws(DatabaseError) {
@@ -234,8 +233,7 @@ extension StatementChecks {
         try checkInner(call, allowsWildcard)
     }
 
-    /// Checks the argument of a transformation: an aggregate with buckets, or the points of a
-    /// field.
+    /// Checks the argument of a transformation: an aggregate with buckets, or a field.
     mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
         switch call.arguments[0] {
         case .call(let inner)

@@ -1,7 +1,7 @@
 // Checks of CozDB's extensions to InfluxQL. Their messages suggest a valid statement.
 
 extension StatementChecks {
-    // MARK: Functions of one row
+    // MARK: Row functions
 
     /// Checks `delay(x)` and `delay(x, 1m)`.
     func checkDelay(_ call: Call) throws(DatabaseError) {
@@ -41,8 +41,7 @@ extension StatementChecks {
         return isOfRow
     }
 
-    /// Checks whether the argument of an aggregate is an extension row function. Returns false for
-    /// other calls.
+    /// Checks an extension row function as the argument of an aggregate; false for other calls.
     ///
     /// - Parameter call: the aggregate.
     mutating func checkOwnArgument(
@@ -73,7 +72,7 @@ extension StatementChecks {
         for part in expression.parts { try checkRow(part) }
     }
 
-    // MARK: Functions of a series
+    // MARK: Series functions
 
     mutating func checkSeriesFunction(
         _ call: Call, allowsWildcard: Bool

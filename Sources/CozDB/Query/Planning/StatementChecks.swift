@@ -141,7 +141,7 @@ struct StatementChecks {
         }
     }
 
-    // MARK: The whole
+    // MARK: Whole statement
 
     private func checkCombination() throws(DatabaseError) {
         guard fieldCount > 0 else {

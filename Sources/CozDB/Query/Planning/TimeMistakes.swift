@@ -1,5 +1,4 @@
-// Checks for likely mistakes about time that InfluxQL accepts silently. Skipped under InfluxDB
-// compatibility.
+// Checks for likely mistakes about time that InfluxQL accepts; skipped under compatibility.
 
 enum TimeMistakes {
     /// Refuses a date without quotes, which is a subtraction of numbers: `time > 2025-10-15`
@@ -19,8 +18,7 @@ enum TimeMistakes {
                 + "as '2025-10-15'", offset: found.offset)
     }
 
-    /// Refuses time bounds under OR in a deletion. They apply to the whole WHERE clause, and a
-    /// deletion cannot be undone.
+    /// Refuses time bounds under OR in a deletion, because they apply to the whole WHERE clause.
     static func checkAlternatives(_ condition: Expression?) throws(DatabaseError) {
         var offset: Int?
         condition?.walk { part in

@@ -97,8 +97,7 @@ struct RegexMatcher {
         }
     }
 
-    /// Adds a state and all states that it reaches without reading a scalar. Returns whether the
-    /// match is complete.
+    /// Adds a state and its epsilon closure. Returns whether the match is complete.
     private static func follow(
         _ program: RegexProgram, from state: Int, before: UInt32?, after: UInt32?,
         into list: inout StateList, _ stack: inout [Int]

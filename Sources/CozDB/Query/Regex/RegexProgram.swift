@@ -33,8 +33,7 @@ struct RegexSet: Sendable {
         var isIn = holds(scalar)
         if !isIn, ignoresCase {
             isIn = RegexSet.otherCases(scalar).contains { other in
-                // The long s and the Kelvin sign are two case mappings away from each other's
-                // variants.
+                // Some variants, such as the long s and the Kelvin sign, are two mappings away.
                 holds(other) || RegexSet.otherCases(other).contains { holds($0) }
             }
         }
@@ -99,8 +98,7 @@ struct RegexProgram: Sendable {
     private(set) var sets: [RegexSet] = []
     private(set) var exactText: String?
 
-    /// The maximum number of instructions. Larger expressions are refused, because repetition
-    /// multiplies the size.
+    /// The maximum program size. Repetition multiplies; larger expressions are refused.
     static let instructionCountMax = 4000
 
     /// The index of each set in `sets`; equal sets are stored once.

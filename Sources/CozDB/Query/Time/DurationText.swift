@@ -15,8 +15,7 @@ package enum DurationText {
         return "\(nanoseconds / unit.nanoseconds)\(unit.letters)"
     }
 
-    /// Parses a duration such as `1h30m`. Returns nil if the text is malformed or exceeds 292
-    /// years.
+    /// Parses a duration such as `1h30m`; nil if the text is malformed or exceeds 292 years.
     package static func nanoseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         var index = 0

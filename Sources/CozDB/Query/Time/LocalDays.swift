@@ -1,5 +1,5 @@
-// Local days in a time zone. `GROUP BY time(1d) tz(...)` and `WHERE time >= '2025-10-15'` use the
-// same day boundaries.
+// Local days in a time zone, with the boundaries of `GROUP BY time(1d) tz(...)` and of dates in
+// WHERE.
 
 extension TimeZoneRules {
     /// Returns the first moment of a local day.

@@ -1,6 +1,5 @@
 // The buckets of GROUP BY time. They are aligned to 1970, so weeks start on Thursday; with tz()
-// they are aligned to local time. Buckets partition time: they never overlap, leave no gap and are
-// never empty.
+// they are aligned to local time. Buckets partition time and are never empty.
 
 /// The bucket boundaries of one statement.
 ///
@@ -20,10 +19,9 @@ struct TimeBuckets: Sendable {
     /// The largest difference between two offsets of one zone.
     private static let shiftMax: Int64 = 52 * 3_600_000_000_000
 
-    // Local times and bucket boundaries near the ends of the time range overflow Int64, so the
-    // computation uses Int128.
+    // Local times and boundaries near the ends of the time range overflow Int64: use Int128.
 
-    /// The buckets in the form that storage uses; nil if their lengths differ because of a zone.
+    /// The buckets as storage knows them; nil if lengths differ or boundaries may overflow.
     var even: EvenBuckets? {
         zone == nil ? EvenBuckets(interval: interval, offset: offset) : nil
     }
@@ -59,8 +57,7 @@ struct TimeBuckets: Sendable {
         return (earlier.end, end)
     }
 
-    /// Returns a bucket of fixed length. 64-bit arithmetic nearly always suffices; a 128-bit
-    /// division is a function call.
+    /// Returns a bucket of fixed length. 64 bits usually suffice; a 128-bit division is a call.
     private func fixedBounds(_ time: Int64) -> (start: Int64, end: Int64) {
         let (shifted, isOver) = time.subtractingReportingOverflow(offset)
         var remainder = shifted % interval
@@ -129,8 +126,7 @@ struct TimeBuckets: Sendable {
         }
     }
 
-    /// Returns the starts of all buckets from the one that contains `first` to the one that
-    /// contains `last`.
+    /// Returns the starts of the buckets from that of the time `first` to that of `last`.
     func starts(
         first: Int64, last: Int64, countMax: Int,
         checkCancelled: () throws(DatabaseError) -> Void = { () throws(DatabaseError) in }

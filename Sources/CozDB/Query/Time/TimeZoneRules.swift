@@ -1,6 +1,6 @@
 // Time zones from the system's tz database: TZif files (RFC 8536), whose POSIX rule covers the time
-// after the last listed switch. A zone stores all its switches up to the end of time, so finding an
-// offset is one binary search.
+// after the last listed switch. A zone stores all its switches, so finding an offset is one binary
+// search.
 
 internal import Glibc
 
@@ -73,8 +73,7 @@ public final class TimeZoneRules: Sendable {
     /// Returns the time at which clocks of the zone show a civil time.
     ///
     /// If the civil time occurs twice because clocks went back, the result is the earlier time. If
-    /// it was skipped, the old offset applies: when clocks jump from 2:00 to 3:00, 2:30 is read as
-    /// 3:30.
+    /// it was skipped, the old offset applies: if 2:00 becomes 3:00, 2:30 is read as 3:30.
     package func timestamp(of civil: CivilTime) -> Timestamp? {
         let local = civil.day * 86_400 + civil.seconds
         func time(_ era: Int) -> Int64 { EraList.nanoseconds(local) &- shifts[era] }
@@ -148,8 +147,7 @@ private struct EraList {
     mutating func append(_ second: Int64, _ offset: Int) {
         let start = EraList.nanoseconds(second)
         let shift = Int64(offset) * 1_000_000_000
-        // A switch may change only the name or the DST flag. Files may also list switches before
-        // the start of the time range.
+        // A switch may change only the name, or lie before the start of the time range.
         if let last = starts.last, start <= last {
             shifts[shifts.count - 1] = shift
         } else if shift != shifts.last {
