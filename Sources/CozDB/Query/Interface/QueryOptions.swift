@@ -44,6 +44,8 @@ public struct QueryOptions: Sendable {
     /// error of kind `cancelled`.
     public var isCancelled: (@Sendable () -> Bool)?
 
+    /// Creates options with default values.
+    ///
     /// - Parameter now: the value of `now()`.
     public init(now: Timestamp) {
         self.now = now

@@ -14,7 +14,8 @@ public final class TimeZoneRules: Sendable {
     /// The offset of each era, in nanoseconds ahead of UTC.
     private let shifts: [Int64]
 
-    /// Loads a zone from `TZDIR` or from the system's zoneinfo directories.
+    /// Loads a zone from `TZDIR` or from the system's zoneinfo directories. An empty name, `UTC`
+    /// and `Local` mean UTC.
     ///
     /// - Throws: `usage` if the zone or the whole tz database is missing.
     public convenience init(named name: String) throws(DatabaseError) {
