@@ -1,17 +1,16 @@
-// The way through the query layer: text in, rows out. Statements that change data are handed to
-// whoever owns the database.
+// The entry point of the query layer: text in, rows out. The caller applies changes of data.
 
-/// A change that a statement asks for.
+/// A change requested by a statement.
 enum DataChange {
-    /// Widen the type of a field.
+    /// Widens the type of a field.
     case alter(experiment: String, field: String, type: FieldType)
-    /// Take away what the plan says, which is made when nobody writes any more.
+    /// Deletes the data that the plan selects. The plan is computed while no commits run.
     case delete((Snapshot) throws(DatabaseError) -> Deletion)
 }
 
-/// What a change has come to.
+/// The result of a change.
 struct ChangeOutcome {
-    /// The snapshot that shows it.
+    /// A snapshot that includes the change.
     var snapshot: Snapshot
     var deletion: DeletionReport?
 }
@@ -20,7 +19,7 @@ struct ChangeOutcome {
 struct QueryEngine {
     let snapshot: Snapshot
     let options: QueryOptions
-    /// Makes a change; nil where nothing may be changed.
+    /// Applies a change; nil if the database is read-only.
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
 
     init(
@@ -32,10 +31,10 @@ struct QueryEngine {
         self.change = change
     }
 
-    /// Runs every statement of the text; the first that fails ends the run.
+    /// Runs every statement of the text and stops at the first failure.
     ///
-    /// - Throws: `usage` before anything is run where the text does not parse; else what the
-    ///   failing statement threw, after the sink was told.
+    /// - Throws: `usage` before anything runs if the text does not parse; otherwise the error of
+    ///   the failing statement, after the sink receives it.
     @discardableResult
     func run(
         _ text: String, into sink: inout some QueryResultSink
@@ -72,14 +71,14 @@ struct QueryEngine {
             try output.sink.beginStatement(index)
             do throws(DatabaseError) {
                 try counters.checkCancelled()
-                // What was planned holds for the snapshot that it was planned for.
+                // A prepared plan is valid only for the snapshot it was made for.
                 let run = StatementRun(
                     snapshot: current, options: options, counters: counters, change: change,
                     prepared: current === snapshot ? (prepared, index) : nil)
                 let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
                     try run.run(statement, into: output)
                 }
-                // Nothing that was left in the middle passes for an answer.
+                // A cancelled statement must not pass as a complete result.
                 if changed == nil { try stop.checkSeen() }
                 if let changed { current = changed }
             } catch {
@@ -91,7 +90,7 @@ struct QueryEngine {
         return counters.total
     }
 
-    /// The statements of a text that would change data, so that callers know how to open.
+    /// Returns whether the text has a statement that changes data and so needs a writer.
     static func changesData(_ text: String, options: QueryOptions) -> Bool {
         guard !options.isDryRun, !options.redactsSecrets else { return false }
         let changes = try? StatementStack.run(text, options) { () throws(DatabaseError) in
@@ -106,16 +105,16 @@ struct QueryEngine {
     }
 }
 
-/// Runs one statement.
+/// The execution of one statement.
 private struct StatementRun {
     let snapshot: Snapshot
     let options: QueryOptions
     let counters: CounterBox
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
-    /// What is known of the text, and the number of the statement in it.
+    /// The prepared text and the index of the statement in it.
     let prepared: (text: PreparedText, index: Int)?
 
-    /// The snapshot to go on with, where the statement changed data.
+    /// Runs the statement. Returns the snapshot to continue with if it changed data.
     func run(
         _ statement: Statement, into output: SinkOutput<some QueryResultSink>
     ) throws(DatabaseError) -> Snapshot? {
@@ -180,7 +179,7 @@ private struct StatementRun {
         if let prepared, let known = prepared.text.plan(prepared.index) { return known }
         var planner = Planner(snapshot: snapshot, options: options)
         let plan = try planner.plan(select)
-        // One that was left in the middle must not be kept.
+        // A plan from a cancelled query must not be cached.
         try StopSign.check()
         if let prepared { prepared.text.keep(plan, prepared.index) }
         return plan
@@ -191,14 +190,14 @@ private struct StatementRun {
             throw DatabaseError(
                 .usage, "the statement changes data, but the database is open for reading only")
         }
-        // What has begun to change data asks at places of its own whether to go on.
+        // The change checks for cancellation itself, at points where it can stop safely.
         let result = StopSign.$current.withValue(nil) {
             Result { () throws(DatabaseError) in try change(wanted) }
         }
         return try result.get()
     }
 
-    /// DELETE and DROP: done, or shown.
+    /// Executes DELETE or DROP, or previews it in a dry run.
     private func remove(
         into output: SinkOutput<some QueryResultSink>,
         _ plan: @escaping (DeletePlanner) throws(DatabaseError) -> Deletion

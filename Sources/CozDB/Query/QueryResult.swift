@@ -1,69 +1,69 @@
-// A whole answer in memory, for programs that want it so; built on the stream of QueryResultSink.
+// A query result held completely in memory, collected from the `QueryResultSink` stream.
 
-/// The answers of all statements of a query.
+/// The results of all statements of a query.
 public struct QueryResult: Sendable {
-    /// One statement's answer.
+    /// The result of one statement.
     public struct StatementResult: Sendable {
-        /// In the order of the answer.
+        /// The series in result order.
         public var series: [Series] = []
-        /// Why the statement failed, if it did.
+        /// The cause if the statement failed; otherwise nil.
         public var error: DatabaseError?
     }
 
-    /// One series: its rows as columns.
+    /// One series with its rows stored by column.
     public struct Series: Sendable {
-        /// Name, tags and columns.
+        /// The name, tags and columns.
         public var header: ResultSeries
-        /// As many as `header.columns`.
+        /// The values, one vector per column of `header.columns`.
         public var columns: [ResultVector]
-        /// As many values as each column has.
+        /// The number of rows, which is the number of values in each column.
         public var rowCount = 0
 
-        /// The experiment; empty for answers that belong to none, such as SHOW SERIES.
+        /// The experiment; empty for results that belong to none, such as SHOW SERIES.
         public var name: String { header.name }
 
-        /// The value of a tag of GROUP BY.
+        /// Returns the value of a GROUP BY tag; nil if there is no such tag.
         public func tag(_ name: String) -> String? {
             header.tags.first { Name($0.name) == Name(name) }?.value
         }
 
-        /// The column with this name.
+        /// Returns the column with a name; nil if there is none.
         public func column(_ name: String) -> ResultVector? {
             header.columns.firstIndex { Name($0.name) == Name(name) }.map { columns[$0] }
         }
 
-        /// Times of the rows; empty where the answer has none (SHOW).
+        /// The times of the rows; empty if the result has no time column (SHOW).
         public var times: [Timestamp] {
             guard let index = header.columns.firstIndex(where: \.isTime) else { return [] }
             return columns[index].integers.map { Timestamp(nanoseconds: $0 ?? 0) }
         }
     }
 
-    /// One per statement that was begun, in the order of the text.
+    /// One result per started statement, in the order of the text.
     public var statements: [StatementResult] = []
-    /// What the run did.
+    /// The counters of the run.
     public var counters = QueryCounters()
 
-    /// No answers.
+    /// Creates an empty result.
     public init() {}
 
     /// The series of the first statement.
     public var series: [Series] { statements.first?.series ?? [] }
 }
 
-/// Collects an answer.
+/// A sink that collects a result in memory.
 public struct QueryResultCollector: QueryResultSink {
-    /// What has come so far; whole after the last `endStatement`.
+    /// The result so far; complete after the last `endStatement`.
     public private(set) var result = QueryResult()
     private var builders: [VectorBuilder] = []
-    /// Bytes from which on a collected answer is refused.
+    /// The maximum size of the result in bytes; a larger one is refused.
     var sizeBytesMax = Int.max
     private var sizeBytes = 0
 
-    /// Collects from now on.
+    /// Creates an empty collector.
     public init() {}
 
-    /// The answer of a run, as large as its options allow.
+    /// Collects the result of a run, up to the memory limit of its options.
     static func collect(
         _ options: QueryOptions,
         _ run: (inout QueryResultCollector) throws(DatabaseError) -> QueryCounters
@@ -76,19 +76,21 @@ public struct QueryResultCollector: QueryResultSink {
         return result
     }
 
-    /// Begins the answer of a statement.
+    /// Starts the result of a statement.
     public mutating func beginStatement(_ index: Int) throws(DatabaseError) {
         result.statements.append(QueryResult.StatementResult())
     }
 
-    /// Begins a series of it.
+    /// Starts a series of the current statement.
     public mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
         builders = series.columns.map { VectorBuilder(type: $0.type) }
         let empty = QueryResult.Series(header: series, columns: [])
         result.statements[result.statements.count - 1].series.append(empty)
     }
 
-    /// Adds rows to the series begun last.
+    /// Appends rows to the current series.
+    ///
+    /// - Throws: `limitExceeded` if the result exceeds the memory limit.
     public mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
         let before = heldBytes
         for index in builders.indices { builders[index].append(batch.columns[index]) }
@@ -100,10 +102,10 @@ public struct QueryResultCollector: QueryResultSink {
 
     private var heldBytes: Int { builders.reduce(0) { $0 + $1.sizeBytes } }
 
-    /// Finishes the series begun last.
+    /// Finishes the current series.
     public mutating func endSeries() throws(DatabaseError) { finishSeries() }
 
-    /// Finishes the statement, with its error where it failed.
+    /// Finishes the current statement, with its error if it failed.
     public mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
         if !builders.isEmpty { finishSeries() }
         result.statements[result.statements.count - 1].error = error
@@ -120,7 +122,7 @@ public struct QueryResultCollector: QueryResultSink {
 }
 
 extension QueryResult: CustomStringConvertible {
-    /// A table for each series, columns padded, null as `-`.
+    /// One table per series with padded columns; null is `-`.
     public var description: String {
         var lines: [String] = []
         for statement in statements {

@@ -1,11 +1,11 @@
-// Statements that were read and planned before: who asks the same again, of the same data, needs
-// neither. Kept with the snapshot, so that nothing outlives what it was planned for.
+// A cache of parsed and planned statements. Repeating a text on the same snapshot skips both steps.
+// The cache belongs to the snapshot, so it never outlives the data it was planned for.
 
 internal import Synchronization
 
-/// Texts that were run on one snapshot lately.
+/// The texts that recently ran on one snapshot.
 final class StatementCache: Sendable {
-    /// What a text and all that is made of it depend on.
+    /// Everything that the parsed statements and their plans depend on.
     private struct Key: Hashable {
         var text: Name
         var influxCompatible: Bool
@@ -18,13 +18,13 @@ final class StatementCache: Sendable {
         }
     }
 
-    /// The latest last.
+    /// Most recent last.
     private let texts = Mutex<[(key: Key, text: PreparedText)]>([])
-    /// A handful of views that are looked at in turn.
+    /// Enough for a few views that are refreshed in turn.
     private static let textCountMax = 16
     private static let textSizeBytesMax = 1 << 14
 
-    /// The cache of a snapshot.
+    /// Returns the cache of a snapshot, creating it if needed.
     static func of(_ snapshot: Snapshot) -> StatementCache {
         snapshot.companion.withLock { companion in
             if let known = companion as? StatementCache { return known }
@@ -34,17 +34,17 @@ final class StatementCache: Sendable {
         }
     }
 
-    /// A text that was read before; nil where it was not.
+    /// Returns the prepared text; nil if it is not cached.
     func known(_ text: String, _ options: QueryOptions) -> PreparedText? {
         guard StatementCache.isKept(text, options) else { return nil }
         let key = Key(text, options)
         return texts.withLock { $0.last { $0.key == key }?.text }
     }
 
-    /// Reads a text.
+    /// Parses a text and caches it if it is small and has no parameters.
     ///
-    /// - Parameter depth: of the stack that it needs.
-    /// - Throws: as `Parser.parse`.
+    /// - Parameter depth: the nesting depth of the text, which determines its stack size.
+    /// - Throws: the errors of `Parser.parse`.
     func prepare(
         _ text: String, _ options: QueryOptions, depth: Int
     ) throws(DatabaseError) -> PreparedText {
@@ -64,12 +64,12 @@ final class StatementCache: Sendable {
         options.parameters.isEmpty && text.utf8.count <= textSizeBytesMax
     }
 
-    /// Whether `now()` may stand in a text: whatever is planned with it holds but once.
+    /// Returns whether the text may contain `now()`. Such plans are not reusable.
     private static func mayReadClock(_ text: String) -> Bool {
         let word = Array("now".utf8)
         var matched = 0
         for byte in text.utf8 {
-            // Letters are lower case with this bit; other bytes that become one do no harm.
+            // This converts letters to lower case. False matches do no harm.
             let lower = byte | 0x20
             matched = lower == word[matched] ? matched + 1 : lower == word[0] ? 1 : 0
             if matched == word.count { return true }
@@ -78,10 +78,10 @@ final class StatementCache: Sendable {
     }
 }
 
-/// The statements of a text, and the plans made of them so far.
+/// The statements of a text and their plans so far.
 final class PreparedText: Sendable {
     let statements: [(statement: Statement, offset: Int)]
-    /// Of the stack that it needs, as `StatementStack` counts.
+    /// The nesting depth, as computed by `StatementStack.depthMax`.
     let depth: Int
     private let isKept: Bool
     private let plans: Mutex<[SelectPlan?]>
@@ -95,10 +95,10 @@ final class PreparedText: Sendable {
         plans = Mutex(Array(repeating: nil, count: statements.count))
     }
 
-    /// The plan of a SELECT; nil where it was not planned yet.
+    /// Returns the plan of a SELECT; nil if it is not planned yet.
     func plan(_ index: Int) -> SelectPlan? { plans.withLock { $0[index] } }
 
-    /// Keeps a plan for the next time, unless it depends on the clock.
+    /// Caches a plan unless it depends on the clock.
     func keep(_ plan: SelectPlan, _ index: Int) {
         guard isKept, !plan.endsNow else { return }
         plans.withLock { $0[index] = plan }

@@ -1,7 +1,7 @@
-// Rows of one input series, block by block: columns in the order of the plan's references, types as
-// the plan wants them, rows that WHERE refuses already gone.
+// Reads the rows of one input series block by block. Columns are in the order of the plan's
+// references and have the plan's types; rows that fail WHERE are already removed.
 
-/// Rows of a subquery's series, kept whole, by ascending time.
+/// The materialized rows of a subquery's series, by ascending time.
 final class MaterialSeries {
     let name: String
     let tags: [(name: String, value: String)]
@@ -19,7 +19,7 @@ final class MaterialSeries {
     }
 }
 
-/// A series of a subquery that gives rows as they are stored: they are computed as they are read.
+/// A series of a raw subquery, whose rows are computed while they are read.
 final class DerivedSeries {
     let plan: SelectPlan
     let input: InputSeries
@@ -32,13 +32,12 @@ final class DerivedSeries {
     }
 }
 
-/// A series whose rows say something of the whole of it: computed when they are first asked for.
+/// A series with series functions, whose rows are computed as a whole on first use.
 final class ComputedSeries {
     let plan: SelectPlan
     let input: InputSeries
-    /// Computed ahead of time.
+    /// The rows, if computed ahead of time.
     private var prepared: Block?
-    /// The memory of the rows, until they have been read.
     private var share: MemoryShare?
 
     init(plan: SelectPlan, input: InputSeries) {
@@ -50,14 +49,14 @@ final class ComputedSeries {
         prepared = try compute(counters)
     }
 
-    /// The rows, which are not kept here any longer.
+    /// Returns the rows and drops the copy that was computed ahead.
     func rows(_ counters: CounterBox) throws(DatabaseError) -> Block {
         guard let prepared else { return try compute(counters) }
         self.prepared = nil
         return prepared
     }
 
-    /// Nobody has use for the rows any more.
+    /// Releases the memory of the rows.
     func release() { share = nil }
 
     private func compute(_ counters: CounterBox) throws(DatabaseError) -> Block {
@@ -78,11 +77,11 @@ struct InputSeries {
     }
 
     var origin: Origin
-    /// Index into the plan's sources.
+    /// The index of the plan's source.
     var source: Int
-    /// WHERE with the tags of this series put in; nil accepts every row.
+    /// The WHERE clause with the tags of this series substituted; nil accepts every row.
     var condition: Evaluation?
-    /// The references of which it may have a value, ascending; nil is all.
+    /// The references that may have a value in the series, ascending; nil means all.
     var present: [Int]?
 
     var name: String {
@@ -94,7 +93,7 @@ struct InputSeries {
         }
     }
 
-    /// About how many rows storage has of it.
+    /// The approximate number of stored rows.
     var rowCount: Int {
         switch origin {
         case .stored(_, let series): series.parts.reduce(0) { $0 + $1.rows.count }
@@ -104,7 +103,7 @@ struct InputSeries {
         }
     }
 
-    /// A time that none of its rows in the range precedes; descending, that none follows.
+    /// Returns a lower bound of the rows' times in a range, or an upper bound if descending.
     func nearestTime(_ range: TimeRange, ascending: Bool) -> Int64 {
         switch origin {
         case .computed(let series): return series.input.nearestTime(range, ascending: ascending)
@@ -120,7 +119,7 @@ struct InputSeries {
         return ascending ? max(first, range.lower) : min(last, range.upper)
     }
 
-    /// Whether no two of its rows share a time; those of a subquery's answer can.
+    /// Whether no two rows share a time. Rows of a subquery may.
     var hasOwnTimes: Bool {
         switch origin {
         case .stored: true
@@ -129,13 +128,12 @@ struct InputSeries {
         }
     }
 
-    /// The value of a tag; empty where the series does not have it.
+    /// Returns the value of a tag; empty if the series does not have it.
     func tag(_ name: String) -> String {
         if case .stored(_, let series) = origin { return series.key.value(of: name) ?? "" }
         return tags.first { Name($0.name) == Name(name) }?.value ?? ""
     }
 
-    /// All of its tags.
     var tags: [(name: String, value: String)] {
         switch origin {
         case .stored(_, let series): series.key.tags
@@ -146,9 +144,9 @@ struct InputSeries {
     }
 }
 
-/// Values of the tags of one series, for who asks for one after the other.
+/// A cache for reading many tags of one series.
 struct TagValues {
-    /// So many are looked for one by one: most statements ask for few tags, of many series.
+    /// The number of linear searches before the cache is built. Most statements read few tags.
     private static let searchedCountMax = 32
 
     private let input: InputSeries
@@ -159,7 +157,7 @@ struct TagValues {
         self.input = input
     }
 
-    /// The value of a tag; empty where the series does not have it.
+    /// Returns the value of a tag; empty if the series does not have it.
     mutating func value(of name: String) -> String {
         if searchedCount < TagValues.searchedCountMax {
             searchedCount += 1
@@ -167,24 +165,24 @@ struct TagValues {
         }
         if searchedCount == TagValues.searchedCountMax {
             searchedCount += 1
-            // The first of one name, as `tag` finds it.
+            // If a name occurs twice, the first tag wins, as in `tag`.
             for tag in input.tags.reversed() { known[Name(tag.name)] = tag.value }
         }
         return known[Name(name)] ?? ""
     }
 }
 
-/// Some rows, as the plan names their columns.
+/// A block of rows with the columns of a plan.
 struct Block {
     var times: [Int64] = []
-    /// One for each reference of the plan.
+    /// One vector for each reference of the plan.
     var references: [ResultVector] = []
-    /// One for each dimension whose value differs from row to row.
+    /// One vector for each dimension whose value differs from row to row.
     var dimensions: [ResultVector] = []
 
     var count: Int { times.count }
 
-    /// The rows at these positions, in this order.
+    /// Returns the rows at these indexes, in this order.
     func filtered(_ rows: [Int]) -> Block {
         Block(
             times: rows.map { times[$0] }, references: references.map { $0.filtered(rows) },
@@ -192,13 +190,14 @@ struct Block {
     }
 }
 
-/// The columns that a reader asks its cursor for, each once.
+/// The distinct columns that a reader requests from its cursor.
 private struct WantedColumns {
-    /// So many are looked through: there is a reader for each series, and most want few.
+    /// The number of columns up to which a linear search is used. Each series has a reader, and
+    /// most readers have few columns.
     private static let searchedCountMax = 128
 
     private(set) var columns: [ColumnID] = []
-    /// Of all, once there are more.
+    /// The position of each column once there are more than that.
     private var places: [ColumnID: Int] = [:]
 
     mutating func reserve(_ count: Int) { columns.reserveCapacity(count) }
@@ -220,12 +219,12 @@ private struct WantedColumns {
 }
 
 struct BlockReader {
-    /// Cells of a block: about two and a half megabytes, however many columns there are.
+    /// The maximum number of cells in a block: about 2.5 MB for any number of columns.
     private static let cellCountMax = 1 << 18
 
     private static let rowCountMax = 4096
 
-    /// Rows of a block of all the columns of a plan.
+    /// Returns the number of rows per block for all columns of a plan.
     static func rowCountMax(_ plan: SelectPlan, _ counters: CounterBox) -> Int {
         if counters.cutsByValues { return rowCountMax }
         return max(
@@ -237,20 +236,20 @@ struct BlockReader {
     private let counters: CounterBox
     private let counts: ReadCounts
     private let descending: Bool
-    /// The references that are more than nothing, ascending.
+    /// The references that can have values, ascending, with the source of their values.
     private(set) var filled: [(reference: Int, recipe: Recipe)] = []
-    /// What each dimension is made of that differs from row to row.
+    /// The sources of the dimensions whose value differs from row to row.
     private var dimensionRecipes: [Recipe] = []
     private var cursor: RowCursor?
     private var rows = RowBlock()
-    /// Of a derived series: the one reader of its own series, and its block.
+    /// The reader and block of the inner series, if the series is derived.
     private var inner: [BlockReader] = []
     private var innerBlock = Block()
-    /// Rows of a computed series, and the position in those or in a material series.
+    /// The rows of a computed series; `nextRow` is the position in these or in materialized rows.
     private var computed: Block?
     private var nextRow = 0
     private let blockRows: Int
-    /// Positions among the references of those of which a row must have one.
+    /// The references of which a row must have at least one value. Empty if every row qualifies.
     private var driving: [Int]
     private let referenceCount: Int
 
@@ -262,10 +261,12 @@ struct BlockReader {
         case dimension(DimensionFunction)
     }
 
+    /// Creates a reader.
+    ///
     /// - Parameters:
-    ///   - driving: ascending, references of which a row must have at least one to count; with nil,
-    ///     every row with any column counts.
-    ///   - only: references whose values are of use, and no dimension; nil is all.
+    ///   - driving: ascending references of which a row must have at least one value; nil accepts
+    ///     every row that has any of the columns.
+    ///   - only: the references to read, without dimensions; nil reads everything.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
         in range: TimeRange, descending: Bool, blockRows: Int? = nil, counters: CounterBox
@@ -290,7 +291,7 @@ struct BlockReader {
             let index = input.present?[number] ?? number
             let reference = plan.references[index]
             if let only, !only.contains(index) { continue }
-            // A cast that no value survives.
+            // No value survives the cast.
             if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
                 filled.append((index, .evaluation(evaluation)))
@@ -310,7 +311,7 @@ struct BlockReader {
             case .tag, .missing: break
             }
         }
-        // Only now: a row can also be read for the column by which it is grouped.
+        // Checked only now: a row may also be read because of a grouping column.
         if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
             let reader = BlockReader(
@@ -334,14 +335,14 @@ struct BlockReader {
         case .column(let id, _): return .column(wanted.place(of: id), type)
         case .output(let index): return .output(index, type)
         case .tag(let name):
-            // Another source has a field of that name, and of another type.
+            // Another source has a field of this name with another type.
             if let type, type != .string { return .constant(nil) }
             return .constant(plan.value(ofTag: tags.value(of: name), source))
         case .missing, .computed: return .constant(nil)
         }
     }
 
-    /// The references that make rows, of those that the series has where any does.
+    /// Returns the driving references that can produce rows of the series.
     private static func drivers(
         _ driving: [Int], _ source: PlannedSource, _ present: [Int]?
     ) -> [Int] {
@@ -351,11 +352,11 @@ struct BlockReader {
             let place = driving.partitioningIndex { $0 >= index }
             return place < driving.count && driving[place] == index && makesRows(index)
         }
-        // One that no row has a value of says that no row counts.
+        // The series has none of them. Keep one that is always null, so that no row qualifies.
         return own.isEmpty ? driving.first(where: makesRows).map { [$0] } ?? [] : own
     }
 
-    /// What the condition, and the one column of which a row must have a value, ask of rows.
+    /// Returns what storage can test: the condition, and the presence of a single driving column.
     private func test(_ source: PlannedSource) -> RowTest? {
         guard case .experiment(let view) = source.origin else { return nil }
         var tests: [RowTest] = []
@@ -367,14 +368,13 @@ struct BlockReader {
         return tests.count < 2 ? tests.first : .all(tests)
     }
 
-    /// Whether each column asked for is one of those of which a row must have one: then there is
-    /// no row without.
+    /// Returns whether every requested column is driving. Then every stored row qualifies.
     private func drives(_ wanted: WantedColumns, _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
         var isSure = [Bool](repeating: false, count: wanted.columns.count)
         for index in driving {
             guard case .column(let column, isTag: false) = source.bindings[index],
-                // A cast can leave nothing of a value.
+                // A cast may turn a value into null.
                 plan.references[index].type == view.schema.columns[column].type,
                 let place = wanted.known(column)
             else { continue }
@@ -383,12 +383,12 @@ struct BlockReader {
         return !isSure.contains(false)
     }
 
-    /// The next rows that count; false when there are none left.
+    /// Reads the next qualifying rows. Returns false at the end.
     mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
         while try read(into: &block) {
             try counters.checkCancelled()
             filter(&block)
-            // A condition that was left in the middle must not look like an answer.
+            // A cancelled condition must not pass as a result.
             try counters.checkCancelled()
             if block.count > 0 { return true }
         }
@@ -416,10 +416,10 @@ struct BlockReader {
         return true
     }
 
-    /// Fills a block whose times are there. It does not mutate the reader: that would copy it for
-    /// each vector.
+    /// Fills the columns of a block that has its times. Not mutating, because that would copy the
+    /// reader for each vector.
     private func fill(_ block: inout Block) throws(DatabaseError) {
-        // One for all that have no value in the block: of many columns few have.
+        // Shared by all columns without a value, which are most columns of a wide series.
         lazy var nothing = ResultVector.constant(nil, count: block.count)
         block.references.reserveCapacity(referenceCount)
         for (index, recipe) in filled {
@@ -433,7 +433,7 @@ struct BlockReader {
         }
     }
 
-    /// The rows of a computed series count as they are.
+    /// Reads rows of a computed series, which all qualify.
     private mutating func readComputed(
         _ series: ComputedSeries, into block: inout Block
     ) throws(DatabaseError) -> Bool {
@@ -454,11 +454,11 @@ struct BlockReader {
         return true
     }
 
-    /// What a recipe makes of the rows of a block; nil where none of them has a value.
+    /// Returns the values of a recipe for the rows of a block; nil if no row has one.
     ///
     /// - Parameters:
-    ///   - index: of the reference.
-    ///   - block: with the references before this one.
+    ///   - index: the index of the reference.
+    ///   - block: a block with all references of lower indexes.
     private func vector(_ recipe: Recipe, _ index: Int, _ block: Block) -> ResultVector? {
         let count = block.count
         switch (recipe, input.origin) {
@@ -472,7 +472,7 @@ struct BlockReader {
                 times: block.times, references: block.references, zone: plan.zone)
         case (.column(let index, let type), _):
             let column = rows.columns[index]
-            // Where no row has a value storage leaves the vectors out.
+            // Storage leaves the vectors empty if no row has a value.
             guard !column.isEmpty else { return nil }
             let vector = ResultVector(
                 type: column.type, bits: column.bits, isPresent: column.isPresent,
@@ -489,7 +489,7 @@ struct BlockReader {
         }
     }
 
-    /// Whether its rows are those of an experiment.
+    /// Whether the rows come directly from an experiment.
     private var isStored: Bool {
         if case .stored = input.origin { true } else { false }
     }
@@ -504,7 +504,7 @@ struct BlockReader {
         if !driving.isEmpty {
             var isThere = [Bool](repeating: false, count: block.count)
             for index in driving {
-                // Nothing has no type.
+                // A column of nulls has no type.
                 guard block.references[index].type != nil else { continue }
                 let presence = block.references[index].isPresent
                 for row in presence.indices where presence[row] { isThere[row] = true }
@@ -520,7 +520,7 @@ struct BlockReader {
 }
 
 extension Binding {
-    /// Whether a row is there because it has a value of it.
+    /// Whether a row exists because it has a value of this column.
     fileprivate var makesRows: Bool {
         switch self {
         case .column(_, isTag: false), .computed: true

@@ -1,25 +1,24 @@
-// Buckets of one length between two times, numbered: a bucket is found by its number, without
-// looking for it and without hashing.
+// Maps buckets of equal length to places by their number, without searching or hashing.
 
-/// Where what is known of each bucket lies.
+/// A map from buckets to the places of their data.
 struct BucketNumbering {
-    /// Buckets from which on numbers would take more than they save: a quarter of a mebibyte.
+    /// The maximum number of buckets, which limits the map to 256 KiB.
     private static let countMax = 1 << 16
 
     private let interval: Int64
-    /// -1 for a bucket that nothing is known of.
+    /// The place of each bucket; -1 for a bucket without data.
     private var placeByNumber: [Int32]
 
-    /// Nil where buckets differ in length, or are too many.
+    /// Creates an empty map; nil if bucket lengths differ or there are too many buckets.
     ///
-    /// - Parameter extent: all times whose buckets will be asked for.
+    /// - Parameter extent: the range of all times whose buckets will be looked up.
     init?(_ buckets: TimeBuckets, extent: TimeRange) {
         guard buckets.zone == nil, !extent.isEmpty else { return nil }
         let bounds = buckets.bounds(extent.lower)
         let first = bounds.start
         interval = buckets.interval
         lastStart = first
-        // The very first bucket of all times is cut off.
+        // The first bucket of the representable range is shorter.
         guard bounds.end &- bounds.start == interval else { return nil }
         let (span, isOver) = (extent.upper - 1).subtractingReportingOverflow(first)
         guard !isOver, span / interval < BucketNumbering.countMax else { return nil }
@@ -28,16 +27,16 @@ struct BucketNumbering {
 
     var sizeBytes: Int { placeByNumber.count * 4 }
 
-    /// The bucket asked for last.
+    /// The most recent bucket.
     private var lastNumber = 0
     private var lastStart: Int64
 
-    /// The place of the bucket that begins at a time: `next` where it is new. Nil where it is none
-    /// of the buckets.
+    /// Returns the place of the bucket that starts at a time, assigning `next` to a new bucket.
+    /// Returns nil for a start outside the map.
     mutating func place(_ start: Int64, next: Int) -> Int? {
         let (distance, isOver) = start.subtractingReportingOverflow(lastStart)
         guard !isOver else { return nil }
-        // As a rule it is the one behind the last, which takes no division.
+        // It is usually the next bucket, which needs no division.
         let number = lastNumber + (distance == interval ? 1 : Int(distance / interval))
         guard placeByNumber.indices.contains(number) else { return nil }
         (lastNumber, lastStart) = (number, start)
@@ -46,7 +45,7 @@ struct BucketNumbering {
         return next
     }
 
-    /// The places of the buckets that something is known of, in their order.
+    /// The places of the buckets with data, in bucket order.
     var places: [Int] {
         placeByNumber.compactMap { $0 >= 0 ? Int($0) : nil }
     }

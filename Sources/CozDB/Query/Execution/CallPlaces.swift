@@ -1,7 +1,7 @@
-// Where the values of each call of a statement go: equal demands share a field or a collector. The
-// same for every group and series, so it is found once.
+// Assigns the calls of a statement to accumulators and collectors. Calls with equal inputs share
+// one. The assignment is the same for every group and series, so it is computed once.
 
-/// What each group of a statement gathers.
+/// The accumulators and collectors that each group of a statement has.
 final class CallPlaces {
     enum Place {
         case field(Int)
@@ -9,17 +9,17 @@ final class CallPlaces {
         case nowhere
     }
 
-    /// What is asked of one reference in one range that an accumulator can say.
+    /// An accumulator's input: one reference in one range.
     struct Field {
         var reference: Int
         var type: FieldType
         var range: TimeRange
         var needs: BucketNeeds
-        /// Whether nothing but its first and last value is asked for.
+        /// Whether only the first or the last value is needed.
         var isEndEnough: Bool
     }
 
-    /// A reference and a range of which all points are kept.
+    /// A collector's input: a reference and a range whose points are all kept.
     struct Collector {
         var reference: Int
         var type: FieldType
@@ -27,21 +27,20 @@ final class CallPlaces {
     }
 
     let plan: SelectPlan
-    /// For each call.
+    /// The place of each call's values.
     let places: [Place]
     let fields: [Field]
     let collectors: [Collector]
-    /// References that calls read, ascending.
+    /// The references that calls read, ascending.
     let arguments: [Int]
-    /// Whether a call is of something that is computed from the columns of a row.
+    /// Whether a call reads a computed reference.
     let hasComputed: Bool
-    /// Whether it matters when the values were that collectors keep. A rank outside buckets is
-    /// dated with its own point only where it is the one call of the statement.
+    /// Whether collectors must record times. Outside buckets, median and percentile take the time
+    /// of their point only if they are the only call of the statement.
     let collectorsNeedTimes: Bool
     private let ofReferences: [Indices]
     private let all: Indices
 
-    /// Numbers of fields and of collectors.
     struct Indices {
         var fields: [Int] = []
         var collectors: [Int] = []
@@ -61,7 +60,7 @@ final class CallPlaces {
         var gathered = Gathered(plan)
         var isRead = [Bool](repeating: false, count: plan.references.count)
         for call in plan.calls {
-            // A bucket of a subquery that begins before the range counts.
+            // A bucket of a subquery may start before the range and still counts.
             var range = plan.range(of: call)
             if areSubqueries { range.lower = TimeRange.all.lower }
             gathered.add(call, range)
@@ -74,7 +73,7 @@ final class CallPlaces {
         all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
 
-    /// The fields and collectors of some references; nil is all.
+    /// Returns the fields and collectors of some references; nil means all.
     func indices(of references: [Int]?) -> Indices {
         guard let references else { return all }
         return Indices(
@@ -83,13 +82,13 @@ final class CallPlaces {
     }
 }
 
-/// What the calls of a plan ask, as far as they are known.
+/// A builder that collects the inputs of a plan's calls.
 private struct Gathered {
     let plan: SelectPlan
     var places: [CallPlaces.Place] = []
     var fields: [CallPlaces.Field] = []
     var collectors: [CallPlaces.Collector] = []
-    /// By reference: one each for few different ranges.
+    /// The fields and collectors of each reference, one per distinct range. Ranges are few.
     var ofReferences: [CallPlaces.Indices]
 
     init(_ plan: SelectPlan) {
@@ -137,7 +136,7 @@ private struct Gathered {
 }
 
 extension SelectPlan {
-    /// The range with the buckets beside it that transformations of a call need.
+    /// Returns the range extended by the buckets that a call's transformations need.
     func range(of call: PlannedCall) -> TimeRange {
         guard let buckets = buckets, call.aggregate != nil else { return self.range }
         let count = call.transformations.reduce(0) { $0 + $1.extraBuckets }

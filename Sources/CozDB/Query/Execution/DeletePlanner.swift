@@ -1,13 +1,13 @@
-// DELETE and DROP: names resolved, WHERE parted into times, tags and the rest, so that storage can
-// be told which rows go. WHERE means here what it means in SELECT.
+// Plans DELETE and DROP: resolves names and splits WHERE into times, tags and the rest, so that
+// storage knows which rows to delete. WHERE has the same meaning as in SELECT.
 
-/// Says what a statement deletes from the data of a snapshot.
+/// A planner that determines what a statement deletes from a snapshot.
 struct DeletePlanner {
     let snapshot: Snapshot
     let options: QueryOptions
     let counters: CounterBox
 
-    /// What DROP SERIES and DELETE under InfluxDB compatibility must not name in WHERE.
+    /// What WHERE may name. InfluxDB's DELETE takes only tags, DROP SERIES only identity tags.
     private enum Rule {
         case anything, tags, identityTags
     }
@@ -17,7 +17,7 @@ struct DeletePlanner {
             try TimeMistakes.checkDates(statement.condition)
             try TimeMistakes.checkAlternatives(statement.condition)
         }
-        // Checks the calls in it, too.
+        // This also checks the calls in the condition.
         let split = try StatementChecks(
             SelectStatement(condition: statement.condition), now: options.now, zone: nil
         ).split
@@ -51,7 +51,7 @@ struct DeletePlanner {
         return deletion
     }
 
-    /// DROP MEASUREMENT: rows, schema and refusals of one experiment.
+    /// Plans DROP MEASUREMENT: deletes the rows, schema and refusals of one experiment.
     func plan(drop name: String, offset: Int) throws(DatabaseError) -> Deletion {
         let planner = Planner(snapshot: snapshot, options: options)
         let source = Source.experiment(name, qualifiers: [], offset: offset)
@@ -101,7 +101,7 @@ struct DeletePlanner {
         }
     }
 
-    /// The fields of one experiment among those that the statement names.
+    /// Returns the named fields that an experiment has.
     private func columns(
         _ fields: [Reference], _ source: PlannedSource
     ) throws(DatabaseError) -> [ColumnID] {
@@ -147,7 +147,7 @@ struct DeletePlanner {
         return deletion
     }
 
-    /// The rows of a series for which a condition on columns holds.
+    /// Returns the times of a series' rows that satisfy a condition on columns.
     private func times(
         _ plan: SelectPlan, _ input: InputSeries, _ series: Series, _ condition: Evaluation
     ) throws(DatabaseError) -> [Int64] {
@@ -158,7 +158,7 @@ struct DeletePlanner {
         var block = Block()
         var matching: [Int64] = []
         var seen: [Int64] = []
-        // Rows that have none of the columns are not read; what holds of one holds of all.
+        // The reader skips rows without any of these columns. All such rows have the same result.
         let nothing = plan.references.indices.map { index -> ResultVector in
             guard case .tag(let name) = plan.sources[input.source].bindings[index] else {
                 return .constant(nil, count: 1)
@@ -181,7 +181,6 @@ struct DeletePlanner {
 }
 
 extension SelectPlan {
-    /// Names of the experiments it reads.
     fileprivate var experiments: Set<Name> {
         var names: Set<Name> = []
         for case .experiment(let view) in sources.map(\.origin) {
@@ -192,7 +191,7 @@ extension SelectPlan {
 }
 
 extension Expression {
-    /// Where a name stands first.
+    /// Returns the offset of the first occurrence of a name.
     fileprivate func offset(ofName name: String) -> Int? {
         var found: Int?
         walk { part in
@@ -204,19 +203,18 @@ extension Expression {
     }
 }
 
-/// Which refusals go with rows: those of which times and tags alone say that the statement means
-/// them. A refused value has a time and a field; a refused line goes only where all of its series
-/// goes.
+/// Selects the refusals to delete: those that the statement covers judging by times and tags alone.
+/// A refused value has a time and a field. A refused line is deleted only if its whole series is.
 private final class RefusalFilter {
     private let range: TimeRange
     private let condition: Expression?
-    /// Fields that go; empty where whole rows do.
+    /// The fields to delete; empty to delete whole rows.
     private let fields: [Name]
     private let snapshot: Snapshot
-    /// Experiments of FROM; nil means all.
+    /// The experiments of FROM; nil means all.
     private let experiments: Set<Name>?
     private let options: QueryOptions
-    /// The condition bound to each experiment; nil where it is about more than tags.
+    /// The condition bound to each experiment; nil if it cannot be bound.
     private var bound: [Name: Evaluation?] = [:]
 
     init(
@@ -241,7 +239,7 @@ private final class RefusalFilter {
             guard range == .all, fields.isEmpty, let line = LineSeries(bytes) else { return false }
             let identity = snapshot.experiment(line.experiment)?.schema.identity ?? .allTags
             let tags = line.tags.filter { identity.contains($0.name) }
-            // Of a tag that is named twice nobody knows which value was meant: each is looked at.
+            // If a tag occurs twice, the intended value is unknown, so every value is tried.
             return (0..<max(tags.count, 1)).contains { index in
                 var key = tags.isEmpty ? [] : [tags[index]]
                 for tag in tags where !key.contains(where: { Name($0.name) == Name(tag.name) }) {
@@ -261,7 +259,7 @@ private final class RefusalFilter {
         return evaluation.specialized { key.value(of: $0) ?? "" }.isAlways
     }
 
-    /// Without rows to look at, every name that is no column is taken for a tag.
+    /// Binds the condition to an experiment, treating every name that is not a column as a tag.
     private func bind(_ condition: Expression, to experiment: String) -> Evaluation? {
         let schema =
             snapshot.experiment(experiment)?.schema

@@ -1,7 +1,7 @@
-// What DELETE and DROP answer: counts of what went, or of what would go.
+// The results of DELETE and DROP: counts of what was deleted, or a preview.
 
 extension SinkOutput {
-    /// A line for each experiment of the statement.
+    /// Emits one row for each experiment of the statement.
     func emit(_ report: DeletionReport) throws(DatabaseError) {
         var table = AnswerTable([
             ("experiment", .string), ("series", .integer), ("rows", .integer),
@@ -18,8 +18,8 @@ extension SinkOutput {
         if table.isBegun { try sink.endSeries() }
     }
 
-    /// What a deletion would take away: for each series a line for its rows, then one for each
-    /// field that loses values.
+    /// Emits a preview: for each series a line for its rows, then one for each field that loses
+    /// values.
     func preview(_ deletion: Deletion) throws(DatabaseError) {
         var table = AnswerTable([
             ("experiment", .string), ("series", .string), ("field", .string), ("rows", .integer),
@@ -60,14 +60,14 @@ extension SinkOutput {
     }
 }
 
-/// Rows on their way to a sink.
+/// A buffer of result rows for a sink.
 private struct AnswerTable {
     let headers: [ResultColumn]
     var isBegun = false
     private(set) var count = 0
     private var builders: [VectorBuilder]
 
-    /// - Parameter columns: names and types; nil for a time.
+    /// - Parameter columns: names and types; a nil type means a time.
     init(_ columns: [(String, FieldType?)]) {
         headers = columns.map {
             ResultColumn(name: $0.0, type: $0.1 ?? .integer, isTime: $0.1 == nil)
@@ -90,7 +90,7 @@ private struct AnswerTable {
 }
 
 extension SeriesKey {
-    /// The tags as line protocol writes them.
+    /// The tags in line protocol syntax.
     fileprivate var tagText: String {
         tags.map { LineText.escaped($0.name, ",= ") + "=" + LineText.escaped($0.value, ",= ") }
             .joined(separator: ",")

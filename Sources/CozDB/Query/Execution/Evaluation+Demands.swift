@@ -1,11 +1,10 @@
-// What a condition asks of rows in words that storage understands, so that it can leave alone what
-// cannot fulfil it.
+// Translates conditions into predicates that storage evaluates, so that it can skip blocks.
 
-/// The part of a condition that storage can test.
+/// The part of a condition that storage can evaluate.
 struct StorageCondition {
-    /// Every row that fulfils the condition passes; nil where nothing can be said of any.
+    /// A predicate that accepts at least every row that satisfies the condition; nil if unknown.
     var test: RowTest?
-    /// Whether every row that passes fulfils the condition.
+    /// Whether the predicate accepts only rows that satisfy the condition.
     var isExact: Bool
 
     fileprivate static let nothing = StorageCondition(test: nil, isExact: false)
@@ -62,8 +61,8 @@ extension StorageCondition {
 }
 
 extension ValueTest {
-    /// What a comparison of a column with a constant asks of its values; nil where a value that is
-    /// not there could fulfil it, or nothing can.
+    /// Creates the test for a comparison with a constant; nil if a missing value could satisfy the
+    /// comparison or storage has no test for it.
     fileprivate init?(_ type: FieldType, _ symbol: Operator, _ value: FieldValue) {
         switch (type, value) {
         case (.integer, .integer(let number)): self.init(symbol, number)
@@ -99,7 +98,7 @@ extension ValueTest {
         _ test: (ClosedRange<Double>, Bool) -> NumberTest
     ) {
         guard !number.isNaN else {
-            // Only != holds of what is no number.
+            // A comparison with NaN holds only for !=.
             switch symbol {
             case .notEqual: self = .isPresent
             case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual: self = .never

@@ -1,10 +1,10 @@
-// Bound conditions as text again, for EXPLAIN: what is left of WHERE once tags are settled.
+// Formats bound conditions for EXPLAIN: the part of WHERE that remains once tags are substituted.
 
 extension Evaluation {
-    /// Items of an IN list that are shown; the rest is counted.
+    /// The number of IN items to show; the rest is counted.
     private static let listCountMax = 8
 
-    /// As InfluxQL writes it.
+    /// Returns the condition in InfluxQL syntax.
     func text(_ plan: SelectPlan) -> String {
         switch self {
         case .column(let index):

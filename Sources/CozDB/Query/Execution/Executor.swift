@@ -1,22 +1,22 @@
-// Runs a plan: series found and grouped, then each group read and answered in order. Groups by tags
-// that a whole series shares are an outer loop over series; only groups by attributes or fields
-// look at every row's group.
+// The executor: finds and groups the series of a plan, then reads and emits group after group. If
+// all rows of a series share their group, grouping works on whole series. Only groups by
+// attributes, fields or computed values are determined row by row.
 
-/// Takes the series of a plan's answer.
+/// A receiver of the series of a plan's result.
 protocol SeriesOutput: AnyObject {
     func beginSeries(
         name: String, tags: [(name: String, value: String)]
     ) throws(DatabaseError)
-    /// Some rows, never none.
+    /// Receives rows of the current series; never empty.
     func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError)
     func endSeries() throws(DatabaseError)
 }
 
-/// Name and tag values of a group; groups sort by it.
+/// The experiment name and the tag values of a group. Groups are sorted by key.
 struct GroupKey: Hashable, Comparable {
     var name: Name
     var values: [Name]
-    /// For each value its number, where groups go by it and not by text; empty where none does.
+    /// The numeric value of each dimension that sorts by number; empty if all sort by text.
     var numbers: [Double?] = []
 
     static func < (left: GroupKey, right: GroupKey) -> Bool {
@@ -32,7 +32,7 @@ struct GroupKey: Hashable, Comparable {
     }
 }
 
-/// The series that make one group, in the order in which their points tie.
+/// The series of one group, in the order that breaks ties of their points.
 struct InputGroup {
     var key: GroupKey
     var inputs: [InputSeries]
@@ -41,12 +41,12 @@ struct InputGroup {
 final class Executor {
     let options: QueryOptions
     let counters: CounterBox
-    /// About what a series takes in the lists of a statement.
+    /// The approximate memory per series in a statement's lists.
     private static let seriesSizeBytes = 400
     private let seriesShare: MemoryShare
     private var knownPlaces: CallPlaces?
 
-    /// - Parameter places: those of the plan that it will run, where they are known.
+    /// - Parameter places: the call places of the plan to run, if already computed.
     init(options: QueryOptions, counters: CounterBox, places: CallPlaces? = nil) {
         knownPlaces = places
         self.options = options
@@ -76,7 +76,7 @@ final class Executor {
 
     // MARK: Series
 
-    /// Every series that can have rows of the answer, its condition settled as far as tags do that.
+    /// Returns every series that may have result rows, with tags substituted into its condition.
     private func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
         var inputs: [InputSeries] = []
         for index in plan.sources.indices where isOfUse(plan, index) {
@@ -107,20 +107,20 @@ final class Executor {
         }
     }
 
-    /// The same for one source that is an experiment; of a subquery nothing.
+    /// Returns the series of one source if it is an experiment; otherwise none.
     func storedInputs(_ plan: SelectPlan, _ index: Int) throws(DatabaseError) -> [InputSeries] {
         guard case .experiment(let view) = plan.sources[index].origin, isOfUse(plan, index) else {
             return []
         }
         let condition = plan.sources[index].condition
-        // Where it asks nothing of tags it is the same for every series.
+        // A condition that reads no tags is the same for every series.
         let common = condition.flatMap { $0.readsTags ? nil : $0.specialized { _ in nil } }
         if let common, common.isNever { return [] }
         var accepts: ((SeriesKey) -> Bool)?
         if let condition, common == nil {
             let required = condition.requiredTags
             accepts = { key in
-                // Most series fail here, without a text made of them.
+                // Most series fail this check, which creates no strings.
                 guard required.allSatisfy({ key.contains($0) }) else { return false }
                 return !condition.specialized { key.value(of: $0) ?? "" }.isNever
             }
@@ -144,7 +144,8 @@ final class Executor {
         return inputs
     }
 
-    /// Of very many columns and series few meet: then nobody looks at each pair of them.
+    /// Finds the columns that each series has, if there are very many columns. Most series then
+    /// have few of them, so this avoids testing every pair.
     private func findColumns(
         of inputs: inout [InputSeries], _ plan: SelectPlan, _ source: PlannedSource,
         _ view: ExperimentView
@@ -172,8 +173,8 @@ final class Executor {
         try seriesShare.grow(found.reduce(0) { $0 + 8 * ($1.count + others.count) })
     }
 
-    /// Whether the rows of a subquery can be taken series by series, as they are read: nobody
-    /// counts them, and whoever needs them by time puts them into that order.
+    /// Returns whether a subquery's rows can be read series by series without materializing them:
+    /// no limit counts them, and consumers that need time order merge them.
     private func isStream(_ inner: SelectPlan, in plan: SelectPlan) -> Bool {
         inner.isRaw && !inner.isGroupedByRow && inner.limits == Limits()
             && plan.limits.seriesLimit == nil && plan.limits.seriesOffset == nil
@@ -191,7 +192,7 @@ final class Executor {
         return all
     }
 
-    /// Nil when WHERE accepts no row of the series.
+    /// Returns the input with its condition specialized; nil if WHERE accepts no row of the series.
     private func settled(_ input: InputSeries, _ condition: Evaluation?) -> InputSeries? {
         guard let condition else { return input }
         let specialized = condition.specialized { input.tag($0) }
@@ -201,15 +202,14 @@ final class Executor {
         return input
     }
 
-    /// Whether a source has a field that the statement is about: tags alone make no rows.
+    /// Returns whether a source has a field that the statement reads. Tags alone produce no rows.
     func isOfUse(_ plan: SelectPlan, _ index: Int) -> Bool {
         let source = plan.sources[index]
         let wanted = plan.isRaw ? plan.auxiliary : plan.calls.map(\.argument)
         return wanted.contains { plan.isField($0, source) }
     }
 
-    /// The range with the buckets before it that transformations need, and what functions of a
-    /// series look at.
+    /// Returns the range extended by what transformations and series functions read.
     func extended(_ plan: SelectPlan) -> TimeRange {
         let seen = plan.seriesFunctions.reduce(plan.range) { $1.function.extended($0) }
         return plan.calls.reduce(seen) { range, call in
@@ -221,7 +221,7 @@ final class Executor {
 
     func range(of call: PlannedCall, _ plan: SelectPlan) -> TimeRange { plan.range(of: call) }
 
-    /// Where the values of the calls go, found once.
+    /// Returns the call places of a plan, computed once.
     func places(of plan: SelectPlan) -> CallPlaces {
         if let knownPlaces, knownPlaces.plan === plan { return knownPlaces }
         let places = CallPlaces(plan)
@@ -236,14 +236,14 @@ final class Executor {
     ) throws(DatabaseError) -> [InputGroup] {
         var places: [GroupKey: Int] = [:]
         var groups: [InputGroup] = []
-        // Where there are few series nearly each is a group.
+        // With few series, nearly every series is a group.
         groups.reserveCapacity(min(inputs.count, 256))
-        // Series come by their keys, and mostly so do groups: then none has to be looked for.
+        // Series are sorted by key, and groups usually are too. Otherwise a map is needed.
         var isSorted = true
         for (number, input) in inputs.enumerated() {
             if number % 256 == 0 { try counters.checkCancelled() }
             let key = key(plan, input)
-            // Not `groups.last`: a copy of it would make each append copy all that is there.
+            // `groups.last` would copy the group, and the append below its whole array.
             if let last = groups.indices.last {
                 if groups[last].key == key {
                     groups[last].inputs.append(input)
@@ -285,10 +285,10 @@ final class Executor {
         return GroupKey(name: Name(input.name), values: values)
     }
 
-    /// The groups in the order of the answer, without those that SLIMIT and SOFFSET leave out:
-    /// these count by ascending keys whatever the order is, for each experiment of its own.
+    /// Returns the groups in result order after SLIMIT and SOFFSET. These count in ascending key
+    /// order regardless of the result order, separately for each experiment.
     ///
-    /// - Parameter groups: by ascending keys.
+    /// - Parameter groups: the groups in ascending key order.
     func limited<Group>(
         _ groups: [Group], _ plan: SelectPlan, _ name: (Group) -> Name
     ) -> [Group] {
@@ -312,7 +312,7 @@ final class Executor {
     }
 }
 
-/// Evaluates columns and hands over rows between OFFSET and LIMIT.
+/// A writer that evaluates columns and emits the rows between OFFSET and LIMIT.
 struct RowWriter {
     private let plan: SelectPlan
     private let key: GroupKey
@@ -332,13 +332,12 @@ struct RowWriter {
 
     var isFull: Bool { left == 0 }
 
-    /// Columns of the answer.
     var columnCount: Int { plan.columns.count }
 
-    /// Rows that are of use still; readers need not go on beyond them.
+    /// The number of rows still needed; readers can stop after them.
     var rowsWanted: Int { left > .max - skip ? .max : left + skip }
 
-    /// - Parameter inputs: as for `SelectPlan.evaluatedColumns`.
+    /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
         guard left > 0, times.count > skip else {
             skip -= min(skip, times.count)
@@ -366,8 +365,7 @@ struct RowWriter {
 }
 
 extension ExperimentView {
-    /// The same as without counters; asks between series whether to go on, also where none of
-    /// them is accepted.
+    /// Calls the body for each accepted series, checking for cancellation even if none is accepted.
     func forEachSeries(
         in range: TimeRange, prefix: [UInt8] = [], _ counters: CounterBox,
         where accepts: ((SeriesKey) -> Bool)?,
@@ -389,14 +387,13 @@ extension ExperimentView {
 }
 
 extension Evaluation {
-    /// What the bytes of the keys of all series begin with that can fulfil the condition: the tag
-    /// that keys begin with, where the condition names its value.
+    /// Returns a prefix of the keys of all series that can satisfy the condition: the first tag of
+    /// the keys, if the condition fixes its value; otherwise an empty prefix.
     fileprivate func keyPrefix(_ identity: Identity) -> [UInt8] {
         let first: String?
         switch identity {
         case .participant(let tag): first = tag
         case .tags(let names): first = names.map { Name($0) }.min()?.text
-        // A key can begin with any tag.
         case .allTags: first = nil
         }
         guard let first else { return [] }
@@ -405,37 +402,36 @@ extension Evaluation {
 }
 
 extension SelectPlan {
-    /// Whether rows of one series can belong to different groups.
+    /// Whether rows of one series may belong to different groups.
     var isGroupedByRow: Bool {
         sources.contains { source in
             source.dimensions.contains { Executor.differsByRow($0) }
         }
     }
 
-    /// The columns of the answer for some rows.
+    /// Returns the result columns for some rows.
     ///
-    /// - Parameter inputs: references, where any is read beside calls, then calls.
+    /// - Parameter inputs: the references, if any are read outside calls, followed by the calls.
     func evaluatedColumns(_ inputs: [ResultVector], count: Int) -> [ResultVector] {
         columns.indices.map { number in
-            // Whoever asked checks before anybody sees it.
+            // The caller checks for cancellation before using the result.
             if number % 16 == 15, StopSign.isRaised { return .constant(nil, count: count) }
             return evaluatedColumn(number, inputs, count: count)
         }
     }
 
-    /// One of them.
     func evaluatedColumn(_ number: Int, _ inputs: [ResultVector], count: Int) -> ResultVector {
         let column = columns[number]
         let evaluator = Evaluator(referenceCount: inputs.count - calls.count)
         var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
-        // What was stored is shown as it is; a computed NaN has no place in an answer.
+        // Stored values are shown unchanged; a computed NaN becomes null.
         if case .column(let index) = column.evaluation,
             references[index].computation == nil
         {
             return vector
         }
         SelectPlan.dropNaN(&vector)
-        // Where one of its columns has no values, an expression can come with another type.
+        // If an input column has no values, the expression may evaluate to another type.
         return column.type.map { vector.cast(to: $0) } ?? vector
     }
 
@@ -449,11 +445,11 @@ extension SelectPlan {
     }
 }
 
-/// Which references of a statement show a column of its subquery as it is stored.
+/// Which references of a statement show a stored column of its subquery unchanged.
 private struct ShownColumns {
-    /// By reference of the subquery.
+    /// The references that show each reference of the subquery.
     private var shown: [[Int]]
-    /// The references that show anything else.
+    /// All other references.
     private var others: [Int] = []
 
     init(_ plan: SelectPlan, _ source: PlannedSource, _ inner: SelectPlan) {
@@ -470,7 +466,7 @@ private struct ShownColumns {
         }
     }
 
-    /// The references that may have a value where these of the subquery may; ascending.
+    /// Returns the references that may have values if these of the subquery may; ascending.
     func references(of present: [Int]) -> [Int] {
         (present.flatMap { shown[$0] } + others).sorted()
     }

@@ -1,18 +1,17 @@
-// Count, sum, extremes and ends of one field, bucket by bucket. One pass serves every simple
-// aggregate of the field; whole runs come in as summaries where storage has them.
+// Accumulates count, sum, extremes, first and last of one field per bucket. One pass serves all
+// simple aggregates of the field. Whole runs of values are added as summaries if storage has them.
 
-/// How many values one bucket has, and their sum.
+/// The number of values in a bucket and their sum.
 struct BucketSums {
-    /// First nanosecond of the bucket.
     var start: Int64
     var count = 0
     var floatSum = 0.0
     var integerSum: Int64 = 0
 }
 
-/// What else has been seen of one bucket.
+/// The other statistics of one bucket.
 struct BucketDetails {
-    /// Values are 64 bits as in `ColumnSlice`; strings have codes of the accumulator's own.
+    /// Values are 64 bits as in `ColumnSlice`; strings are codes of the accumulator's table.
     var minimum: UInt64 = 0
     var minimumTime: Int64 = 0
     var maximum: UInt64 = 0
@@ -21,18 +20,18 @@ struct BucketDetails {
     var firstTime: Int64 = 0
     var last: UInt64 = 0
     var lastTime: Int64 = 0
-    /// Welford's running mean and sum of squared differences.
+    /// Running mean and sum of squared differences (Welford's algorithm).
     var mean = 0.0
     var squares = 0.0
 }
 
-/// All that has been seen of one bucket.
+/// All statistics of one bucket.
 struct BucketState {
     var sums: BucketSums
     var details = BucketDetails()
 }
 
-/// What the aggregates of a field need to know of a bucket besides how many values it has.
+/// The statistics that the aggregates of a field need.
 struct BucketNeeds: OptionSet {
     let rawValue: UInt8
 
@@ -41,11 +40,10 @@ struct BucketNeeds: OptionSet {
     static let first = BucketNeeds(rawValue: 4)
     static let last = BucketNeeds(rawValue: 8)
     static let moments = BucketNeeds(rawValue: 16)
-    /// Nothing but what all others bring along; it says that not the ends alone are wanted.
+    /// The count, which is always available. With this option, first and last are not enough.
     static let count = BucketNeeds(rawValue: 32)
     static let ends: BucketNeeds = [.first, .last]
 
-    /// The needs of a simple aggregate.
     init(_ aggregate: Aggregate) {
         switch aggregate {
         case .count: self = .count
@@ -62,19 +60,19 @@ struct BucketNeeds: OptionSet {
         self.rawValue = rawValue
     }
 
-    /// Whether numbers of values and their sums are enough.
+    /// Whether counts and sums suffice.
     var areSums: Bool { isSubset(of: [.sum, .count]) }
 
     var isCount: Bool { isSubset(of: .count) }
 }
 
-/// Which runs of values an accumulator can take in as summaries.
+/// Decides which runs of values an accumulator can add as summaries.
 struct SummaryWindow {
     let range: TimeRange
     let buckets: TimeBuckets?
     let isPossible: Bool
 
-    /// Whether a run from first to last lies in one bucket, so that its summary suffices.
+    /// Returns whether a run of values lies in one bucket, so that its summary suffices.
     func accepts(_ first: Int64, _ last: Int64) -> Bool {
         guard isPossible, range.covers(first: first, last: last) else { return false }
         guard let buckets else { return true }
@@ -82,17 +80,16 @@ struct SummaryWindow {
     }
 }
 
-/// Gathers one field of one group.
+/// An accumulator for one field of one group.
 struct FieldAccumulator {
     let type: FieldType
     let range: TimeRange
     private let buckets: TimeBuckets?
     var needs: BucketNeeds
-    /// Where buckets are numbered in the order they were seen in; else sorted up to `sortedCount`,
-    /// and what one series adds behind it is sorted too.
+    /// The buckets. With `numbering` they are in order of appearance. Otherwise the first
+    /// `sortedCount` are sorted, and so is the tail that the current series adds.
     private var sums: [BucketSums] = []
-    /// Of the same buckets; none where sums are enough, as nearly always: then all that is known
-    /// of a bucket is half a line of the cache.
+    /// The details of the buckets; empty if sums suffice. A bucket then takes half a cache line.
     private var details: [BucketDetails] = []
     private var numbering: BucketNumbering?
     private var sortedCount = 0
@@ -100,7 +97,7 @@ struct FieldAccumulator {
     private var currentRange: (start: Int64, end: Int64) = (1, 0)
     private var strings = VectorBuilder(type: .string)
 
-    /// - Parameter extent: where all values lie that will be added, if that is known.
+    /// - Parameter extent: the range of all values that will be added, if known.
     init(
         type: FieldType, range: TimeRange, buckets: TimeBuckets?, needs: BucketNeeds,
         extent: TimeRange? = nil
@@ -114,7 +111,7 @@ struct FieldAccumulator {
         }
     }
 
-    /// About what it takes.
+    /// The approximate size in memory.
     var sizeBytes: Int {
         sums.count * MemoryLayout<BucketSums>.stride
             + details.count * MemoryLayout<BucketDetails>.stride + strings.sizeBytes
@@ -124,14 +121,13 @@ struct FieldAccumulator {
     // MARK: Input, by ascending time within a series
 
     var summaryWindow: SummaryWindow {
-        // Of strings a summary knows the count alone.
+        // A summary of strings has only their count.
         SummaryWindow(
             range: range, buckets: buckets,
             isPossible: type == .string ? needs.isCount : !needs.contains(.moments))
     }
 
-    /// Becomes what it was before anything was added, with its buffers; never one that numbers
-    /// its buckets.
+    /// Removes all values but keeps the buffers. Drops the numbering of buckets.
     mutating func removeAll() {
         sums.removeAll(keepingCapacity: true)
         details.removeAll(keepingCapacity: true)
@@ -142,7 +138,7 @@ struct FieldAccumulator {
         numbering = nil
     }
 
-    /// Adds what another gathered of other series of the same field.
+    /// Adds the values of another accumulator for other series of the same field.
     mutating func add(_ other: FieldAccumulator) {
         for place in other.orderedPlaces where other.sums[place].count > 0 {
             let index = index(start: other.sums[place].start)
@@ -176,23 +172,23 @@ struct FieldAccumulator {
         merge(part, into: index)
     }
 
-    /// Adds values of which nothing but their number is needed, all of one bucket.
+    /// Adds values of one bucket of which only the count is needed.
     mutating func add(count: Int, at time: Int64) {
         guard count > 0 else { return }
         sums[bucket(at: time)].count += count
     }
 
-    /// Whether values are enough without their times and buckets.
+    /// Whether values can be added without their times and buckets.
     var takesUntimed: Bool { buckets == nil && needs.areSums }
 
-    /// What values must come with.
+    /// The form in which storage should return values.
     var shape: ColumnShape {
         guard needs.areSums else { return .timed }
         guard let buckets else { return .untimed }
         return buckets.even.map { .buckets($0, withValues: !needs.isCount) } ?? .timed
     }
 
-    /// Adds values of which the buckets are known, where sums are enough.
+    /// Adds values grouped by bucket. Only counts and sums are updated.
     mutating func add(_ slice: BucketedSlice) {
         let bits = slice.bits
         let words = bits.span
@@ -202,11 +198,13 @@ struct FieldAccumulator {
             sums[index].count += values.count
             if !needs.isCount { addSum(words.extracting(values), to: index) }
         }
-        // Of its end nothing is known here.
+        // The end of the last bucket is unknown here.
         if let last = slice.runs.starts.last { currentRange = (last, last) }
     }
 
-    /// - Parameter slice: where it has no times its values all lie in the range.
+    /// Adds a slice of values.
+    ///
+    /// - Parameter slice: if it has no times, all its values lie in the range.
     mutating func add(_ slice: ColumnSlice) {
         if slice.times.isEmpty, slice.count > 0 {
             let index = bucket(at: range.lower)
@@ -217,7 +215,7 @@ struct FieldAccumulator {
         add(times: slice.times, bits: slice.bits, strings: slice.strings)
     }
 
-    /// Adds the values of a column that are there.
+    /// Adds the non-null values of a column.
     mutating func add(times: [Int64], _ vector: ResultVector) {
         guard vector.type == type else { return }
         if !vector.isPresent.contains(false) {
@@ -256,7 +254,7 @@ struct FieldAccumulator {
         }
     }
 
-    /// The series is done: the next one begins at an earlier time.
+    /// Ends a series. The next one may start at an earlier time.
     mutating func endSeries() {
         current = 0
         currentRange = (1, 0)
@@ -300,7 +298,7 @@ struct FieldAccumulator {
             if let known = numbering?.place(start, next: sums.count) {
                 return known == sums.count ? append(start) : known
             }
-            // A value outside of where all should be: go on without numbers.
+            // The value lies outside the extent: continue without numbering.
             order(by: orderedPlaces)
             sortedCount = sums.count
             numbering = nil
@@ -308,7 +306,7 @@ struct FieldAccumulator {
         if let last = sums.last, sums.count > sortedCount, last.start == start {
             return sums.count - 1
         }
-        // Nearly always the next of what earlier series left; else a binary search among those.
+        // The bucket is usually the next one of earlier series; otherwise search for it.
         if current + 1 < sortedCount, sums[current + 1].start == start { return current + 1 }
         var (lower, upper) = (0, sortedCount)
         while lower < upper {
@@ -319,7 +317,7 @@ struct FieldAccumulator {
         return append(start)
     }
 
-    /// Begins a bucket; its place.
+    /// Appends a bucket and returns its place.
     private mutating func append(_ start: Int64) -> Int {
         sums.append(BucketSums(start: start))
         if !needs.areSums { details.append(BucketDetails()) }
@@ -332,7 +330,7 @@ struct FieldAccumulator {
             : BucketState(sums: sums[place], details: details[place])
     }
 
-    /// Places of buckets by ascending time.
+    /// The places of the buckets by ascending time.
     private var orderedPlaces: [Int] { numbering?.places ?? Array(sums.indices) }
 
     private mutating func part(
@@ -358,7 +356,7 @@ struct FieldAccumulator {
         return part
     }
 
-    /// Rows of a subquery can share their times; those of a stored series never do.
+    /// Breaks ties of first and last, which only rows of a subquery can have.
     private mutating func settleTies(
         _ part: inout BucketDetails, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>,
         _ table: StringTable
@@ -386,7 +384,7 @@ struct FieldAccumulator {
         for row in rows {
             let value = Double(bitPattern: bits[row])
             sum += value
-            // Written so that the first value, and any after NaN, is taken.
+            // Written so that the first value, and any value after NaN, is taken.
             if !(value >= minimum), !value.isNaN {
                 minimum = value
                 part.details.minimumTime = times[row]
@@ -437,7 +435,7 @@ struct FieldAccumulator {
         }
     }
 
-    // MARK: Joining two parts of a bucket
+    // MARK: Merging
 
     private mutating func add(_ part: BucketSums, to index: Int) {
         sums[index].count += part.count
@@ -496,7 +494,8 @@ struct FieldAccumulator {
         }
     }
 
-    /// Of two points at one time InfluxDB takes the larger, of booleans false as the first.
+    /// Returns whether a value wins against another at the same time. As in InfluxDB the larger
+    /// value wins, except that first() prefers false to true.
     private func wins(_ candidate: UInt64, over other: UInt64, isFirst: Bool) -> Bool {
         switch type {
         case .string:
@@ -511,9 +510,9 @@ struct FieldAccumulator {
 
     // MARK: Output
 
-    /// The points of one aggregate, by ascending time.
+    /// Returns the points of one aggregate by ascending time.
     ///
-    /// - Parameter time: the time of a row outside buckets; nil takes that of the point selected.
+    /// - Parameter time: the time of the row without buckets; nil means that of the selected point.
     func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
         let resultType = aggregate.resultType(of: type)

@@ -1,20 +1,19 @@
-// The answer of a subquery that has to be there whole before the statement around it can begin.
+// Materializes a subquery whose complete result is needed before the outer statement can start.
 
-/// Keeps the answer of a subquery for the statement around it.
 final class MaterialOutput: SeriesOutput {
     private let plan: SelectPlan
     private let rowCountMax: Int
     private let counters: CounterBox
     private let share: MemoryShare
-    /// Of the series that are whole.
+    /// The size of the completed series.
     private var sizeBytes = 0
     private var rowCount = 0
     private var series: [MaterialSeries] = []
     private var name = ""
     private var tags: [(name: String, value: String)] = []
     private var times: [Int64] = []
-    /// The first rows of a series, mostly all of them; then builders take them over. Not where
-    /// there are strings: a few of them would keep a whole block's.
+    /// The first rows of a series, usually all of them. Further rows move them to the builders.
+    /// Unused if there are strings, which would keep the string table of a whole block alive.
     private var columns: [ResultVector] = []
     private let hasStrings: Bool
     private var builders: [VectorBuilder] = []
@@ -64,7 +63,7 @@ final class MaterialOutput: SeriesOutput {
         for index in builders.indices { builders[index].append(columns[index]) }
     }
 
-    /// Of the series that is coming; strings are those of whoever made the rows.
+    /// The size of the current series, without strings that belong to the source of the rows.
     private var heldBytes: Int {
         builders.reduce(times.count * (8 + 9 * columns.count) + 200) { $0 + $1.sizeBytes }
     }

@@ -1,5 +1,5 @@
-// The groups of an aggregating SELECT on all cores: series are dealt out to units of work, which
-// run side by side; their results are joined and written in the order of the groups.
+// Computes the groups of an aggregating SELECT on all cores. Series are divided into units that run
+// in parallel; their results are merged and written in group order.
 
 internal import Glibc
 internal import Synchronization
@@ -15,7 +15,7 @@ extension Executor {
             while let round = current {
                 try counters.checkCancelled()
                 round.wait()
-                // What comes next is computed while these groups are written.
+                // Compute the next round while the groups of this one are written.
                 next = AggregationRound(
                     plan, groups[round.groups.endIndex...], weights, self)
                 next?.start()
@@ -29,7 +29,7 @@ extension Executor {
         }
     }
 
-    /// About how many values are looked at for a row of a source.
+    /// Returns the approximate number of values to read per row of a source.
     private func weight(_ source: PlannedSource, _ plan: SelectPlan) -> Double {
         guard case .experiment(let view) = source.origin else { return 1 }
         var wanted = Set(plan.calls.map(\.argument)).union(plan.auxiliary)
@@ -45,7 +45,7 @@ extension Executor {
         return areStatistics ? weight / Executor.valuesPerSummary : weight
     }
 
-    /// Statistics answer for a block in the time of about so many values.
+    /// The number of values that take as long as answering a block from its statistics.
     private static let valuesPerSummary = 64.0
 
     private func write(
@@ -70,36 +70,36 @@ extension Executor {
     }
 }
 
-/// Groups that are worked on side by side.
+/// A round of groups that are computed in parallel.
 ///
-/// Unchecked: units are worked on by one thread each, and nobody looks at them before `wait`.
+/// Unchecked: each unit is used by one thread, and the results are read only after `wait`.
 private final class AggregationRound: @unchecked Sendable {
-    /// Values from which on a second thread is worth waking.
+    /// The number of values from which a second thread pays off.
     private static let parallelValueCountMin = 10_000.0
-    /// Units of a round: with those of the next, a bound of what is in memory.
+    /// The units of a round. Together with the next round, this bounds memory.
     private static let unitCountMax = 32
-    /// Units that one thread works on before it looks for more: neighbours share blocks.
+    /// The maximum number of consecutive units that a thread takes at once; neighbors share blocks.
     private static let shareUnitCountMax = 4
-    /// Shares that there are at least, where there are units enough: cores end at the same time.
+    /// The minimum number of shares, so that cores finish at about the same time.
     private static let shareCountMin = 12
 
     let groups: ArraySlice<InputGroup>
     private(set) var units: [AggregationUnit] = []
-    /// Of each share of the units, what was read.
+    /// The counters of each share of the units.
     private(set) var counters: [CounterBox] = []
     private let executor: Executor
     private let places: CallPlaces
     private let shareUnitCount: Int
     private let isParallel: Bool
     private var isStarted = false
-    /// Shares that are left to do; whoever does the last says so.
+    /// The number of unfinished shares. The thread that finishes the last one sets `isDone`.
     private let left: Atomic<Int>
     private let isDone: Monitor<Bool>
     private let nextShare = Atomic(0)
 
-    /// The first of the groups; nil where there are none.
+    /// Takes the first groups of the list; nil if it is empty.
     ///
-    /// - Parameter weights: for each source about how many values are looked at for a row.
+    /// - Parameter weights: for each source, the approximate number of values to read per row.
     init?(
         _ plan: SelectPlan, _ groups: ArraySlice<InputGroup>, _ weights: [Double],
         _ executor: Executor
@@ -124,21 +124,21 @@ private final class AggregationRound: @unchecked Sendable {
         places = executor.places(of: plan)
     }
 
-    /// Begins to work, where there is enough to do for other threads.
+    /// Starts the work in the background if there is enough for other threads.
     func start() {
         if isStarted { return }
         isStarted = true
         if isParallel { Cores.offer(counters.count - 1) { self.runShares() } }
     }
 
-    /// Returns when nobody works on it any more; what nobody has begun is not done.
+    /// Skips the shares that have not started and waits for the others.
     func stop() {
         guard isStarted else { return }
         while takeShare() != nil { finishShare() }
         waitUntilDone()
     }
 
-    /// Returns when all is done, some of it by the caller: no thread of others has to be there.
+    /// Runs shares and waits for the others. No other thread is required.
     func wait() {
         start()
         runShares()
@@ -177,23 +177,22 @@ private final class AggregationRound: @unchecked Sendable {
     }
 }
 
-/// Some series of one group. How series are dealt out depends on nothing but their number, so that
-/// sums of floats are the same whatever the machine.
+/// A unit of work: some series of one group. The division depends only on the number of series, so
+/// float sums are identical on every machine.
 ///
-/// Unchecked: one thread runs a unit while no other looks at it, and what units share (the plan,
-/// the snapshot, series) nobody changes; there is nothing a lock would guard.
+/// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
 private final class AggregationUnit: @unchecked Sendable {
     private static let inputCountMin = 8
-    /// Units of one group: with more series each has more of them.
+    /// The maximum number of units per group; larger groups have larger units.
     private static let countMax = 256
-    /// Calls of all units of a group together, each of which takes about a kilobyte.
+    /// The maximum number of calls in all units of a group; each takes about a kilobyte.
     private static let callCountMax = 1 << 16
     private static let materialRowCountMin = 4096
 
     let group: Int
-    /// Where other units add to it.
+    /// The aggregation, if the group has several units to merge.
     private var aggregation: GroupAggregation?
-    /// The points: made by `run` where no other unit adds to them, else by `finish`.
+    /// The result points. `run` computes them for the only unit of a group, `finish` otherwise.
     private(set) var lists: [PointList] = []
     private(set) var error: DatabaseError?
     private let isAlone: Bool
@@ -215,7 +214,7 @@ private final class AggregationUnit: @unchecked Sendable {
         let inputs = group.inputs
         let countMax = max(1, min(countMax, callCountMax / max(1, plan.calls.count)))
         var size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
-        // Rows that are there already are not worth a second thread where they are few.
+        // A few materialized rows are not worth a second thread.
         if case .material? = inputs.first?.origin,
             inputs.reduce(0, { $0 + $1.rowCount }) <= materialRowCountMin
         {
@@ -228,7 +227,7 @@ private final class AggregationUnit: @unchecked Sendable {
         }
     }
 
-    /// About how many values are looked at.
+    /// Returns the approximate number of values to read.
     func valueCount(_ weights: [Double]) -> Double {
         inputs.reduce(0) { count, input in
             let first = Double(input.nearestTime(.all, ascending: true))
@@ -239,9 +238,8 @@ private final class AggregationUnit: @unchecked Sendable {
         }
     }
 
-    /// Where all rows of the series lie, where buckets are met again by a second series, and
-    /// numbers of buckets take no more room than rows do. One series alone comes to each bucket
-    /// once.
+    /// The time range of the rows, if numbering buckets pays off: several series share buckets, and
+    /// the numbers take no more memory than the rows. A single series visits each bucket only once.
     private var extent: TimeRange? {
         guard inputs.count > 1, let buckets = plan.buckets else { return nil }
         var (first, last) = (Int64.max, Int64.min)
@@ -257,20 +255,20 @@ private final class AggregationUnit: @unchecked Sendable {
         return bucketCount < Double(2 * rowCount + 64) ? extent : nil
     }
 
-    /// Takes over what another unit of the group gathered.
+    /// Merges the aggregation of another unit of the group.
     func add(_ other: AggregationUnit) throws(DatabaseError) {
         if let gathered = other.aggregation { try aggregation?.add(gathered) }
         other.aggregation = nil
     }
 
-    /// Makes the points of all units that were added.
+    /// Computes the points of all merged units.
     func finish(_ executor: Executor) throws(DatabaseError) {
         guard let gathered = aggregation else { return }
         aggregation = nil
         lists = try executor.lists(plan, gathered)
     }
 
-    /// - Parameter spare: of a unit before, to be filled again; what this one has no use for.
+    /// - Parameter spare: an aggregation for reuse; set to the unit's own after its last use.
     func run(_ executor: Executor, _ spare: inout GroupAggregation?) {
         let extent = extent
         var gathered: GroupAggregation

@@ -1,10 +1,10 @@
-// A raw SELECT with functions of series on all cores: some series ahead of the one whose rows are
-// written next are computed side by side.
+// Runs a raw SELECT with series functions on all cores: the next few series are computed in
+// parallel before their rows are written.
 
 extension Executor {
-    /// Rows from which on a second thread is worth waking.
+    /// The number of rows from which a second thread pays off.
     private static let parallelRowCountMin = 20_000
-    /// Series that are computed before their groups are written: bounds what is in memory.
+    /// The number of series computed before their groups are written, which bounds memory.
     private static let unitCountMax = 16
 
     func runSeries(
@@ -16,7 +16,7 @@ extension Executor {
             var end = start
             while end < groups.count, units.count < Executor.unitCountMax {
                 for input in groups[end].inputs {
-                    // A group of very many series is read as it is merged.
+                    // A group with very many series is computed while it is merged.
                     guard units.count < Executor.unitCountMax,
                         case .computed(let series) = input.origin
                     else { break }
@@ -36,7 +36,7 @@ extension Executor {
     private func run(_ units: [SeriesUnit]) throws(DatabaseError) {
         let rowCount = units.reduce(0) { $0 + $1.rowCount }
         guard units.count > 1, rowCount >= Executor.parallelRowCountMin else { return }
-        // Each unit belongs to the one thread that runs it until all have returned.
+        // Each unit is used by one thread until all have returned.
         Cores.perform(iterations: units.count) { units[$0].run() }
         for unit in units {
             if let error = unit.error { throw error }
@@ -45,10 +45,9 @@ extension Executor {
     }
 }
 
-/// One series to be computed.
+/// A series to compute.
 ///
-/// Unchecked: one thread runs a unit while no other looks at it, and what units share (the plan,
-/// the snapshot) nobody changes; there is nothing a lock would guard.
+/// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
 private final class SeriesUnit: @unchecked Sendable {
     let counters: CounterBox
     let rowCount: Int

@@ -1,35 +1,35 @@
-// The value of a given rank among many, without sorting them: percentile and median.
+// Selects values by rank without sorting them all, for percentile and median.
 
 /// The rows of some values by rank.
 ///
-/// Values are counted into bins of equal width; the rows of a bin are looked at when a rank lies
-/// in it, and where they are many it is divided again. Measured on groups of 1,800 noisy floats,
-/// two ranks of each: 5 ns a value, 17 by narrowing down around pivots.
+/// Values are counted into bins of equal width. A bin is examined only when a requested rank lies
+/// in it, and a large bin is divided again. Measured for two ranks in each group of 1,800 noisy
+/// floats: 5 ns per value, against 17 ns for a pivot-based selection.
 final class Ranking {
-    /// Values that are sorted rather than counted.
+    /// At most this many values are sorted instead of binned.
     private static let sortedCountMax = 24
     private static let binCountLogMax = 11
 
-    /// The values as integers that are ordered as they are; 0 and -0 are one.
+    /// Integers with the same order as the values; 0 and -0 are equal.
     private let keys: [Int64]
     private let least: Int64
-    /// By how many bits the distance from the least is shifted to be the number of a bin.
+    /// The right shift that turns the distance from the least key into a bin number.
     private let shift: UInt64
-    /// How many values lie in the bins before each, and in all.
+    /// The number of values in the bins before each bin, followed by the total.
     private var countsBefore: [UInt32] = []
-    /// The places of all values, bin by bin; in a bin in the order they came.
+    /// The positions of all values grouped by bin; within a bin in input order.
     private var placesByBin: [UInt32] = []
-    /// The bin looked into last, and the ranking of its values.
+    /// The most recently examined bin and the ranking of its values.
     private var opened: (bin: Int, ranking: Ranking)?
-    /// Places by rank, of few values.
+    /// The positions by rank, if there are few values.
     private var sorted: [UInt32] = []
 
-    /// - Parameter rows: of numbers, none of them null; at least one.
+    /// - Parameter rows: rows with non-null numbers; at least one.
     convenience init(_ vector: ResultVector, _ rows: Range<Int>) {
         self.init(Ranking.keys(vector, rows))
     }
 
-    /// The values as integers that are ordered as they are.
+    /// Returns integers with the same order as the values.
     static func keys(_ vector: ResultVector, _ rows: Range<Int>) -> [Int64] {
         let isFloat = vector.type == .float
         let bits = vector.bits.span.extracting(rows)
@@ -54,11 +54,11 @@ final class Ranking {
         self.least = least
         let width = UInt64(bitPattern: largest &- least)
         let widthLog = UInt64.bitWidth - width.leadingZeroBitCount
-        // About four values a bin.
+        // About four values per bin.
         let countLog = Int.bitWidth - keys.count.leadingZeroBitCount
         let binCountLog = min(max(countLog - 2, 1), Ranking.binCountLogMax)
         shift = UInt64(max(widthLog - binCountLog, 0))
-        // Whoever asks for a rank then throws.
+        // All values are equal, or the query is cancelled and the caller discards the result.
         if width == 0 || StopSign.isRaised { return }
         if keys.count <= Ranking.sortedCountMax {
             sorted = keys.indices.map { UInt32(truncatingIfNeeded: $0) }
@@ -68,18 +68,19 @@ final class Ranking {
         }
     }
 
-    /// Of negative numbers the larger bits are the smaller number.
+    /// Maps the bits of a float to an integer with the same order. The bits of negative floats sort
+    /// in reverse, so they are flipped; -0 becomes 0.
     private static func key(_ bits: UInt64) -> Int64 {
         let signed = Int64(bitPattern: bits)
         if signed == .min { return 0 }
         return signed ^ ((signed >> 63) & .max)
     }
 
-    /// The place of a rank among the values; of equal ones the earlier come first.
+    /// Returns the position of the value with a rank. Equal values rank in input order.
     func place(ofRank rank: Int) -> Int {
         precondition(keys.indices.contains(rank), "a rank is less than the number of values")
         if !sorted.isEmpty { return Int(sorted[rank]) }
-        // All are equal.
+        // All values are equal.
         if countsBefore.isEmpty { return rank }
         let bin = countsBefore.partitioningIndex { Int($0) > rank } - 1
         let first = Int(countsBefore[bin])
@@ -118,11 +119,11 @@ final class Ranking {
     }
 }
 
-/// The ranking of the points of a call, for all calls of the same points.
+/// A cached ranking, shared by all calls on the same points.
 final class RankingBox {
     private var known: (rows: Range<Int>, ranking: Ranking)?
 
-    /// - Parameter vector: always the same.
+    /// - Parameter vector: the same vector in every call.
     func ranking(_ vector: ResultVector, _ rows: Range<Int>) -> Ranking {
         if let known, known.rows == rows { return known.ranking }
         let ranking = Ranking(vector, rows)

@@ -1,4 +1,4 @@
-// SELECT without aggregates: rows of one series as they come, rows of several merged by time.
+// SELECT without aggregates: rows of one series are passed on; rows of several are merged by time.
 
 extension Executor {
     func runRaw(
@@ -22,9 +22,9 @@ extension Executor {
     }
 }
 
-/// Merges the rows of several series by time; at one time in the order of the series.
+/// A merge of the rows of several series by time; equal times are ordered by series.
 struct RowMerge {
-    /// A series of which rows have been read; gone when it has no more.
+    /// A series with an open reader; released at its end.
     private final class OpenSeries {
         var reader: BlockReader
         var block = Block()
@@ -36,7 +36,7 @@ struct RowMerge {
     }
 
     private struct Head {
-        /// Time of its next row; where it was not opened yet, a time that no row of it precedes.
+        /// The time of the next row. Before the series is opened, a bound that no row precedes.
         var time: Int64
         var open: OpenSeries?
     }
@@ -46,7 +46,7 @@ struct RowMerge {
     private let range: TimeRange
     private let counters: CounterBox
     private var heads: [Head] = []
-    /// Indices into `heads`, as a binary heap: the next row's is first.
+    /// A binary heap of indexes into `heads`; the series with the next row is first.
     private var heap: [Int] = []
     private let blockRows: Int
 
@@ -67,7 +67,7 @@ struct RowMerge {
     mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
         guard let first = try openFirst() else { return false }
         if heap.count == 1 {
-            // One series left: its blocks are the answer's.
+            // Blocks of the last remaining series pass through unchanged.
             let head = first.open
             block = head.row == 0 ? head.block : RowMerge.rest(head.block, from: head.row)
             try refill(first.index, head)
@@ -92,8 +92,8 @@ struct RowMerge {
         return true
     }
 
-    /// The series that has the next row. Opened only here: of a million series of a row each, one
-    /// is open at a time.
+    /// Returns the series with the next row. Series are opened only here, so of a million series
+    /// with one row each, only one is open at a time.
     private mutating func openFirst() throws(DatabaseError) -> (index: Int, open: OpenSeries)? {
         while let first = heap.first {
             if let open = heads[first].open { return (first, open) }
@@ -105,7 +105,7 @@ struct RowMerge {
         return nil
     }
 
-    /// Reads on in the first series of the heap.
+    /// Reads the next block of the first series in the heap.
     private mutating func refill(_ first: Int, _ open: OpenSeries) throws(DatabaseError) {
         open.row = 0
         if try open.reader.next(into: &open.block) {

@@ -1,5 +1,5 @@
-// GROUP BY attributes and fields: the group can change from row to row. Rows are dealt out to their
-// groups as they are read, so all groups are in memory before the first is answered.
+// GROUP BY attributes, fields and computed values, where the group may change from row to row. Rows
+// are assigned to groups as they are read, so all groups are in memory before output starts.
 
 extension Executor {
     func runByRow(
@@ -70,7 +70,7 @@ extension Executor {
         }
     }
 
-    /// Reads a series and hands over, for each block, the rows of each group.
+    /// Reads a series and passes the rows of each group in each block to the body.
     func deal(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
         _ body: (GroupKey, Block) throws(DatabaseError) -> Void
@@ -99,7 +99,7 @@ extension Executor {
     }
 }
 
-/// Groups in the order in which rows of them were met.
+/// Groups in the order of their first row.
 private struct MetGroups<Group> {
     private(set) var keys: [GroupKey] = []
     var groups: [Group] = []
@@ -112,9 +112,9 @@ private struct MetGroups<Group> {
         share = MemoryShare(executor.counters.memory)
     }
 
-    /// Where a group is among those met.
+    /// Returns the index of a group, creating it if it is new.
     ///
-    /// - Parameter sizeBytes: what a new one takes, about, without its key.
+    /// - Parameter sizeBytes: the approximate size of a new group without its key.
     mutating func place(
         of key: GroupKey, sizeBytes: Int, _ make: () -> Group
     ) throws(DatabaseError) -> Int {
@@ -127,7 +127,7 @@ private struct MetGroups<Group> {
         return groups.count - 1
     }
 
-    /// Their places, by ascending keys.
+    /// Returns the indexes of the groups in ascending key order.
     func sortedPlaces() throws(DatabaseError) -> [Int] {
         let sorted = keys.indices.sortedUnlessStopped { keys[$0] < keys[$1] }
         try executor.counters.checkCancelled()
@@ -136,14 +136,13 @@ private struct MetGroups<Group> {
 }
 
 extension PlannedDimension {
-    /// Whether its groups go by number, not by text.
+    /// Whether the groups sort by number rather than by text.
     fileprivate var isByNumber: Bool {
         if case .bin? = function { true } else { false }
     }
 }
 
-/// The rows of one block by group. Codes are compared before texts: a text is looked at once for
-/// each combination of codes.
+/// Groups the rows of one block, comparing codes before strings.
 private struct BlockGrouping {
     private struct CodePair: Hashable {
         var place: Int
@@ -152,13 +151,13 @@ private struct BlockGrouping {
     }
 
     private let shared: GroupKey
-    /// Which values of the key differ from row to row.
+    /// The indexes of the key values that differ from row to row.
     private let changing: [Int]
-    /// For each value of the key.
+    /// Whether each key value sorts by number.
     private let isByNumber: [Bool]
     private(set) var keys: [GroupKey] = []
     private(set) var rows: [[Int]] = []
-    /// Equal texts can have different codes: places are found by key, then remembered by codes.
+    /// Equal strings may have different codes. Places are found by key, then remembered by code.
     private var placeByKey: [GroupKey: Int] = [:]
 
     init(shared: GroupKey, changing: [Int], isByNumber: [Bool]) {
@@ -176,7 +175,8 @@ private struct BlockGrouping {
         }
     }
 
-    /// One attribute: its code is an index, or a time, which is grouped by what it prints.
+    /// Groups by one string dimension. Codes index a table; encoded times are grouped by their
+    /// text.
     private mutating func addByCode(
         _ block: Block, _ dimension: ResultVector
     ) throws(DatabaseError) {
@@ -192,12 +192,12 @@ private struct BlockGrouping {
         }
     }
 
-    /// Combinations are numbered one dimension after the other.
+    /// Groups by several dimensions, numbering the combinations one dimension at a time.
     private mutating func addByCodes(_ block: Block) throws(DatabaseError) {
         var combined = [Int](repeating: 0, count: block.count)
         for dimension in block.dimensions {
             var numbers: [CodePair: Int] = [:]
-            // Neighbours are often of one group.
+            // Adjacent rows often belong to the same group.
             var last: (pair: CodePair, number: Int)?
             for row in 0..<block.count {
                 let isThere = dimension.isPresent[row]
@@ -229,7 +229,7 @@ private struct BlockGrouping {
                 continue
             }
             key.values[index] = Name(dimension.edgeText(row))
-            // What has no number comes before all that have one.
+            // Values without a number sort first.
             key.numbers[index] = dimension.number(row) ?? -.infinity
         }
         if let known = placeByKey[key] { return known }
@@ -241,12 +241,11 @@ private struct BlockGrouping {
 }
 
 extension GroupKey {
-    /// About what it takes.
     fileprivate var sizeBytes: Int { values.reduce(100) { $0 + $1.text.utf8.count + 40 } }
 }
 
 extension ResultVector {
-    /// The value as the name of a group.
+    /// Returns the value as text for a group name.
     fileprivate func groupText(_ row: Int) -> String {
         switch value(row) {
         case .string(let text)?: text
@@ -257,7 +256,7 @@ extension ResultVector {
         }
     }
 
-    /// The edge of a bin: whole numbers without a fraction, whatever the type of the field.
+    /// Returns the edge of a bin as text, without a fraction if it is integral.
     fileprivate func edgeText(_ row: Int) -> String {
         let text = groupText(row)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -1,19 +1,19 @@
 // Aggregates that need all values of a bucket: median, mode, percentile, distinct, top, bottom,
-// sample, integral, and single selectors that bring other columns of their point along.
+// sample, integral, and single selectors that also return other columns of their point.
 
 struct Selection {
     let aggregate: Aggregate
     let parameter: Double
     let buckets: TimeBuckets?
-    /// Time of a row outside buckets; nil takes that of the point.
+    /// The time of the row without buckets; nil selects the time of the point.
     let time: Int64?
-    /// Positions among the auxiliary columns by which top and bottom tell points apart.
+    /// Indexes of the auxiliary columns by which top and bottom distinguish points.
     let distinguishing: [Int]
     var age = Age(now: 0, unit: 1)
-    /// Shared by calls of the same points.
+    /// Cached rankings, shared by all calls on the same points.
     var rankings = RankingBox()
 
-    /// - Parameter points: by ascending time.
+    /// - Parameter points: the points by ascending time.
     func apply(
         to points: PointList, _ counters: CounterBox
     ) throws(DatabaseError) -> PointList {
@@ -53,7 +53,7 @@ struct Selection {
                 times.append(keepsTime ? points.times[selected] : rowTime ?? points.times[selected])
             }
         }
-        // A sort that was stopped must not look like one that ended.
+        // A cancelled sort must not pass as a complete one.
         try counters.checkCancelled()
         if isComputed { return PointList(times: times, values: computed.finished()) }
         var list = points.selected(rows)
@@ -66,12 +66,12 @@ struct Selection {
         return list
     }
 
-    /// Asked for each of many rows; what is broken off is never shown: `apply` checks at its end.
+    /// Checks for cancellation every few rows. `apply` checks again and discards partial results.
     private func isStopping(_ row: Int) -> Bool {
         row & (StopSign.stepCount - 1) == 0 && StopSign.isRaised
     }
 
-    // MARK: Values computed
+    // MARK: Computed values
 
     func compute(_ points: PointList, _ rows: Range<Int>) -> FieldValue? {
         switch aggregate {
@@ -97,14 +97,14 @@ struct Selection {
     private func number(_ points: PointList, _ row: Int) -> Double {
         let bits = points.values.bits[row]
         if points.values.type == .integer { return Double(Int64(bitPattern: bits)) }
-        // -0 and 0 are one.
+        // -0 and 0 are equal.
         return bits == 1 << 63 ? 0 : Double(bitPattern: bits)
     }
 
-    /// The first row of each value, by time.
+    /// Returns the first row of each distinct value in time order.
     private func distinct(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         var seen: Set<UInt64> = []
-        // Equal strings have one code: the collector's builder saw to that. -0 equals 0.
+        // Equal strings have one code, because the collector's builder merges them. -0 equals 0.
         var isStopping = false
         return rows.filter { row in
             if self.isStopping(row) { isStopping = true }
@@ -115,12 +115,12 @@ struct Selection {
         }
     }
 
-    // MARK: Rows selected
+    // MARK: Selected rows
 
     func select(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         switch aggregate {
         case .distinct:
-            // Of several series that have new values at one time InfluxDB shows the smaller first.
+            // If several series have new values at the same time, InfluxDB lists the smaller first.
             return distinct(points, rows).sortedUnlessStopped {
                 points.times[$0] == points.times[$1]
                     ? precedes(points, $0, $1) : points.times[$0] < points.times[$1]
@@ -136,7 +136,7 @@ struct Selection {
         }
     }
 
-    /// Nil where so few values have none.
+    /// Returns the rank of the percentile; nil if there are too few values.
     func percentileRank(_ count: Int) -> Int? {
         let rank = (Double(count) * parameter / 100 + 0.5).rounded(.down) - 1
         return rank >= 0 && rank < Double(count) ? Int(rank) : nil
@@ -166,8 +166,8 @@ struct Selection {
             .exceeds(Double(bitPattern: points.values.bits[right]))
     }
 
-    /// The most frequent value; of equally frequent ones the one seen first, of values that come
-    /// once each the smallest.
+    /// Returns a row of the most frequent value. Ties go to the value seen first; if every value
+    /// occurs once, the smallest wins.
     private func mode(_ points: PointList, _ rows: Range<Int>) -> Int {
         if points.values.type == .boolean { return booleanMode(points, rows) }
         let sorted = sortedByValue(points, Array(rows))
@@ -188,14 +188,14 @@ struct Selection {
         return best
     }
 
-    /// Of as many of both kinds it is true.
+    /// Returns a row of the more frequent boolean; true wins a tie.
     private func booleanMode(_ points: PointList, _ rows: Range<Int>) -> Int {
         let trueCount = rows.count { points.values.bits[$0] != 0 }
         let mode: UInt64 = 2 * trueCount >= rows.count ? 1 : 0
         return rows.first { points.values.bits[$0] == mode } ?? rows.lowerBound
     }
 
-    /// min, max, first or last when other columns of their point are asked for.
+    /// Returns the row of min, max, first or last if other columns of the point are selected.
     private func best(_ points: PointList, _ rows: Range<Int>) -> Int {
         var best = rows.lowerBound
         for row in rows.dropFirst() {
@@ -218,7 +218,7 @@ struct Selection {
             ? precedes(points, row, best) : precedes(points, best, row)
     }
 
-    /// A reservoir of some of the rows, the same for the same rows.
+    /// Returns a reservoir sample of the rows. It is deterministic.
     private func sample(_ rows: Range<Int>) -> [Int] {
         let size = Int(min(parameter, 1e9))
         var chosen = Array(rows.prefix(size))
@@ -232,7 +232,7 @@ struct Selection {
         return chosen.sorted()
     }
 
-    /// The largest or smallest values, by time; of equal ones the earlier.
+    /// Returns the largest or smallest values in time order. Among equal values the earlier wins.
     private func extremes(_ points: PointList, _ rows: Range<Int>) -> [Int] {
         let isTop = aggregate == .top
         func wins(_ left: Int, _ right: Int) -> Bool {
@@ -260,15 +260,15 @@ struct Selection {
         }
         let ordered = candidates.sortedUnlessStopped { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
         let chosen = ordered.prefix(Int(min(parameter, 1e9)))
-        // By time; at one time in the order of their rank.
+        // Sort by time; equal times keep the order of their rank.
         return chosen.enumerated().sortedUnlessStopped {
             let (a, b) = (points.times[$0.element], points.times[$1.element])
             return a == b ? $0.offset < $1.offset : a < b
         }.map(\.element)
     }
 
-    /// The one column of strings that tells points apart: equal strings have one code, as the
-    /// collector's builder saw to.
+    /// Returns the only string column that distinguishes points, if there is exactly one. Equal
+    /// strings have one code, because the collector's builder merges them.
     private func distinguishingCodes(_ points: PointList) -> ResultVector? {
         guard distinguishing.count == 1, points.auxiliary[distinguishing[0]].type == .string else {
             return nil
@@ -278,7 +278,7 @@ struct Selection {
 
     // MARK: Integral
 
-    /// The area under the line through the points, cut at the ends of buckets.
+    /// Returns the area under the line through the points, split at bucket boundaries.
     private func integral(_ points: PointList) -> PointList {
         var list = PointList()
         var builder = VectorBuilder(type: .float)
@@ -318,12 +318,9 @@ struct Selection {
     }
 }
 
-/// A NaN that a program stored is no largest value and no smallest: in both orders it comes behind
-/// all others.
+/// Comparisons that order NaN last in both directions, so that it is never an extreme.
 extension Double {
-    /// Whether it is the smaller one.
     func precedes(_ other: Double) -> Bool { self < other || (other.isNaN && !isNaN) }
 
-    /// Whether it is the larger one.
     func exceeds(_ other: Double) -> Bool { self > other || (other.isNaN && !isNaN) }
 }

@@ -1,19 +1,18 @@
-// The rows of one series with what functions of the series say of them. The bounds of time choose
-// which rows are answered; what lies before and behind them is read as far as functions look.
+// Computes the rows of one series with its series functions. The time bounds select the rows of the
+// result; the functions also read earlier and later rows as far as they need.
 
 internal import Glibc
 
 struct SeriesExecution {
-    /// Rows of a block when reading backwards for what came before the range.
+    /// The block size for reading backwards before the range.
     private static let historyBlockRows = 64
 
     let plan: SelectPlan
     let input: InputSeries
     let counters: CounterBox
-    /// What the rows take.
     let share: MemoryShare
 
-    /// The rows that are answered, by ascending time.
+    /// Returns the result rows by ascending time.
     func rows() throws(DatabaseError) -> Block {
         let functions = plan.seriesFunctions
         let own = functions.filter { $0.function.window == nil }
@@ -33,7 +32,7 @@ struct SeriesExecution {
         return block
     }
 
-    /// Rows of a stored series are read by time; those of a subquery come whole.
+    /// Whether the series can be read by time range. A subquery's series is read whole.
     private var isStored: Bool {
         if case .stored = input.origin { true } else { false }
     }
@@ -72,7 +71,7 @@ struct SeriesExecution {
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
-    /// Windows are answered for each anchor, votes where they are valid, all else for each row.
+    /// Keeps the rows in the range; for windows only anchors, for votes only valid ones.
     private func keepAnswered(
         _ block: inout Block, _ own: [(index: Int, function: SeriesFunction)],
         _ windows: [SurveyWindow]
@@ -89,8 +88,8 @@ struct SeriesExecution {
 
     // MARK: Rows before the range
 
-    /// As many rows before the range as tell what the functions say of its first ones: read
-    /// backwards, and only the columns that they and the condition need.
+    /// Returns the rows before the range that determine the functions' values at its start. Reads
+    /// backwards and only the columns that the functions and the condition need.
     private func history(_ own: [SeriesFunction]) throws(DatabaseError) -> Block {
         guard isStored, plan.range.lower > TimeRange.all.lower else { return Block() }
         let driving = Set(own.flatMap(\.arguments))
@@ -139,7 +138,7 @@ struct SeriesExecution {
         return history.count == 0 ? all : all.filtered(Array(history.count..<times.count))
     }
 
-    /// Windows that are of one field share its values.
+    /// Computes all windows; windows over the same field share its values.
     private func values(
         of windows: [(index: Int, window: SurveyWindow)], _ anchors: [Int64]
     ) throws(DatabaseError) -> [(index: Int, values: ResultVector)] {
@@ -162,7 +161,7 @@ struct SeriesExecution {
         return answers
     }
 
-    /// All values of a reference in a range, whatever WHERE asks of rows.
+    /// Returns all values of a reference in a range, ignoring WHERE.
     private func points(
         _ argument: Int, in range: TimeRange
     ) throws(DatabaseError) -> PointList {
@@ -183,18 +182,18 @@ struct SeriesExecution {
     }
 }
 
-/// How far back a function has to look.
+/// Determines how far back a function must read.
 private struct HistorySearch {
     private let function: SeriesFunction
     private(set) var isDone = false
-    /// Time of the vote seen last, which is the earliest so far.
+    /// The time of the earliest vote so far.
     private var vote: Int64?
 
     init(_ function: SeriesFunction) {
         self.function = function
     }
 
-    /// - Parameter block: rows by descending time, all earlier than those seen before.
+    /// - Parameter block: rows by descending time, earlier than all previous ones.
     mutating func look(at block: Block) {
         guard !isDone else { return }
         let arguments = function.arguments.map { block.references[$0] }
@@ -204,7 +203,7 @@ private struct HistorySearch {
                 isDone = true
                 return
             }
-            // Whichever vote before it was kept: one that comes so long after the one before is.
+            // A vote more than the gap after the previous one is always valid: stop here.
             let time = block.times[row]
             if let vote, SeriesValues.isBeyond(gap, from: time, to: vote) {
                 isDone = true
@@ -215,12 +214,12 @@ private struct HistorySearch {
     }
 }
 
-/// Functions of a series over the vectors of all its rows, by ascending time.
+/// Series functions over all rows of a series by ascending time.
 private enum SeriesValues {
-    /// Mean radius of the Earth in metres (IUGG).
+    /// The mean radius of the Earth in meters (IUGG).
     private static let earthRadius = 6_371_008.8
 
-    /// What is broken off is never shown: the caller checks.
+    /// Checks for cancellation every few rows. The caller checks again.
     private static func isStopping(_ row: Int) -> Bool {
         row & 0xFFF == 0 && StopSign.isRaised
     }
@@ -254,7 +253,7 @@ private enum SeriesValues {
         return result
     }
 
-    /// The great circle by the haversine formula, which is exact enough for neighbours too.
+    /// Returns great-circle distances by the haversine formula, accurate also for close points.
     static func distance(_ latitudes: ResultVector, _ longitudes: ResultVector) -> ResultVector {
         let (latitudes, longitudes) = (latitudes.cast(to: .float), longitudes.cast(to: .float))
         var result = ResultVector(
@@ -282,7 +281,7 @@ private enum SeriesValues {
         let north = sin((to.latitude - from.latitude) / 2)
         let east = sin((to.longitude - from.longitude) / 2)
         let part = north * north + cos(from.latitude) * cos(to.latitude) * east * east
-        // Rounding can carry the part a little beyond 1, for points on opposite sides.
+        // Rounding may make this exceed 1 for antipodal points.
         return 2 * earthRadius * asin(min(1, part).squareRoot())
     }
 }
@@ -298,7 +297,7 @@ extension SeriesFunction {
 }
 
 extension SelectPlan {
-    /// Whether a reference is a function of the series.
+    /// Returns whether a reference is a series function.
     fileprivate func isOfSeries(_ reference: Int) -> Bool {
         if case .series? = references[reference].computation { true } else { false }
     }

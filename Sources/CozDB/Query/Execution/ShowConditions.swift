@@ -1,10 +1,10 @@
-// What WHERE means to SHOW where it is not about rows: SHOW MEASUREMENTS asks an experiment for the
-// values of its tags, SHOW TAG VALUES can ask for the values themselves. The rules are those of
-// InfluxDB's index.
+// The WHERE clauses of SHOW that do not concern rows. In SHOW MEASUREMENTS a condition concerns all
+// values of an experiment's tags; in SHOW TAG VALUES it may concern the values themselves. The
+// rules are those of InfluxDB's index.
 
-/// WHERE of SHOW MEASUREMENTS. `tag = 'x'` holds where some series has that value, `tag != 'x'`
-/// where none has; an experiment without the tag fulfils neither. `_name` is the experiment's own
-/// name.
+/// The WHERE clause of SHOW MEASUREMENTS. `tag = 'x'` holds if any series has that value;
+/// `tag != 'x'` holds if no series has it. Neither holds for an experiment without the tag.
+/// `_name` is the experiment's name.
 struct MeasurementCondition {
     private let condition: Expression
 
@@ -12,7 +12,9 @@ struct MeasurementCondition {
         self.condition = condition
     }
 
-    /// - Parameter values: all values of a tag; empty where the experiment does not have it.
+    /// Returns whether the condition holds for an experiment.
+    ///
+    /// - Parameter values: returns all values of a tag; empty if the experiment does not have it.
     func holds(
         of name: String, values: (String) throws(DatabaseError) -> [String]
     ) throws(DatabaseError) -> Bool {
@@ -25,7 +27,7 @@ struct MeasurementCondition {
     ) throws(DatabaseError) -> Bool {
         switch expression {
         case .parenthesis(let inner): return try holds(inner, name, values)
-        // Both sides are asked, so that a wrong one is told whatever the other says.
+        // Evaluate both sides, so that an error in either is reported.
         case .binary(.and, let left, let right):
             let first = try holds(left, name, values)
             return try holds(right, name, values) && first
@@ -43,12 +45,11 @@ struct MeasurementCondition {
     }
 }
 
-/// The part of WHERE that is about `value`, which in SHOW TAG KEYS and SHOW TAG VALUES stands for
-/// the value of each tag.
+/// The part of WHERE about `value`: the value of each tag in SHOW TAG KEYS and SHOW TAG VALUES.
 struct TagValueCondition {
     private let condition: Expression
 
-    /// Nil where WHERE does not speak of it.
+    /// Creates the condition; nil if WHERE does not mention `value`.
     init?(_ condition: Expression?) {
         guard let part = condition.flatMap({ TagValueCondition.part(of: $0, isAbout: true) }) else {
             return nil
@@ -60,7 +61,7 @@ struct TagValueCondition {
         try accepts(condition, value)
     }
 
-    /// WHERE without that part.
+    /// Returns WHERE without the part about `value`.
     static func rest(of condition: Expression?) -> Expression? {
         condition.flatMap { part(of: $0, isAbout: false) }
     }
@@ -88,7 +89,7 @@ struct TagValueCondition {
             return try accepts(left, value) ? try accepts(right, value) : false
         case .binary(.or, let left, let right):
             return try accepts(left, value) ? true : try accepts(right, value)
-        // A text is no number: not even different from it.
+        // A string never compares to a number, not even as unequal.
         case .binary(let symbol, _, let right) where !symbol.isRegex && !right.bare.isText:
             return false
         default:
@@ -98,10 +99,12 @@ struct TagValueCondition {
     }
 }
 
-/// A comparison of a tag with a text or a regular expression.
+/// A comparison of a tag with a string or a regular expression.
 enum TagTest {
-    /// - Returns: the tag, what its value is to fulfil, and whether it must not.
-    /// - Throws: `usage` for anything that is no such comparison.
+    /// Splits a comparison into its parts.
+    ///
+    /// - Returns: the tag, the test of its value, and whether the test is negated.
+    /// - Throws: `usage` if the expression is not such a comparison.
     static func parts(
         of expression: Expression
     ) throws(DatabaseError) -> (tag: String, test: (String) -> Bool, negated: Bool) {
@@ -128,7 +131,7 @@ enum TagTest {
         }
     }
 
-    /// SHOW SERIES without bounds of time knows tags only.
+    /// Refuses other operators in SHOW SERIES without time bounds, which accepts only tags.
     static func checkOperators(_ condition: Expression?) throws(DatabaseError) {
         var wrong: Expression?
         condition?.walk { part in
@@ -147,7 +150,6 @@ enum TagTest {
 }
 
 extension Operator {
-    /// `=`, `!=`, `=~`, `!~`
     fileprivate var isEquality: Bool { self == .equal || self == .notEqual || isRegex }
 }
 

@@ -1,4 +1,4 @@
-// SHOW: names from schemas, tags from series keys, attributes from their stored values.
+// Executes SHOW: names come from schemas, tags from series keys, attributes from stored values.
 
 struct ShowExecution {
     let snapshot: Snapshot
@@ -34,7 +34,7 @@ extension ShowExecution {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Subjects
 
     private func measurements(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         let split = try split(show)
@@ -137,7 +137,7 @@ extension ShowExecution {
         try emit("", ["key"], page(rows, show.limits), output)
     }
 
-    /// The key as line protocol writes it.
+    /// Returns the series key in line protocol syntax.
     static func keyText(_ name: String, _ key: SeriesKey) -> String {
         func escaped(_ text: String, _ special: String) -> String {
             var result = ""
@@ -185,7 +185,7 @@ extension ShowExecution {
         try emitCounts(show, counts, output)
     }
 
-    /// InfluxDB gives one total for experiments and, unless asked more, for all series.
+    /// Emits the counts. InfluxDB has one total for measurements and for a plain count of series.
     private func emitCounts<Sink: QueryResultSink>(
         _ show: ShowStatement, _ counts: [(name: String, count: Int)], _ output: SinkOutput<Sink>
     ) throws(DatabaseError) {
@@ -216,7 +216,7 @@ extension ShowExecution {
         }
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private func split(_ show: ShowStatement) throws(DatabaseError) -> SplitCondition {
         try SplitCondition(show.condition, reduction)
@@ -224,10 +224,9 @@ extension ShowExecution {
 
     private var reduction: Reduction { Reduction(now: options.now, zone: nil) }
 
-    /// The experiments of FROM.
+    /// Returns the experiments of FROM; all experiments without FROM.
     ///
-    /// - Throws: `notFound` where one does not exist; under InfluxDB compatibility that shows
-    ///   nothing.
+    /// - Throws: `notFound` if one does not exist, except under InfluxDB compatibility.
     func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         guard !show.sources.isEmpty else { return experiments }
         let planner = Planner(snapshot: snapshot, options: options)
@@ -240,7 +239,7 @@ extension ShowExecution {
 
     private var experiments: [ExperimentView] { shown(snapshot.experiments) }
 
-    /// To InfluxDB an experiment without rows is none; here it keeps its schema.
+    /// Hides experiments without rows under InfluxDB compatibility.
     private func shown(_ views: [ExperimentView]) -> [ExperimentView] {
         options.influxCompatible ? views.filter { !$0.sources.isEmpty } : views
     }
@@ -268,20 +267,20 @@ extension ShowExecution {
     }
 }
 
-/// Tags of one experiment under a WHERE of a SHOW statement.
+/// The tags of one experiment under the WHERE clause of a SHOW statement.
 struct TagScan {
     private let view: ExperimentView
     private let counters: CounterBox
     private let range: TimeRange
     private let plan = SelectPlan()
     private let source: PlannedSource
-    /// What `value` in WHERE asks of the values of tags.
+    /// The condition on `value`, which applies to tag values.
     private var valueCondition: TagValueCondition?
     private let asksRows: Bool
-    /// References of WHERE, the first of the plan.
+    /// The number of references in WHERE; they are the first ones of the plan.
     private let conditionReferenceCount: Int
-    /// Whether a tag that a series does not have fulfils no condition: InfluxDB's SHOW TAG VALUES
-    /// CARDINALITY counts so, while everything else takes it for empty.
+    /// Whether a missing tag satisfies no condition, as in InfluxDB's SHOW TAG VALUES CARDINALITY.
+    /// Elsewhere a missing tag is an empty string.
     var missingFulfilsNothing = false
 
     init(
@@ -291,7 +290,8 @@ struct TagScan {
         var split = split
         if filtersValues {
             valueCondition = TagValueCondition(split.rest)
-            // A tag of that name is asked for as any other. InfluxDB wants a field of that name.
+            // `value` means tag values unless the experiment has a tag of that name. InfluxDB
+            // requires a field of that name instead.
             let isOfValues =
                 planner.options.influxCompatible
                 ? view.schema.field("value") != nil
@@ -315,8 +315,8 @@ struct TagScan {
         asksRows = try TagScan.asksAttributes(plan, planner.options)
     }
 
-    /// Whether WHERE asks for attributes, which rows have, not series. Fields are refused, but by
-    /// InfluxDB, which passes over them.
+    /// Returns whether WHERE reads attributes, which belong to rows rather than to series. Fields
+    /// are refused; under InfluxDB compatibility they are ignored.
     private static func asksAttributes(
         _ plan: SelectPlan, _ options: QueryOptions
     ) throws(DatabaseError) -> Bool {
@@ -338,7 +338,7 @@ struct TagScan {
         return hasAttributes
     }
 
-    /// Series that have a row of which the condition holds.
+    /// Returns the series that have a matching row.
     func matchingSeries() throws(DatabaseError) -> [Series] {
         let missing: String? = missingFulfilsNothing ? nil : ""
         let accepts = source.condition.map { condition in
@@ -357,12 +357,12 @@ struct TagScan {
         return all
     }
 
-    /// Whether the condition holds of a row of a series; read no further than to the first.
+    /// Returns whether a series has a matching row. Stops at the first one.
     private func hasRow(_ series: Series) throws(DatabaseError) -> Bool {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
         if condition.isAlways { return true }
-        // Rows without any of the columns are not read.
+        // The reader skips rows without any of the columns, so test such a row separately.
         let asked = Array(0..<conditionReferenceCount)
         let nothing = asked.map { _ in ResultVector.constant(nil, count: 1) }
         let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
@@ -378,7 +378,7 @@ struct TagScan {
         return false
     }
 
-    /// Names of the tags that some matching row has.
+    /// Returns the names of the tags that a matching row has.
     func names() throws(DatabaseError) -> [Name] {
         if valueCondition != nil { return try namesByValues() }
         var names: Set<Name> = []
@@ -396,7 +396,7 @@ struct TagScan {
         return names.sorted()
     }
 
-    /// For each of some tags and attributes its values in matching rows, sorted.
+    /// Returns the sorted values of each tag or attribute in matching rows.
     func values(of names: [Name]) throws(DatabaseError) -> [[Name]] {
         var values = names.map { _ in Set<Name>() }
         var places: [Name: Int] = [:]
@@ -425,12 +425,11 @@ struct TagScan {
         return try values.map { (values) throws(DatabaseError) in try sorted(values) }
     }
 
-    /// An attribute whose values are asked for.
     private struct AskedAttribute {
-        /// Among the names.
+        /// The index among the requested names.
         var place: Int
         var column: ColumnID
-        /// Of the plan.
+        /// The index of the plan's reference.
         var reference: Int
     }
 
@@ -446,7 +445,7 @@ struct TagScan {
         }
     }
 
-    /// Those that WHERE accepts.
+    /// Returns the values that WHERE accepts, sorted.
     private func sorted(_ values: Set<Name>) throws(DatabaseError) -> [Name] {
         var accepted = Array(values)
         if let valueCondition {
@@ -460,7 +459,7 @@ struct TagScan {
         return sorted
     }
 
-    /// Names of the tags that have a value of which `value` in WHERE holds.
+    /// Returns the names of the tags that have a value accepted by the condition on `value`.
     private func namesByValues() throws(DatabaseError) -> [Name] {
         var names = Set(view.schema.attributes.map { Name($0.name) })
         for series in try matchingSeries() {
@@ -470,7 +469,7 @@ struct TagScan {
         return zip(all, try values(of: all)).filter { !$1.isEmpty }.map(\.0)
     }
 
-    /// Adds the values that attributes have in the rows of a series; how many of them are new.
+    /// Adds the attribute values of a series' rows and returns how many are new.
     private func collect(
         _ attributes: [AskedAttribute], _ series: Series, into values: inout [Set<Name>]
     ) throws(DatabaseError) -> Int {

@@ -1,8 +1,8 @@
-// SHOW FIELDS: for each field how many values it has, and when the first and last of them are.
-// Answered from directories and statistics of blocks; values are read at the ends of the range of
-// time, where sources overlap, and where attributes decide which rows count.
+// SHOW FIELDS: the number of values of each field and the times of the first and last one. Block
+// directories and statistics provide the answer. Values are read only at the ends of the time
+// range, where sources overlap, and if attributes decide which rows count.
 
-/// What is known of one field in one group.
+/// The counts of one field in one group.
 private struct FieldTally {
     var count = 0
     var first = Int64.max
@@ -16,15 +16,15 @@ private struct FieldTally {
     }
 }
 
-/// The fields of one group that have values, by their places among the plan's: of many fields and
-/// many participants few meet.
+/// The fields of one group that have values, by index of the plan's field. Sparse, because most
+/// participants have few of the fields.
 private typealias FieldTallies = [Int: FieldTally]
 
-/// The fields of an experiment as an answer lists them: the same ones for each group.
+/// The fields of an experiment as listed for every group.
 private struct FieldList {
-    /// Places among the plan's fields.
+    /// The indexes of the plan's fields.
     var places: [Int] = []
-    /// Name, type and unit of each.
+    /// The columns of names, types and units.
     var descriptions: [ResultVector] = []
 }
 
@@ -49,7 +49,7 @@ extension ShowExecution {
         }
     }
 
-    /// Which values count is decided by tags and time: a field says nothing of the others.
+    /// Refuses conditions on fields: only tags and time select which values are counted.
     private func checkIsAboutTags(
         _ show: ShowStatement, _ view: ExperimentView
     ) throws(DatabaseError) {
@@ -68,7 +68,7 @@ extension ShowExecution {
                 + "conditions on fields", offset: field.offset)
     }
 
-    /// The plan of a SELECT of all fields under the same conditions.
+    /// Plans a SELECT of all fields under the same conditions.
     private func fieldPlan(
         _ show: ShowStatement, _ view: ExperimentView, among views: [ExperimentView]
     ) throws(DatabaseError) -> SelectPlan {
@@ -82,7 +82,7 @@ extension ShowExecution {
             throw DatabaseError(
                 .usage, "SHOW FIELDS groups by tags; found \(dimension.text)", offset: call.offset)
         }
-        // A tag that only another of the experiments has is empty here.
+        // A tag that only another experiment has is empty here.
         var options = options
         options.influxCompatible = options.influxCompatible || views.count > 1
         var planner = Planner(snapshot: snapshot, options: options)
@@ -105,7 +105,7 @@ extension ShowExecution {
             let isByRow = plan.isGroupedByRow || input.condition != nil
             if !isByRow, case .stored(_, let series) = input.origin {
                 let key = executor.key(plan, input)
-                // Taken out: what is there twice would be copied.
+                // Remove the group while changing it, so that it is not copied.
                 let known = tallies.removeValue(forKey: key)
                 if known == nil { try checkRoom(tallies.count, share, executor) }
                 var group = known ?? [:]
@@ -144,7 +144,7 @@ extension ShowExecution {
         return tallies
     }
 
-    /// About what a dictionary takes for each field that it knows.
+    /// The approximate size of a dictionary entry for a field.
     private var sizeOfTally: Int { 2 * (MemoryLayout<FieldTally>.stride + 8) }
 
     private func checkRoom(

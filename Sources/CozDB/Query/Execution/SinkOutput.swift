@@ -1,6 +1,6 @@
-// The last step of a statement: series and rows handed to the caller's sink, counted on the way.
+// The last step of a statement: passes series and rows to the caller's sink and counts them.
 
-/// Passes the series of a plan on to the caller's sink.
+/// An output that passes the series of a plan to the caller's sink.
 final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     var sink: Sink
     private let counters: CounterBox
@@ -49,8 +49,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
             try sink.rows(ResultBatch(columns: columns, count: times.count))
             return
         }
-        // The empty buckets of a group come all at once; between pieces of them the query can be
-        // cancelled, and the sink can say that nobody reads on.
+        // All empty buckets of a group arrive at once. Splitting them allows cancellation.
         for start in stride(from: 0, to: times.count, by: batchRowsMax) {
             try counters.checkCancelled()
             let rows = start..<min(start + batchRowsMax, times.count)
@@ -65,7 +64,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
 }
 
 extension SinkOutput {
-    /// Lines of text as an answer of one column.
+    /// Emits lines of text as a result with one column.
     func emit(lines: [String], name: String) throws(DatabaseError) {
         var builder = VectorBuilder(type: .string)
         for line in lines { builder.append(.string(line)) }

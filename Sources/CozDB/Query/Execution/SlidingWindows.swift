@@ -1,19 +1,19 @@
-// Ranks and modes of many overlapping windows whose ends only move on: a value is added once and
-// removed once, each at the cost of the logarithm of all values.
+// Ranks and modes of many overlapping windows that only move forward. Each value is added once and
+// removed once, in time logarithmic in the number of all values.
 
-/// Rows of a window by the rank of their value: median and percentile.
+/// The rows of a window by rank, for median and percentile.
 struct SlidingRanks {
-    /// All rows by value; of equal ones the earlier come first.
+    /// All rows sorted by value; among equal values the earlier comes first.
     private let order: [Int]
-    /// Where each row is in `order`.
+    /// The position of each row in `order`.
     private var places: [Int]
-    /// A binary indexed tree: how many rows of the window lie in a range of `order`.
+    /// A binary indexed tree with the number of window rows in ranges of `order`.
     private var counts: [Int]
     private var rows = 0..<0
     private let counters: CounterBox
     private let share: MemoryShare
 
-    /// - Parameter points: numbers by ascending time, none of them null.
+    /// - Parameter points: non-null numbers by ascending time.
     init(
         _ points: PointList, _ selection: Selection, _ counters: CounterBox
     ) throws(DatabaseError) {
@@ -55,36 +55,36 @@ struct SlidingRanks {
     }
 }
 
-/// How often each value comes in a window: mode.
+/// The frequencies of the values in a window, for mode.
 struct SlidingCounts {
-    /// Steps from value to value that the choice among equally frequent ones may take for a window,
-    /// on the average. Series met in studies take less than ten.
+    /// The maximum average number of steps per window to choose among equally frequent values.
+    /// Series from studies need fewer than ten.
     private static let choiceCountMax = 256
 
-    /// The most frequent values of a part of all.
+    /// The most frequent values below a node.
     private struct Node {
         var count = 0
-        /// The first row of the one seen first.
+        /// The first row of the one that occurs first.
         var first = Int.max
     }
 
     private let points: PointList
     private let counters: CounterBox
     private let share: MemoryShare
-    /// The number of the value of each row; values are numbered as they are ordered.
+    /// The value number of each row. Values are numbered in sort order.
     private var numbers: [Int] = []
-    /// The next row of the same value.
+    /// The next row with the same value.
     private var following: [Int] = []
-    /// The last row in the window of each value.
+    /// The last row of each value in the window.
     private var last: [Int]
-    /// A binary tree as an array, the root at 1; the values are the leaves, from `leafStart` on.
+    /// A binary tree in an array: the root is at 1, the values are leaves from `leafStart` on.
     private var nodes: [Node]
     private let leafStart: Int
     private var rows = 0..<0
     private var choiceCount = 0
     private var choiceCountMax = 0
 
-    /// - Parameter points: by ascending time, none of them null.
+    /// - Parameter points: non-null values by ascending time.
     init(
         _ points: PointList, _ selection: Selection, _ counters: CounterBox
     ) throws(DatabaseError) {
@@ -97,7 +97,7 @@ struct SlidingCounts {
             let bits = points.values.bits[row]
             guard isFloat else { return bits }
             let number = Double(bitPattern: bits)
-            // -0 and 0 are one value, and so are all that are no number.
+            // -0 equals 0, and all NaNs count as one value.
             return number.isNaN ? Double.nan.bitPattern : number == 0 ? 0 : bits
         }
         var known: [UInt64: Int] = [:]
@@ -146,8 +146,7 @@ struct SlidingCounts {
         choiceCountMax += SlidingCounts.choiceCountMax
     }
 
-    /// A row of the most frequent value of a window that has some; which of equally frequent ones
-    /// is as mode() has it.
+    /// Returns a row of the most frequent value of a non-empty window, breaking ties like mode().
     mutating func mode() throws(DatabaseError) -> Int {
         let count = nodes[1].count
         var leaf = self.leaf(in: 1) { $0.count == count }
@@ -165,8 +164,8 @@ struct SlidingCounts {
         return last[leaf - leafStart]
     }
 
-    /// The next larger value as frequent that was first seen before this one was last seen; of
-    /// booleans true.
+    /// Returns the next larger value with the same count that first occurs no later than the last
+    /// row of this one. For booleans it is true.
     private func next(_ leaf: Int, _ count: Int) -> Int? {
         let time = points.times[last[leaf - leafStart]]
         let isBoolean = points.values.type == .boolean
@@ -182,7 +181,7 @@ struct SlidingCounts {
         return nil
     }
 
-    /// The first leaf below a node that fulfils what the node does.
+    /// Returns the first leaf below a node that satisfies a condition, which the node satisfies.
     private func leaf(in node: Int, _ isWanted: (Node) -> Bool) -> Int {
         var index = node
         while index < leafStart {
@@ -193,7 +192,7 @@ struct SlidingCounts {
     }
 }
 
-/// Calls the body for each row that leaves a window, then for each that comes in.
+/// Calls the body for each row that leaves the window, then for each row that enters it.
 private func slideWindow(
     from old: Range<Int>, to new: Range<Int>, _ counters: CounterBox,
     _ change: (_ row: Int, _ change: Int) -> Void

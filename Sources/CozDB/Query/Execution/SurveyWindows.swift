@@ -1,16 +1,16 @@
-// Aggregates of the values in windows around anchors. Anchors and values go by time, so both ends
-// of the window only ever move on. Where windows overlap much, a structure that they share makes
-// each cost the logarithm of its values; see WindowTree and SlidingWindows.
+// Aggregates of the values in windows around anchors. Anchors and values are sorted by time, so
+// both ends of the window only move forward. If windows overlap much, they share a structure that
+// makes each one cost the logarithm of its values; see WindowTree and SlidingWindows.
 
 struct WindowValues {
-    /// Values of a window that are added one by one.
+    /// The maximum number of values of a window that are added one by one.
     static let directCountMax = 1024
-    /// How often each value may be looked at before windows share a structure.
+    /// The average number of visits per value above which windows share a structure.
     private static let directFactor = 4
 
     private enum Answer {
         case null
-        /// A value that was stored.
+        /// A stored value.
         case row(Int)
         case computed(UInt64)
     }
@@ -18,10 +18,10 @@ struct WindowValues {
     private typealias Way = (_ rows: Range<Int>) throws(DatabaseError) -> Answer
 
     let window: SurveyWindow
-    /// By ascending time, none of them null.
+    /// The non-null values by ascending time.
     let points: PointList
 
-    /// - Parameter anchors: by ascending time.
+    /// - Parameter anchors: times in ascending order.
     func values(
         _ anchors: [Int64], _ counters: CounterBox
     ) throws(DatabaseError) -> ResultVector {
@@ -57,7 +57,7 @@ struct WindowValues {
         return builder.finished()
     }
 
-    /// The rows in the window of each anchor.
+    /// Returns the rows in the window of each anchor.
     private func windows(_ anchors: [Int64]) -> [Range<Int>] {
         let times = points.times
         var (lower, upper) = (0, 0)
@@ -70,7 +70,7 @@ struct WindowValues {
         }
     }
 
-    /// How to answer windows that are not empty, in their order.
+    /// Returns a function that computes windows. It is called for the non-empty windows in order.
     private func way(
         _ windows: [Range<Int>], _ counters: CounterBox
     ) throws(DatabaseError) -> Way {
@@ -101,7 +101,7 @@ struct WindowValues {
         aggregate.map { $0.resultType(of: points.values.type) } ?? points.values.type
     }
 
-    // MARK: Values that were stored
+    // MARK: Stored values
 
     private func selected(
         _ rows: Range<Int>, _ selection: Selection, _ counters: CounterBox
@@ -137,19 +137,19 @@ struct WindowValues {
         }
     }
 
-    /// Of two that are equally near the earlier.
+    /// Returns the row nearest to an anchor; the earlier one of two at the same distance.
     private func nearest(_ rows: Range<Int>, _ anchor: Int64) -> Int {
         let times = points.times[rows]
         let next = times.partitioningIndex { $0 > anchor }
         if next == rows.lowerBound { return next }
         if next == rows.upperBound { return next - 1 }
-        // As numbers without a sign, differences of any two times fit.
+        // As unsigned numbers, the differences of any two times fit.
         let later = UInt64(bitPattern: times[next] &- anchor)
         let earlier = UInt64(bitPattern: anchor &- times[next - 1])
         return later < earlier ? next : next - 1
     }
 
-    // MARK: Values that are computed
+    // MARK: Computed values
 
     private func extremesWay(
         _ selection: Selection, _ isShared: Bool, _ counters: CounterBox
@@ -177,8 +177,8 @@ struct WindowValues {
         }
     }
 
-    /// Few values are added in their order, many as the tree has them: either way the sum of floats
-    /// does not depend on other windows.
+    /// Returns a function for sums. Few values are added in order, many in the order of the tree.
+    /// Either way a float sum does not depend on other windows.
     private func sumsWay(
         _ isShared: Bool, _ counters: CounterBox
     ) throws(DatabaseError) -> Way {
@@ -243,7 +243,7 @@ struct WindowValues {
         return (most - least).bitPattern
     }
 
-    /// Welford's running mean and sum of squares; of one value there is no deviation.
+    /// Returns the standard deviation by Welford's algorithm; nil for a single value.
     private func deviation(_ values: Span<UInt64>, _ type: FieldType) -> Double? {
         guard values.count > 1 else { return nil }
         var (mean, squares, count) = (0.0, 0.0, 0.0)

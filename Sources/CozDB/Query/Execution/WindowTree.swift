@@ -1,8 +1,8 @@
 // Sums, moments and extremes of many overlapping windows: a binary tree over points by time, so
-// that a window costs the logarithm of its values. Time is halved at its bits: how floats are added
-// depends on the points of the window alone, not on what else was read or asked.
+// that a window costs the logarithm of its values. The tree splits time at bit positions. The order
+// of float additions therefore depends only on the points of the window.
 
-/// What a tree keeps of a range of rows.
+/// A summary that a tree keeps for ranges of rows.
 protocol RangeSummarizer {
     associatedtype Summary
 
@@ -15,12 +15,12 @@ struct WindowTree<Summarizer: RangeSummarizer> {
 
     private struct Node {
         var rows: Range<Int>
-        /// Nil where the node is a leaf.
+        /// The children; nil for a leaf.
         var children: (earlier: Int, later: Int)?
         var summary: Summary
     }
 
-    /// Rows of a leaf, unless more have the same time.
+    /// The maximum number of rows in a leaf, unless more share a time.
     private static var leafCountMax: Int { 32 }
 
     private let summarizer: Summarizer
@@ -30,8 +30,8 @@ struct WindowTree<Summarizer: RangeSummarizer> {
     private var nodes: [Node] = []
 
     /// - Parameters:
-    ///   - times: ascending.
-    ///   - keepsNodes: whether windows are so many that the tree pays; the answers are the same.
+    ///   - times: ascending times.
+    ///   - keepsNodes: whether to build the tree, which pays off for many windows.
     init(
         _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ counters: CounterBox
     ) throws(DatabaseError) {
@@ -43,7 +43,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
         _ = try addNode(times.indices)
     }
 
-    /// Of a window: it has all points of a time, or none.
+    /// Returns the summary of a window. A window contains all points of a time or none.
     func summary(of rows: Range<Int>) -> Summary {
         nodes.isEmpty ? folded(rows) : summary(of: rows, in: nodes.count - 1)
     }
@@ -61,7 +61,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
             summary(of: part, in: children.earlier), summary(of: part, in: children.later))
     }
 
-    /// Adds a node behind those below it; the recursion is at most as deep as a time has bits.
+    /// Appends a node after its descendants. The recursion is at most as deep as a time has bits.
     private mutating func addNode(_ rows: Range<Int>) throws(DatabaseError) -> Int {
         let last = rows.upperBound - 1
         let difference = times[rows.lowerBound] ^ times[last]
@@ -70,7 +70,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
             nodes.append(Node(rows: rows, children: nil, summary: folded(rows)))
         } else {
             let shift = Int64.bitWidth - 1 - difference.leadingZeroBitCount
-            // Of times on both sides of 1970 the sign is the bit that differs.
+            // For times on both sides of 1970, the differing bit is the sign.
             let start = shift == Int64.bitWidth - 1 ? 0 : (times[last] >> shift) << shift
             let middle = times[rows].partitioningIndex { $0 >= start }
             let earlier = try addNode(rows.lowerBound..<middle)
@@ -82,10 +82,10 @@ struct WindowTree<Summarizer: RangeSummarizer> {
         return nodes.count - 1
     }
 
-    /// The same as nodes would give, from the rows themselves.
+    /// Returns the summary of rows without nodes, combined in the same order.
     private func folded(_ rows: Range<Int>) -> Summary {
         counters.windowSteps += rows.count
-        // What lies before the splits that are still open, with their bits: ever lower ones.
+        // The summaries before the open splits, with the bit of each split; the bits descend.
         var open: [(level: Int, summary: Summary)] = []
         var current = summarizer.summary(ofRow: rows.lowerBound)
         for row in rows.dropFirst() {
@@ -107,7 +107,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
     }
 }
 
-/// Sums of numbers, of integers modulo 2^64.
+/// Sums of numbers; integers wrap.
 struct WindowSums: RangeSummarizer {
     let values: ResultVector
 
@@ -119,7 +119,7 @@ struct WindowSums: RangeSummarizer {
     }
 }
 
-/// Means and sums of squared differences from them.
+/// Means and sums of squared differences from the mean.
 struct WindowMoments: RangeSummarizer {
     struct Moments {
         var count: Double
@@ -147,7 +147,7 @@ struct WindowMoments: RangeSummarizer {
     }
 }
 
-/// Rows of the smallest and the largest value, of equal ones the earlier.
+/// The rows of the smallest and the largest value; among equal values the earlier wins.
 struct WindowExtremes: RangeSummarizer {
     let points: PointList
     let selection: Selection

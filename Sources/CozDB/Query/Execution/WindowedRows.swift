@@ -1,12 +1,12 @@
-// Rows of many series or columns by time, in bounded memory. A merge would need a block of every
-// column of every series at once; here time is cut into windows of so many rows as fit, and the
-// rows of a window are read series by series, then sorted. Blocks that reach into several windows
-// are decoded for each.
+// Reads rows of many series or columns by time in bounded memory. A merge would need a block of
+// every column of every series at once. Instead, time is split into windows whose rows fit in
+// memory. The rows of a window are read series by series and then sorted. Blocks that extend into
+// several windows are decoded for each.
 
 struct WindowedRows {
-    /// From on so many columns of series a merge takes more memory than a window.
+    /// The number of columns over all series from which a merge takes more memory than a window.
     private static let columnCountMin = 2048
-    /// Values of a window: about 72 MB.
+    /// The maximum number of values in a window: about 72 MB.
     private static let cellCountMax = 8_000_000
     private static let batchRows = 4096
 
@@ -15,7 +15,7 @@ struct WindowedRows {
     private let counters: CounterBox
     private let rowCountMax: Int
 
-    /// Nil where a merge is better, or a series is none that is stored.
+    /// Creates a reader; nil if a merge is better or a series is not stored.
     init?(
         _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ counters: CounterBox
     ) {
@@ -28,13 +28,13 @@ struct WindowedRows {
         self.plan = plan
         self.inputs = inputs
         self.counters = counters
-        // A window, its batch and what is made of them.
+        // Reserve memory for a window, its batch and derived columns.
         let cellCountMax = min(WindowedRows.cellCountMax, counters.memory.sizeBytesMax / 36)
         let most = cellCountMax / (plan.references.count + 1)
         rowCountMax = max(1, min(most, max(WindowedRows.batchRows, rowsWanted)))
     }
 
-    /// - Parameter body: takes some rows; false to stop.
+    /// - Parameter body: receives rows; returns false to stop.
     func run(
         _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
@@ -51,14 +51,14 @@ struct WindowedRows {
             }
             if count > 0, try !read(window, count, body) { return }
             if plan.isAscending { rest.lower = window.upper } else { rest.upper = window.lower }
-            // The next window may be as full as this one was not.
+            // The window may grow by as much as this one was below the limit.
             let growth = min(4, 0.9 * Double(rowCountMax) / Double(max(count, 1)))
             let grown = Double(width) * max(1, growth)
             width = grown < 9e18 ? Int64(grown) : .max
         }
     }
 
-    /// From the first row of all to the last.
+    /// The time range from the first to the last row.
     private var extent: TimeRange {
         var first = Int64.max
         var last = Int64.min
@@ -98,7 +98,7 @@ struct WindowedRows {
         let share = MemoryShare(counters.memory)
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
-        // Backwards, the last series comes first among rows of one time.
+        // In descending order, the last series comes first among rows with equal times.
         for input in plan.isAscending ? inputs : inputs.reversed() {
             guard case .stored(let view, let series) = input.origin,
                 try view.rowCount(of: series, in: window) > 0

@@ -1,21 +1,21 @@
-// Bins of numbers: how wide they are, and where the one begins in which a value lies.
+// Bins of numbers: their width and the lower edge of the bin of a value.
 
-/// The width of a bin as the decimal number that was written: `0.1` is 1 / 10, so that edges are
-/// the doubles nearest to 0.1, 0.2, 0.3 and not to sums of the double 0.1.
+/// A bin width as the decimal number in the statement. `0.1` is stored as 1 / 10, so edges are the
+/// doubles nearest to 0.1, 0.2 and 0.3 rather than multiples of the double 0.1.
 struct BinWidth: Sendable {
-    /// width = units / scale, both whole numbers.
+    /// The width is `units / scale`, both integers.
     private let units: Double
     private let scale: Double
     private let whole: Int64?
 
-    /// Nil where the literal is no number above 0.
+    /// Creates a width; nil if the literal is not a positive number.
     init?(_ literal: Expression) {
         switch literal {
         case .integer(let value) where value > 0:
             (units, scale, whole) = (Double(value), 1, value)
         case .number(let value) where value > 0 && value.isFinite:
             var (units, scale) = (value, 1.0)
-            // What a power of ten makes whole without a change of its digits.
+            // Find the power of ten that makes the value an integer without changing its digits.
             while units != units.rounded(), scale < 1e15 {
                 scale *= 10
                 let scaled = (value * scale).rounded()
@@ -29,7 +29,7 @@ struct BinWidth: Sendable {
 
     private func edge(_ number: Double) -> Double { number * units / scale }
 
-    /// The lower edge of the bin of each value; null for null and for what is no number.
+    /// Returns the lower edge of each value's bin; null for null and for values other than numbers.
     func edges(_ vector: ResultVector) -> ResultVector {
         var result = vector
         switch vector.type {
@@ -56,14 +56,14 @@ struct BinWidth: Sendable {
     private static func edge(_ value: Int64, _ width: Int64) -> Int64 {
         let remainder = value % width
         let edge = value - remainder
-        // Below the smallest integer there is no edge.
+        // The edge saturates at the minimum integer.
         return remainder < 0 ? edge.addingSaturating(-width) : edge
     }
 
     private func lowerEdge(_ value: Double) -> Double {
         guard value.isFinite else { return value }
         var number = (value / units * scale).rounded(.down)
-        // Rounding can put a value that is an edge into the bin before it.
+        // Rounding may place a value that is an edge into the previous bin.
         if edge(number + 1) <= value { number += 1 }
         if edge(number) > value { number -= 1 }
         let found = edge(number)

@@ -1,16 +1,17 @@
-// delay(): from the time of a row to the moment that one of its fields names.
+// The delay() function: the span from the time of a row to a time stored in one of its fields.
 
 enum DelayFunction {
+    /// Returns the delays of a block of rows.
+    ///
     /// - Parameters:
-    ///   - vector: text with ISO 8601 times (without an offset: UTC), or numbers of milliseconds
-    ///     since 1970. What is neither gives null.
-    ///   - times: of the same rows.
-    ///   - unit: nanoseconds, above 0.
+    ///   - vector: ISO 8601 text (UTC without an offset), or milliseconds since 1970.
+    ///   - times: the times of the same rows.
+    ///   - unit: the unit in nanoseconds; positive.
     static func values(_ vector: ResultVector, times: [Int64], unit: Int64) -> ResultVector {
         var result = ResultVector(
             type: .float, bits: Array(repeating: 0, count: vector.count),
             isPresent: Array(repeating: false, count: vector.count))
-        // A text that comes again is parsed once.
+        // Parse a repeated text only once.
         var known: (code: UInt64, moment: Int64?)?
         for row in 0..<vector.count where vector.isPresent[row] {
             let moment: Int64?
@@ -44,7 +45,7 @@ enum DelayFunction {
             return isOver ? nil : product
         case .float?:
             let value = Double(bitPattern: bits)
-            // Beyond, nanoseconds do not fit into 64 bits.
+            // Larger values overflow 64-bit nanoseconds.
             guard value.magnitude < 9.2e12 else { return nil }
             let whole = value.rounded(.down)
             let rest = ((value - whole) * Double(perMillisecond)).rounded()

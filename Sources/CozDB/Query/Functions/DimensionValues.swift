@@ -1,8 +1,9 @@
-// Values of dimensions that are computed for each row, most of them parts of the local date and
-// clock.
+// Values of dimensions that are computed per row, mostly parts of the local date and time.
 
 extension DimensionFunction {
-    /// - Parameter references: of the same rows.
+    /// Returns the dimension value of each row.
+    ///
+    /// - Parameter references: the columns of the same rows.
     func values(
         times: [Int64], references: [ResultVector], zone: TimeZoneRules?
     ) -> ResultVector {
@@ -13,13 +14,12 @@ extension DimensionFunction {
     }
 }
 
-/// Reads local calendars.
+/// A cursor over local calendar fields.
 private struct CalendarValues {
     private static let quarterSeconds: Int64 = 900
     private let part: CalendarPart
     private let zone: TimeZoneRules?
-    /// Offset and end of the quarter of an hour looked at last; zones switch between quarters, or
-    /// the two ends of one tell that they do not.
+    /// The last quarter hour and its UTC offset; nil if the offset changes within it.
     private var quarter = Int64.min
     private var offset: Int64?
 
@@ -59,7 +59,7 @@ private struct CalendarValues {
         return second + (offset ?? Int64(zone.offsetSeconds(second: second)))
     }
 
-    /// A number that is the same for all rows of a group that come one after the other.
+    /// Returns a number that determines the text, so consecutive rows with equal keys share it.
     private func key(_ seconds: Int64) -> Int64 {
         let day = CivilTime.floorDivide(seconds, 86_400)
         return part == .hourOfDay ? CivilTime.floorDivide(seconds - day * 86_400, 3600) : day

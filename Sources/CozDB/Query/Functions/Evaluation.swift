@@ -1,26 +1,26 @@
-// Expressions bound to columns, computed a block at a time: one decision per block and operation,
+// Expressions bound to columns and evaluated block by block: one dispatch per block and operation,
 // then a plain loop over 64-bit values.
 
-/// An expression whose names are numbers of columns.
+/// An expression whose names are resolved to column indexes.
 indirect enum Evaluation: Sendable {
-    /// A column of the block: one of the plan's references.
+    /// A column of the block, by the index of the plan's reference.
     case column(Int)
-    /// The values of one of the plan's calls, which stand behind the references.
+    /// The values of one of the plan's calls. Calls follow the references in the columns.
     case call(Int)
-    /// An identity tag, which becomes a constant as soon as the series is known.
+    /// An identity tag. It becomes a constant once the series is known.
     case seriesTag(String)
     case constant(FieldValue?)
     case binary(Operator, Evaluation, Evaluation)
     case math(MathFunction, [Evaluation])
     case isNull(Evaluation, negated: Bool)
-    /// A test of a string; `missing` is what it says of a value that is not there.
+    /// A test of a string; `missing` is the result for a missing value.
     case stringTest(Evaluation, StringTest, missing: Bool)
     case contains(Evaluation, ValueSet, negated: Bool)
-    /// `delay()`: it depends on the time of the row too.
+    /// `delay()`, which also depends on the time of the row.
     case delay(Evaluation, unit: Int64)
 }
 
-/// A test that depends on the text alone, so that it is made once for each distinct string.
+/// A test that depends only on the text, so each distinct string is tested once.
 final class StringTest: TextTest {
     enum Rule: Sendable {
         case equals(String, negated: Bool)
@@ -43,19 +43,19 @@ final class StringTest: TextTest {
     }
 }
 
-/// Computes evaluations over blocks.
+/// An evaluator of expressions over blocks.
 struct Evaluator {
-    /// Integer divided by integer is a float in SELECT, an integer in WHERE, as in InfluxDB.
+    /// Whether integer division yields a float. As in InfluxDB, it does in SELECT but not in WHERE.
     var integersDivideToFloat = true
-    /// What a boolean comes to where the row has none: false, but in WHERE over stored rows, where
-    /// no comparison with it holds, as in InfluxDB.
+    /// How operators treat a missing boolean column: as false, except in WHERE over stored rows.
+    /// There no comparison with it holds, as in InfluxDB.
     var missing = MissingBoolean.isFalse
-    /// How many references stand before the calls.
+    /// The number of references, which precede the calls in the columns.
     var referenceCount = 0
-    /// Times of the rows, where the evaluation asks for them.
+    /// The times of the rows, if the expression needs them.
     var times: [Int64] = []
 
-    /// What is broken off, because the query shall stop, is nothing: the caller checks.
+    /// Evaluates an expression over a block. The caller must check for cancellation.
     func evaluate(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
         if !node.isColumn, count > 256, StopSign.isRaised { return .constant(nil, count: count) }
         switch node {
@@ -94,7 +94,7 @@ struct Evaluator {
         }
     }
 
-    /// Rows for which a condition holds.
+    /// Returns which rows satisfy a condition.
     func mask(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> [Bool] {
         let vector = evaluate(node, columns, count: count)
         guard vector.type == .boolean else { return Array(repeating: false, count: count) }
@@ -107,7 +107,7 @@ struct Evaluator {
         guard vector.type == .string else {
             return .mask((0..<count).map { !vector.isPresent[$0] && missing })
         }
-        // Once per distinct string, where the block does not use but a few of many.
+        // Test each distinct string of the block only once.
         var known = [UInt8](repeating: 2, count: vector.strings.count)
         var mask = [Bool](repeating: missing, count: count)
         for row in 0..<count where vector.isPresent[row] {
@@ -127,11 +127,12 @@ struct Evaluator {
 }
 
 extension Evaluation {
-    /// The same with the tags of a series put in and everything folded that does not depend on
-    /// rows: `.constant(true)` accepts the whole series, any other constant none of it.
+    /// Returns the condition with the tags of a series substituted and constant parts folded.
     ///
-    /// - Parameter tag: the value of a tag; a missing one is empty, or nil where that is to be
-    ///   like a missing field, which fulfils nothing.
+    /// `.constant(true)` accepts the whole series; any other constant rejects it.
+    ///
+    /// - Parameter tag: returns the value of a tag. For a missing tag it returns an empty string,
+    ///   or nil if the tag should act like a missing field, which satisfies no condition.
     func specialized(_ tag: (String) -> String?) -> Evaluation {
         switch self {
         case .column, .call, .constant: return self
@@ -157,12 +158,11 @@ extension Evaluation {
         }
     }
 
-    /// Whether it is a column as it is, with nothing computed of it.
     fileprivate var isColumn: Bool {
         if case .column = self { true } else { false }
     }
 
-    /// The references that it reads.
+    /// The references that the expression reads.
     var referencesRead: Set<Int> {
         switch self {
         case .column(let index): [index]
@@ -176,7 +176,7 @@ extension Evaluation {
         }
     }
 
-    /// Whether it differs from series to series.
+    /// Whether the result depends on the tags of the series.
     var readsTags: Bool {
         switch self {
         case .seriesTag: true
@@ -189,7 +189,7 @@ extension Evaluation {
         }
     }
 
-    /// Whether it reads no other reference than this one.
+    /// Returns whether the expression reads no reference except this one.
     func reads(only reference: Int) -> Bool {
         switch self {
         case .column(let index): index == reference
@@ -203,7 +203,7 @@ extension Evaluation {
         }
     }
 
-    /// Tags that a series must have for the condition to hold of any of its rows.
+    /// Tags that a series must have for any of its rows to satisfy the condition.
     var requiredTags: [SeriesKey] {
         switch self {
         case .binary(.and, let left, let right): left.requiredTags + right.requiredTags
@@ -225,7 +225,7 @@ extension Evaluation {
         return .constant(evaluator.evaluate(self, [], count: 1).value(0))
     }
 
-    /// AND and OR of which one side is known.
+    /// Simplifies AND and OR if one side is a constant.
     private static func shortcut(
         _ symbol: Operator, _ left: Evaluation, _ right: Evaluation
     ) -> Evaluation? {
@@ -239,13 +239,13 @@ extension Evaluation {
         return nil
     }
 
-    /// Whether it is a constant that is not true.
+    /// Whether the condition is a constant other than true.
     var isNever: Bool {
         guard case .constant(let value) = self else { return false }
         return value != .boolean(true)
     }
 
-    /// Whether it is the constant true.
+    /// Whether the condition is the constant true.
     var isAlways: Bool {
         guard case .constant(let value) = self else { return false }
         return value == .boolean(true)
@@ -253,7 +253,7 @@ extension Evaluation {
 }
 
 extension ResultVector {
-    /// Of no rows.
+    /// A vector without rows.
     static let nothing = ResultVector(type: nil)
 
     static func constant(_ value: FieldValue?, count: Int) -> ResultVector {
@@ -289,17 +289,16 @@ extension ResultVector {
             isPresent: times.count == 1 ? onePresent : Array(repeating: true, count: times.count))
     }
 
-    /// Of the one row that most groups without buckets have.
+    /// The presence of a single row, shared because most groups without buckets have one row.
     static let onePresent = [true]
 
-    /// The rows for which the mask is set.
     func filtered(_ rows: [Int]) -> ResultVector {
         ResultVector(
             type: type, bits: rows.map { bits[$0] }, isPresent: rows.map { isPresent[$0] },
             strings: strings)
     }
 
-    /// Integers as floats and floats as integers (towards zero); nothing else converts.
+    /// Converts integers to floats and floats to integers (truncating); otherwise yields nulls.
     func cast(to target: FieldType) -> ResultVector {
         switch (type, target) {
         case (.integer?, .float):

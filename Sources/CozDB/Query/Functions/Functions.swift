@@ -1,12 +1,12 @@
-// The functions of the language by kind: what they take and what type they give.
+// The functions of the query language by kind, with their argument and result types.
 
-/// Functions of one row: they are computed wherever an expression is.
+/// Scalar functions, usable in any expression.
 enum MathFunction: String, CaseIterable, Sendable {
     case abs, acos, asin, atan, atan2, ceil, cos, exp, floor, ln, log, log2, log10, pow, round
     case sin, sqrt, tan
-    /// The first of its arguments that is not null.
+    /// The first argument that is not null.
     case coalesce
-    /// From the time of the row to the moment that a field names.
+    /// The span from the time of the row to a time stored in a field.
     case delay
 
     var argumentCount: ClosedRange<Int> {
@@ -19,16 +19,16 @@ enum MathFunction: String, CaseIterable, Sendable {
     }
 }
 
-/// Functions of many rows.
+/// Aggregate functions over many rows.
 enum Aggregate: String, CaseIterable, Sendable {
     case count, sum, mean, min, max, first, last, spread, stddev
     case median, mode, percentile, distinct, integral, sample, top, bottom
-    /// `count(distinct x)`
+    /// `count(distinct x)`.
     case countDistinct = "count_distinct"
-    /// From the last value until now.
+    /// The span from the last value until now.
     case age
 
-    /// Whether its answer is a point that was stored.
+    /// Whether the result is a stored point.
     var isSelector: Bool {
         switch self {
         case .first, .last, .min, .max, .percentile, .sample, .top, .bottom, .age: true
@@ -36,10 +36,10 @@ enum Aggregate: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether its answer is about the last point of all.
+    /// Whether the result depends only on the last point.
     var isOfLast: Bool { self == .last || self == .age }
 
-    /// Whether it can have several rows for one bucket, and so takes part in no fill().
+    /// Whether a bucket may have several result rows, so that fill() does not apply.
     var hasManyRows: Bool {
         switch self {
         case .distinct, .sample, .top, .bottom: true
@@ -47,7 +47,7 @@ enum Aggregate: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a count, sum and the like suffice, so that values need not be kept.
+    /// Whether running statistics such as count and sum suffice, without keeping the values.
     var isSimple: Bool {
         switch self {
         case .count, .sum, .mean, .min, .max, .first, .last, .spread, .stddev, .age: true
@@ -72,17 +72,17 @@ enum Aggregate: String, CaseIterable, Sendable {
     }
 }
 
-/// How `age()` counts.
+/// The parameters of `age()`.
 struct Age {
     let now: Int64
-    /// Nanoseconds, above 0.
+    /// The unit in nanoseconds; positive.
     let unit: Int64
 
-    /// Whole units from a time until now; negative for a time to come.
+    /// Returns the whole units from a time until now; negative for a future time.
     func value(_ time: Int64) -> Int64 { now.addingSaturating(time == .min ? .max : -time) / unit }
 }
 
-/// Functions of neighbouring points.
+/// Functions of adjacent points.
 enum Transformation: Sendable {
     case derivative(unit: Int64, nonNegative: Bool)
     case difference(nonNegative: Bool)
@@ -97,16 +97,16 @@ enum Transformation: Sendable {
         "elapsed", "moving_average", "cumulative_sum",
     ]
 
-    /// Buckets before the range that its first result needs.
+    /// The number of buckets before the range that the first result needs.
     var extraBuckets: Int64 {
         switch self {
         case .cumulativeSum, .holtWinters: 0
-        // One also for averages over a longer window or period: so does InfluxDB.
+        // InfluxDB reads one bucket even for a longer window or period.
         default: 1
         }
     }
 
-    /// Whether it reads the times of points alone, so that their values can be of any type.
+    /// Whether the function reads only the times of points and so accepts values of any type.
     var takesAnyType: Bool {
         if case .elapsed = self { true } else { false }
     }

@@ -1,30 +1,31 @@
-// The damped method of Holt and Winters: predicts the buckets that follow from a level, a trend
-// that dies away, and a factor for each bucket of a season. The four smoothing constants and the
-// values to begin with are those under which the known buckets would have been predicted best.
-// Source: R. J. Hyndman, G. Athanasopoulos, "Forecasting: principles and practice"; first guesses
-// and the order of computing are those of InfluxDB 1.8, so that the predictions are the same.
+// The damped Holt-Winters method. It forecasts the buckets after the data from a level, a damped
+// trend, and a factor per bucket of a season. The four smoothing constants and the initial values
+// are those that would have predicted the known buckets best.
+// Source: R. J. Hyndman, G. Athanasopoulos, "Forecasting: principles and practice". The first
+// guesses and the order of computation follow InfluxDB 1.8, so the forecasts are identical.
 
 struct HoltWinters: Sendable {
-    /// Buckets to predict; at least 1.
+    /// The number of buckets to forecast; at least 1.
     let count: Int64
-    /// Buckets of a season; 0 and 1 mean that there is none.
+    /// The number of buckets in a season; 0 or 1 means no season.
     let season: Int64
-    /// Whether the answer shows what would have been predicted for the known buckets, too.
+    /// Whether the result includes the fitted values of the known buckets.
     let includesFit: Bool
-    /// Length of a bucket in nanoseconds.
+    /// The length of a bucket in nanoseconds.
     let interval: Int64
 
-    /// Longest season: the search has as many corners, each with as many numbers.
+    /// The longest season. The search has a dimension and a corner per bucket of the season.
     static let seasonMax = 1_000
 
     private var isSeasonal: Bool { season >= 2 }
 
+    /// Fits the model and returns its forecasts.
+    ///
     /// - Parameters:
-    ///   - points: the buckets that have a value, by ascending time; in any other order there is no
-    ///     prediction.
-    ///   - bucketsMax: most buckets, known ones and gaps between them and predicted ones.
-    ///   - checkCancelled: asked often.
-    /// - Throws: `limitExceeded`, or what `checkCancelled` throws.
+    ///   - points: the buckets with a value, by ascending time; other orders yield no forecast.
+    ///   - bucketsMax: the maximum number of known, missing and forecast buckets together.
+    ///   - checkCancelled: a cancellation check, called often.
+    /// - Throws: `limitExceeded`, or an error of `checkCancelled`.
     func predictions(
         _ points: (times: [Int64], values: [Double]), bucketsMax: Int,
         checkCancelled: () throws(DatabaseError) -> Void
@@ -72,14 +73,14 @@ struct HoltWinters: Sendable {
 
     // MARK: Buckets
 
-    /// The nearest multiple of the interval.
+    /// Returns the nearest multiple of the interval.
     private func rounded(_ time: Int64) -> Int64 {
         let down = time / interval * interval
         return time % interval > interval / 2 ? down.addingSaturating(interval) : down
     }
 
-    /// A value for each bucket from the first to the last, NaN where there is none. Of several in
-    /// one bucket the first counts.
+    /// Returns a value for each bucket from the first to the last; NaN for a bucket without one. If
+    /// several points share a bucket, the first wins.
     private func buckets(
         _ points: (times: [Int64], values: [Double]), start: Int64, count: Int
     ) -> [Double] {
@@ -97,10 +98,10 @@ struct HoltWinters: Sendable {
 
     // MARK: Fitting
 
-    /// The parameters in one list, as the search wants them.
+    /// The indexes of the parameters in the list that the search optimizes.
     private enum Place {
         static let level = 0, trend = 1, season = 2, damping = 3
-        /// Level and trend before the first bucket, then a factor for each bucket of a season.
+        /// Level and trend before the first bucket, then one factor per bucket of a season.
         static let firstLevel = 4, firstTrend = 5, factors = 6
     }
 
@@ -122,7 +123,7 @@ struct HoltWinters: Sendable {
         return [0, 0, 0, 0, level, trend] + factors
     }
 
-    /// The best that a search finds, begun with each combination of two guesses for the constants.
+    /// Returns the best result of searches from all combinations of two guesses per constant.
     private func fitted(
         _ values: [Double], _ checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> [Double] {
@@ -151,7 +152,7 @@ struct HoltWinters: Sendable {
         return best?.place ?? start
     }
 
-    /// The sum of the squared differences between the predictions and the known values.
+    /// Returns the sum of squared errors of the predictions for the known values.
     private func error(_ values: [Double], _ parameters: inout [Double]) -> Double {
         var sum = 0.0
         for (value, other) in zip(values, predicted(values, count: 0, &parameters))
@@ -164,15 +165,15 @@ struct HoltWinters: Sendable {
 
     // MARK: Predicting
 
-    /// Predictions for the known buckets and those after them; the first one is its value.
+    /// Returns predictions for the known buckets and those after them; the first one is its value.
     ///
-    /// - Parameter parameters: constants are moved into 0...1, and the factors of the season are
-    ///   left as they are after the last bucket.
+    /// - Parameter parameters: constants are clamped to 0...1; the seasonal factors are updated to
+    ///   their state after the last bucket.
     private func predicted(
         _ values: [Double], count: Int, _ parameters: inout [Double]
     ) -> [Double] {
         for index in Place.level...Place.damping {
-            // Not a NaN: min and max would let one pass differently.
+            // A NaN stays as it is; min() and max() could change it.
             if parameters[index] > 1 { parameters[index] = 1 }
             if parameters[index] < 0 { parameters[index] = 0 }
         }
@@ -194,7 +195,7 @@ struct HoltWinters: Sendable {
                     parameters[
                         Place.factors + (slot + step % seasonCount) % seasonCount]
             }
-            // It is its own predictions that the method goes on with, not the known values.
+            // As in InfluxDB, continue from the prediction, not from the known value.
             let expected = level + damping * trend
             let newLevel = alpha * (value / factor) + (1 - alpha) * expected
             let newTrend = beta * (newLevel - level) + (1 - beta) * damping * trend
@@ -208,20 +209,19 @@ struct HoltWinters: Sendable {
         return result
     }
 
-    /// A number from 0 to 1, or a NaN, to the power of a whole number above 0, rounded as Go does,
-    /// InfluxDB's language: by repeated squaring of the fraction, with the exponent of two apart.
-    /// The last bit counts: the search for the constants takes another way after it, and can end
-    /// elsewhere.
+    /// Returns a number from 0 to 1 (or NaN) raised to a positive integer power, rounded like Go's
+    /// `math.Pow`: repeated squaring of the fraction with a separate exponent. The last bit
+    /// matters: a different one can lead the search away from InfluxDB's result.
     private static func power(_ base: Double, _ exponent: Int) -> Double {
         guard exponent > 1, base > 0, base < 1 else { return base }
-        // At least a half, below one.
+        // In 0.5..<1.
         var square = base.significand / 2
         var squareExponent = Int(base.exponent) + 1
         var product = 1.0
         var productExponent = 0
         var rest = exponent
         while rest > 0 {
-            // Too small for a Double.
+            // Underflows a Double.
             if squareExponent < -4096 { return 0 }
             if rest & 1 == 1 {
                 product *= square

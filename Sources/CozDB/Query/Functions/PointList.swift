@@ -1,16 +1,15 @@
-// The points that a call makes of one group, and those collected for calls that need every value.
+// The result points of a call for one group, and a collector for calls that need every value.
 
-/// Points of one call, by time.
+/// The points of one call in time order.
 struct PointList {
     var times: [Int64] = []
     var values = ResultVector(type: nil)
-    /// Other columns of the points selected: one for each auxiliary reference of the plan; empty
-    /// where the statement has none.
+    /// The other columns of selected points, one per auxiliary reference of the plan.
     var auxiliary: [ResultVector] = []
 
     var count: Int { times.count }
 
-    /// About what its columns take; strings are those of the builders they came from.
+    /// The approximate size of the columns. Strings belong to the builders that made them.
     var sizeBytes: Int { count * (17 + 9 * auxiliary.count) }
 
     var reversed: PointList {
@@ -19,7 +18,7 @@ struct PointList {
             auxiliary: auxiliary.map(\.reversed))
     }
 
-    /// The points at these positions, in this order.
+    /// Returns the points at these indexes, in this order.
     func selected(_ rows: [Int]) -> PointList {
         PointList(
             times: rows.map { times[$0] }, values: values.filtered(rows),
@@ -27,7 +26,7 @@ struct PointList {
     }
 }
 
-/// Values of one reference of one group with their times and other columns, all of them kept.
+/// A collector for all values of one reference in one group, with times and auxiliary columns.
 struct PointCollector {
     let range: TimeRange
     private var times: [Int64] = []
@@ -41,17 +40,17 @@ struct PointCollector {
         auxiliary = auxiliaryTypes.map { VectorBuilder(type: $0) }
     }
 
-    /// About what it takes.
+    /// The approximate size in memory.
     var sizeBytes: Int {
         auxiliary.reduce(times.count * 8 + values.sizeBytes) { $0 + $1.sizeBytes }
     }
 
-    /// The same without anything collected yet.
+    /// A collector with the same types and range but no points.
     var emptied: PointCollector {
         PointCollector(type: values.type, auxiliaryTypes: auxiliary.map(\.type), range: range)
     }
 
-    /// Forgets what was collected; buffers of a usual size are kept.
+    /// Removes all points. Keeps the buffers unless they are unusually large.
     mutating func removeAll() {
         let areUsual = times.count < 1 << 16
         times.removeAll(keepingCapacity: areUsual)
@@ -62,13 +61,13 @@ struct PointCollector {
         isSorted = true
     }
 
-    /// Adds the rows in which the value is there.
+    /// Appends the rows whose value is present and whose time is in the range.
     mutating func add(times newTimes: [Int64], _ vector: ResultVector, _ others: [ResultVector]) {
         guard let first = newTimes.first, let end = newTimes.last else { return }
         if others.isEmpty, range.contains(first), range.contains(end),
             !vector.isPresent.contains(false)
         {
-            // Times of a block ascend.
+            // The times of a block are ascending.
             if let last = times.last, first < last { isSorted = false }
             times.append(contentsOf: newTimes)
             values.append(vector)
@@ -84,15 +83,15 @@ struct PointCollector {
         }
     }
 
-    /// Adds values that are all there and in the range, whose times nobody asks for.
+    /// Appends values that are all present and in the range, if their times are not needed.
     ///
-    /// - Parameter time: what stands for all of them.
+    /// - Parameter time: the time to store for all of them.
     mutating func add(_ vector: ResultVector, all time: Int64) {
         times.append(contentsOf: repeatElement(time, count: vector.count))
         values.append(vector)
     }
 
-    /// Adds what another collected of the series that come next.
+    /// Appends the points of another collector, which hold the next series.
     mutating func add(_ other: PointCollector) {
         guard let first = other.times.first else { return }
         if let last = times.last, first < last { isSorted = false }
@@ -104,7 +103,7 @@ struct PointCollector {
         }
     }
 
-    /// All points by time; at one time in the order they came, which is that of their series.
+    /// Returns all points sorted by time. Points with equal times keep the order of their series.
     func finished(_ counters: CounterBox) throws(DatabaseError) -> PointList {
         let list = PointList(
             times: times, values: values.finished(), auxiliary: auxiliary.map { $0.finished() })

@@ -1,22 +1,24 @@
-// The method of Nelder and Mead: finds a point at which a function of several numbers is small,
-// without its derivative. A simplex, one corner more than there are numbers, walks downhill by
-// mirroring its worst corner, stretches where that goes well, and shrinks where it does not.
+// The Nelder-Mead method: minimizes a function of several variables without its derivative. A
+// simplex with one corner more than variables moves downhill by reflecting its worst corner; it
+// expands after a success and contracts after a failure.
 // Source: J. A. Nelder, R. Mead, "A simplex method for function minimization", 1965.
 
 struct SimplexMinimizer {
-    /// A corner, and what the function says of it.
+    /// A corner of the simplex and the function value there.
     private struct Corner {
         var place: [Double]
         var cost: Double
     }
 
     let iterationsMax = 1000
-    /// The deviation among the corners' costs at which the walk is over.
+    /// The search stops when the standard deviation of the corner costs is below this value.
     let tolerance: Double
 
-    /// - Parameter cost: may move the place it is asked about, into its bounds for example; the
-    ///   corner then is where it was moved to.
-    /// - Returns: the best corner, and the cost found there when it is asked once more.
+    /// Searches for a minimum, starting at a point.
+    ///
+    /// - Parameter cost: the function. It may modify its argument, for example to clamp it; the
+    ///   corner then moves to the modified point.
+    /// - Returns: the best corner, and its cost from one more call of the function.
     func minimize<Failure: Error>(
         from start: [Double], _ cost: (inout [Double]) throws(Failure) -> Double
     ) throws(Failure) -> (cost: Double, place: [Double]) {
@@ -35,7 +37,7 @@ struct SimplexMinimizer {
         return (try cost(&best), place)
     }
 
-    /// A regular simplex of edge 1 with one corner at `start`.
+    /// Returns a regular simplex with edge length 1 and one corner at `start`.
     private static func simplex(around start: [Double]) -> [[Double]] {
         let count = Double(start.count)
         let root = (count + 1).squareRoot()
@@ -48,7 +50,7 @@ struct SimplexMinimizer {
         return places
     }
 
-    /// Replaces the worst corner, or draws all corners nearer to the best.
+    /// Replaces the worst corner, or shrinks the simplex towards the best corner.
     private func step<Failure: Error>(
         _ corners: inout [Corner], _ cost: (inout [Double]) throws(Failure) -> Double
     ) throws(Failure) {
@@ -69,7 +71,7 @@ struct SimplexMinimizer {
         } else if mirroredCost < corners[second].cost {
             corners[worst] = Corner(place: mirrored, cost: mirroredCost)
         }
-        // Asked of the corners as they are now: where all are equal, worst and second are one.
+        // Use the updated corners: if all costs are equal, worst and second are the same corner.
         guard mirroredCost >= corners[second].cost else { return }
         let isBetter = mirroredCost < corners[worst].cost
         var drawn =
@@ -85,7 +87,7 @@ struct SimplexMinimizer {
         for index in corners.indices where index != best {
             corners[index].place = zip(target, corners[index].place).map { $0 + ($1 - $0) / 2 }
         }
-        // The others keep the cost of where they were, as in the implementation InfluxDB has.
+        // The other corners keep their old costs, as in the implementation that InfluxDB uses.
         corners[worst].cost = try cost(&corners[worst].place)
         corners[second].cost = try cost(&corners[second].place)
     }
@@ -100,7 +102,7 @@ struct SimplexMinimizer {
         corners.indices.reduce(0) { corners[$1].cost > corners[$0].cost ? $1 : $0 }
     }
 
-    /// The worst but one; the best where all others are equally bad.
+    /// Returns the second-worst corner, or the best one if all others are equally bad.
     private static func second(_ corners: [Corner], best: Int, worst: Int) -> Int {
         corners.indices.reduce(best) { found, index in
             let cost = corners[index].cost

@@ -1,26 +1,25 @@
-// What studies ask of single participants and InfluxQL has no words for: functions of a whole
-// series (previous, distance, valid_votes, windows around surveys) and groups by parts of the
-// calendar and by bins. What they are; how they are computed is in SeriesExecution,
-// SurveyWindows and DimensionValues.
+// Extensions to InfluxQL for questions about single participants: functions of a whole series
+// (previous, distance, valid_votes, windows around surveys) and groups by calendar parts and bins.
+// This file declares them; SeriesExecution, SurveyWindows and DimensionValues compute them.
 
-/// A function of one series in the order of time: a value for each of its rows.
+/// A function of one series in time order, with a value for each row.
 enum SeriesFunction: Sendable {
     /// The value of a reference in the nearest earlier row that has one.
     case previous(Int)
-    /// Metres from the nearest earlier row that has both.
+    /// The distance in meters from the nearest earlier row that has both coordinates.
     case distance(latitude: Int, longitude: Int)
-    /// The reference's value where it comes more than the gap after the last one kept.
+    /// The reference's value, if it comes more than the gap after the last value kept.
     case validVotes(Int, gap: Int64)
     case window(SurveyWindow)
 
-    /// Names of calls without OVER, with how they are written.
+    /// The functions without OVER, each with an example call.
     static let examples: [String: String] = [
         "previous": "previous(ws_survey_count)",
         "distance": "distance(ts_latitude, ts_longitude)",
         "valid_votes": "valid_votes(ws_survey_count, 55m)",
     ]
 
-    /// A range with what lies before and behind it that the function looks at.
+    /// Returns the range extended by what the function reads before and after it.
     func extended(_ range: TimeRange) -> TimeRange {
         var range = range
         if case .window(let window) = self {
@@ -32,7 +31,7 @@ enum SeriesFunction: Sendable {
         return range.intersection(.all)
     }
 
-    /// The references that it reads in the rows of the series.
+    /// The references that the function reads.
     var arguments: [Int] {
         switch self {
         case .previous(let reference), .validVotes(let reference, _): [reference]
@@ -42,7 +41,7 @@ enum SeriesFunction: Sendable {
     }
 }
 
-/// An aggregate of the values around each value of another field.
+/// An aggregate of the values around each value of an anchor field.
 struct SurveyWindow: Sendable {
     enum Function: Sendable {
         case aggregate(Aggregate)
@@ -50,7 +49,7 @@ struct SurveyWindow: Sendable {
         case nearest
     }
 
-    /// What can stand before OVER.
+    /// The functions that accept OVER.
     static let functions = [
         "count", "sum", "mean", "median", "min", "max", "stddev", "spread", "first", "last",
         "mode", "percentile", "nearest",
@@ -58,39 +57,39 @@ struct SurveyWindow: Sendable {
 
     var function: Function
     var argument: Int
-    /// Of percentile.
+    /// The parameter of percentile.
     var parameter = 0.0
-    /// Nanoseconds from the time of the anchor back to before the first value...
+    /// The distance in nanoseconds from the window's exclusive start to the anchor.
     var before: Int64
-    /// ... and on to the last one, which is part of the window.
+    /// The distance in nanoseconds from the anchor to the window's inclusive end.
     var after: Int64
     var anchor: Int
 }
 
-/// A group that a row belongs to by its time or by a number.
+/// A function that computes a group from the time of a row or from a number.
 enum DimensionFunction: Sendable {
     case calendar(CalendarPart)
-    /// The lower edge of the bin in which a reference's value lies.
+    /// The lower edge of the bin of a reference's value.
     case bin(Int, BinWidth)
 }
 
-/// What of the local date and clock makes a group.
+/// A part of the local date and time that forms groups.
 enum CalendarPart: String, CaseIterable, Sendable {
     case hourOfDay = "hour_of_day"
-    /// Monday is 1, as in ISO 8601.
+    /// The ISO 8601 weekday; Monday is 1.
     case dayOfWeek = "day_of_week"
     case date, month
 }
 
 extension MathFunction {
-    /// Whether InfluxQL does not know it: then aggregates take it, which they do of no other.
+    /// Whether the function is an extension to InfluxQL. Aggregates accept only these.
     var isOwn: Bool { self == .coalesce || self == .delay }
 }
 
 extension Call {
-    /// Whether it has a value for each row of a series, and needs the series as a whole for it.
+    /// Whether the call yields a value for each row of a series and needs the whole series for it.
     var isSeriesFunction: Bool { window != nil || SeriesFunction.examples[name] != nil }
 
-    /// How messages call it.
+    /// The call as error messages name it.
     var shownName: String { window == nil ? "\(name)()" : "\(name)() OVER (...)" }
 }

@@ -1,10 +1,9 @@
-// The functions of technical analysis that InfluxQL has: moving averages that weigh recent points
-// more, and indices of how steadily a value rises or falls. Each gives a value for each point; the
-// first ones, in which too few points stand behind it, are held back.
-// Where textbooks differ (the first averages, values before the first point) the rules are those of
-// InfluxDB 1.8, so that the same statement gives the same numbers.
+// InfluxQL's technical analysis functions: moving averages that favor recent points, and indexes of
+// how steadily a value rises or falls. Each yields one result per point, except for the first
+// points, which have too little history. Textbooks differ on the initial averages and on the values
+// before the first point; the rules here are those of InfluxDB 1.8, so results are identical.
 
-/// One call of such a function.
+/// One call of a technical analysis function.
 struct TechnicalFunction: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case exponentialAverage = "exponential_moving_average"
@@ -17,27 +16,27 @@ struct TechnicalFunction: Sendable {
         case momentumOscillator = "chande_momentum_oscillator"
     }
 
-    /// How averages begin, before a whole period is behind them.
+    /// How averages start before a full period has passed.
     enum Warmup: String, Sendable {
-        /// As exponential averages of a shorter period.
+        /// Start as exponential averages of a shorter period.
         case exponential
-        /// As the plain mean of what there is.
+        /// Start as the arithmetic mean of the values so far.
         case simple
-        /// No averages at all: sums over the period. Of the momentum oscillator alone.
+        /// Use sums over the period instead of averages; only for the momentum oscillator.
         case none
     }
 
     let kind: Kind
-    /// Points that count; at least 1.
+    /// The period in points; at least 1.
     private let period: Int
-    /// Points at the beginning that give no result.
+    /// The number of initial points without a result.
     private let hold: Int
     private let warmup: Warmup
 
-    /// - Parameter hold: nil for as many points as the function needs to be steady.
+    /// - Parameter hold: the number of initial points without a result; nil for the default.
     init(kind: Kind, period: Int64, hold: Int64?, warmup: Warmup) {
         self.kind = kind
-        // Nobody has that many points: a longer period does the same.
+        // No series has that many points, so a longer period has the same effect.
         self.period = Int(clamping: min(period, Int64(Int32.max)))
         self.warmup = warmup
         self.hold =
@@ -46,7 +45,7 @@ struct TechnicalFunction: Sendable {
     }
 
     private static func steadyAfter(_ kind: Kind, _ period: Int, _ warmup: Warmup) -> Int {
-        // Averages of averages wait for one another, unless they begin at once.
+        // Chained averages wait for each other unless they start at once.
         let isChained = warmup != .exponential
         switch kind {
         case .exponentialAverage: return period - 1
@@ -58,9 +57,9 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// The results by the number of the point they belong to.
+    /// Returns the results, each with the index of its point.
     ///
-    /// - Parameter input: values of all points, in the order of the answer.
+    /// - Parameter input: the values of all points in result order.
     func results(of input: [Double]) -> [(row: Int, value: Double)] {
         let values = values(of: input)
         var results: [(row: Int, value: Double)] = []
@@ -104,8 +103,8 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// By how many percent the triple average has changed since the point before. Before the first
-    /// point it is zero, so that the first change is infinite.
+    /// Returns the percentage change of the triple average since the previous point. The value
+    /// before the first point is zero, so the first change is infinite.
     private func derivatives(of input: [Double]) -> [Double] {
         var chain = AverageChain(period: period, warmup: warmup, depth: depth)
         var previous = 0.0
@@ -116,9 +115,9 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// Averages of the steps up and of the steps down. The first step is that from zero.
+    /// Returns the averages of upward and of downward steps. The first step starts at zero.
     private func risesAndFalls(of input: [Double]) -> [(rise: Double, fall: Double)] {
-        // Wilder's smoothing: a new step weighs one period's share, not two.
+        // Wilder's smoothing: a new step has weight 1/period instead of 2/(period + 1).
         var rise = ExponentialAverage(
             period: period + 1, warmup: warmup, weight: 1 / Double(period))
         var fall = rise
@@ -131,7 +130,7 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// The sum of the steps up less that of the steps down, as a share of both in percent.
+    /// Returns the upward minus the downward steps, as a percentage of all steps.
     private func momentum(of input: [Double]) -> [Double] {
         var steps: [Double] = []
         var (up, down) = (0.0, 0.0)
@@ -140,7 +139,7 @@ struct TechnicalFunction: Sendable {
             steps.append(step)
             if step > 0 { up += step } else if step < 0 { down -= step }
             let result = up == 0 && down == 0 ? 0 : 100 * ((up - down) / (up + down))
-            // The oldest step leaves after it has counted.
+            // The oldest step still counts for this point; remove it for the next one.
             if row >= period - 1 {
                 let oldest = steps[row - (period - 1)]
                 if oldest > 0 { up -= oldest } else if oldest < 0 { down += oldest }
@@ -149,8 +148,8 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// How far the value has come in a period, as a share of the way it went: 1 for a straight
-    /// line. Before the first point it is zero.
+    /// Returns the net change over a period divided by the sum of the absolute steps: 1 for a
+    /// straight line. The value before the first point is zero.
     private func efficiency(of input: [Double]) -> [Double] {
         var steps: [Double] = []
         var way = 0.0
@@ -165,14 +164,14 @@ struct TechnicalFunction: Sendable {
         }
     }
 
-    /// An exponential average that follows fast where the value goes straight, slowly where it goes
-    /// to and fro: between the weights of periods 2 and 30.
+    /// Returns an exponential average that adapts quickly to a steady trend and slowly to an
+    /// oscillating value. Its weight lies between those of periods 2 and 30.
     private func adaptiveAverages(of input: [Double]) -> [Double] {
         let (fast, slow) = (2.0 / (2.0 + 1.0), 2.0 / (30.0 + 1.0))
         let ratios = efficiency(of: input)
         var average = 0.0
         return input.indices.map { row in
-            // Until a period is over it begins again from the point before.
+            // During the first period, the average restarts at the previous point.
             if row <= period { average = row > 0 ? input[row - 1] : 0 }
             let root = ratios[row] * (fast - slow) + slow
             average += root * root * (input[row] - average)
@@ -181,7 +180,7 @@ struct TechnicalFunction: Sendable {
     }
 }
 
-/// A mean in which each new value has the same weight, and all earlier ones share the rest.
+/// An exponential moving average.
 private struct ExponentialAverage {
     private let period: Int
     private let warmup: TechnicalFunction.Warmup
@@ -189,17 +188,17 @@ private struct ExponentialAverage {
     private var count = 0
     private(set) var value = 0.0
 
-    /// - Parameter weight: of a new value; nil for 2 / (period + 1).
+    /// - Parameter weight: the weight of a new value; nil for 2 / (period + 1).
     init(period: Int, warmup: TechnicalFunction.Warmup, weight: Double? = nil) {
         self.period = period
         self.warmup = warmup
         self.weight = weight ?? 2 / Double(period + 1)
     }
 
-    /// Whether a whole period is behind it.
+    /// Whether a full period has passed.
     var isWarm: Bool { count == period }
 
-    /// Whether another average can begin with this one's values.
+    /// Whether the next average of a chain can use this one's values.
     var isUsable: Bool { isWarm || warmup == .exponential }
 
     mutating func add(_ new: Double) {
@@ -210,14 +209,14 @@ private struct ExponentialAverage {
         } else if warmup == .simple {
             value = (value * Double(count) + new) / Double(count + 1)
         } else {
-            // As if the period were as long as there are values.
+            // Use the number of values so far as the period.
             value += (new - value) * (2 / Double(count + 2))
         }
         if count < period { count += 1 }
     }
 }
 
-/// Averages of averages.
+/// A chain of averages, each over the values of the previous one.
 private struct AverageChain {
     private var averages: [ExponentialAverage]
 
@@ -226,8 +225,9 @@ private struct AverageChain {
             repeating: ExponentialAverage(period: period, warmup: warmup), count: depth)
     }
 
-    /// - Returns: the innermost average, and the combination of all in which the lag of one is made
-    ///   up for by the others.
+    /// Adds a value.
+    ///
+    /// - Returns: the last average, and the combination of all that compensates for their lag.
     mutating func add(_ value: Double) -> (innermost: Double, corrected: Double) {
         var values: [Double] = []
         var current = value

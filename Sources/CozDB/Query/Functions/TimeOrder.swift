@@ -1,11 +1,11 @@
-// Rows of several series put into the order of their times: a merge of the runs that are in order
-// already, as those of each series are. Asks between pieces whether to go on.
+// Sorts the rows of several series by time. Each series is already sorted, so this merges sorted
+// runs. It checks for cancellation between pieces.
 
 enum TimeOrder {
-    /// Rows between two questions whether to go on.
+    /// The number of rows between two cancellation checks.
     private static let pieceRows = 1 << 16
 
-    /// The numbers of the rows by time; those of one time stay as they are.
+    /// Returns row indexes sorted by time. The sort is stable.
     static func rows(
         _ times: [Int64], isAscending: Bool, _ counters: CounterBox
     ) throws(DatabaseError) -> [Int] {
@@ -51,7 +51,7 @@ enum TimeOrder {
         var right: Int
         let end: Int
 
-        /// The place of the next row in the runs.
+        /// Returns the position of the next row in the runs.
         mutating func next(_ order: [Int], _ times: [Int64], _ isAscending: Bool) -> Int {
             var takesLeft = right == end
             if !takesLeft, left < middle {

@@ -1,11 +1,12 @@
-// Functions of neighbouring points, and fill(), which comes before them. Both work on points in the
-// order of the answer.
+// Functions of adjacent points, and fill(), which runs before them, both in result order.
 
 extension Transformation {
+    /// Applies the function.
+    ///
     /// - Parameters:
-    ///   - points: in the order of the answer; null points count as not there.
-    ///   - bucketsMax: most buckets of a prediction.
-    ///   - checkCancelled: asked often where much is to be computed.
+    ///   - points: the points in result order; null values are ignored.
+    ///   - bucketsMax: the maximum number of buckets of a forecast.
+    ///   - checkCancelled: a cancellation check, called often during long computations.
     func apply(
         to points: PointList, isAscending: Bool, bucketsMax: Int,
         checkCancelled: () throws(DatabaseError) -> Void
@@ -64,7 +65,8 @@ extension Transformation {
         return list
     }
 
-    /// Neighbours with different times: of several points at one time only the first counts.
+    /// Calls the body for adjacent points with different times. Only the first point of a time
+    /// counts.
     private static func pairs(_ points: PointList, _ body: (Int, Int) -> Void) {
         var previous: Int?
         for row in points.times.indices {
@@ -96,16 +98,16 @@ extension PointList {
         }
     }
 
-    /// From one value to the next; of integers computed as such, where it wraps.
+    /// Returns the change between two values. Integer subtraction wraps.
     fileprivate func change(_ previous: Int, _ row: Int) -> Double {
         guard values.type == .integer else { return number(row) - number(previous) }
         return Double(
             Int64(bitPattern: values.bits[row]) &- Int64(bitPattern: values.bits[previous]))
     }
 
-    /// The means of each so many values one after the other. Sums of integers wrap; those of floats
-    /// are made of additions alone, since what is subtracted again leaves its rounding behind: from
-    /// the row to the end of its stretch of `count` rows, and from the begin of the next.
+    /// Appends the moving averages over `count` values. Integer sums wrap. Float sums avoid
+    /// subtraction, which would leave rounding errors behind: the rows are split into stretches of
+    /// `count`, and each window adds the end of one stretch to the start of the next.
     fileprivate func addAverages(over count: Int, to builder: inout VectorBuilder) {
         guard values.type == .float else {
             var sum: Int64 = 0
@@ -132,7 +134,7 @@ extension PointList {
         }
     }
 
-    /// For each of some rows the sum of the values from there to the last of them.
+    /// Returns, for each row, the sum of the values from that row to the last one.
     private func sumsToEnd(of rows: Range<Int>) -> [Double] {
         var sums = Array(repeating: 0.0, count: rows.count)
         var sum = 0.0
@@ -156,14 +158,16 @@ extension PointList {
     }
 }
 
-/// fill() for the buckets of one call.
+/// Applies fill() to the buckets of one call.
 struct BucketFiller {
     let fill: Fill
     let interval: Int64
-    /// All buckets that the answer has, in its order.
+    /// The starts of all buckets of the result, in result order.
     let starts: [Int64]
 
-    /// - Parameter points: one for each bucket that has any, in the order of the answer.
+    /// Returns the points with the empty buckets filled.
+    ///
+    /// - Parameter points: one point per bucket that has one, in result order.
     func apply(
         to points: PointList, checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> PointList {
@@ -182,7 +186,7 @@ struct BucketFiller {
                     || (isAscending
                         ? points.times[row] <= starts[place]
                         : points.times[row] >= starts[place]))
-            // One that begins before the first, as a subquery's can, takes the place of a bucket,
+            // A point before the first bucket, possible in a subquery, takes the place of a bucket,
             // as in InfluxDB.
             list.times.append(isPoint ? points.times[row] : starts[place])
             place = min(place + 1, starts.count)
@@ -233,13 +237,13 @@ struct BucketFiller {
         }
     }
 
-    /// Rounded down: about 1970 two buckets would have one number otherwise.
+    /// Returns the bucket number, rounded down so that the two buckets around 1970 differ.
     private func bucketNumber(_ start: Int64) -> Double {
         let (quotient, remainder) = start.quotientAndRemainder(dividingBy: interval)
         return Double(remainder < 0 ? quotient - 1 : quotient)
     }
 
-    /// The number of fill(0) as a value of a column's type.
+    /// Converts the number of fill() to a column type.
     static func cast(_ number: FieldValue, to type: FieldType?) -> FieldValue? {
         switch (number, type) {
         case (.integer(let value), .float?): .float(Double(value))

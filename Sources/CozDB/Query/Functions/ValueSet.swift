@@ -1,10 +1,10 @@
-// The values of `x IN (...)`, of any types, found without looking at each.
+// The values of `x IN (...)`, of any types, with hashed lookup.
 
 struct ValueSet: Sendable {
-    /// As they were written.
+    /// The values as written.
     let values: [FieldValue]
     private var numbers: Set<Double> = []
-    /// Integers apart: beyond 2^53 several are one float.
+    /// Integers are separate: beyond 2^53, several integers convert to one float.
     private var integers: Set<Int64> = []
     private var integersAsNumbers: Set<Double> = []
     private var texts: Set<Name> = []
@@ -24,7 +24,7 @@ struct ValueSet: Sendable {
         }
     }
 
-    /// Whether the value equals one of them; an integer and a float are compared as floats.
+    /// Returns whether a value is in the set. An integer and a float are compared as floats.
     func contains(_ value: FieldValue) -> Bool {
         switch value {
         case .float(let number): numbers.contains(number) || integersAsNumbers.contains(number)

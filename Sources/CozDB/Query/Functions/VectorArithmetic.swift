@@ -1,13 +1,12 @@
-// Operators and functions over whole columns, with InfluxDB's rules: integers stay integers except
-// under division, dividing by zero gives zero, types that do not fit compare as false and compute
-// to null, a missing value beside a boolean counts as false or fulfils nothing.
+// Operators and functions over whole columns with InfluxDB's rules. Integers stay integers except
+// under division. Division by zero yields zero. Incompatible types compare as false or yield null.
 
 internal import Glibc
 
-/// What a value that is not there means beside a boolean.
+/// The meaning of a missing value combined with a boolean.
 enum MissingBoolean: Sendable {
     case isFalse
-    /// No comparison holds, and nothing is computed of it.
+    /// No comparison holds, and every other result is null.
     case isNothing
 }
 
@@ -27,7 +26,7 @@ enum VectorArithmetic {
             return floats(symbol, left.cast(to: .float), right.cast(to: .float))
         case (.string?, .string?): return strings(symbol, left, right)
         default:
-            // Types that cannot be compared are never equal, and compute to nothing.
+            // Incompatible types never compare as true, and other operators yield null.
             if symbol.isCondition, left.type == .boolean || right.type == .boolean {
                 return mixed(symbol, left, right, missing: missing)
             }
@@ -57,7 +56,7 @@ enum VectorArithmetic {
                 : .constant(nil, count: left.count)
         }
         var result = ResultVector.mask(mask)
-        // Two missing values have no answer.
+        // If both values are missing, a condition is false and any other result is null.
         for row in mask.indices where !left.isPresent[row] && !right.isPresent[row] {
             mask[row] = false
             result.bits[row] = 0
@@ -66,7 +65,7 @@ enum VectorArithmetic {
         return result
     }
 
-    /// The result of an operator on booleans without the rows in which one is missing.
+    /// Returns the result of an operator on booleans, with null where an operand is missing.
     private static func nothing(
         _ result: ResultVector, where left: ResultVector, _ right: ResultVector
     ) -> ResultVector {
@@ -77,8 +76,8 @@ enum VectorArithmetic {
         return result
     }
 
-    /// A boolean beside a value of another type: nothing holds of the two, but where there is none
-    /// the boolean is alone.
+    /// Compares a boolean with a value of another type. The result is false, except where the other
+    /// value is missing: there the boolean is compared with a missing value.
     private static func mixed(
         _ symbol: Operator, _ left: ResultVector, _ right: ResultVector, missing: MissingBoolean
     ) -> ResultVector {
@@ -260,7 +259,7 @@ enum VectorArithmetic {
         return compute(left, right, .float, read) { operation($0, $1).bitPattern }
     }
 
-    /// The first value of each row of vectors that have one type, which is not string.
+    /// Returns the first value of each row. All vectors have one type, which is not string.
     private static func numbers(_ vectors: [ResultVector], _ type: FieldType?) -> ResultVector {
         var result = vectors[0]
         result.type = type

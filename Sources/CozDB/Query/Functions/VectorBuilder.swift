@@ -1,15 +1,16 @@
-// Vectors put together value by value or piece by piece. Strings from several tables end up in one,
-// each distinct string once.
+// Builds vectors from single values or from parts of other vectors. Strings from several tables are
+// merged into one table that stores each distinct string once.
 
-/// Collects values of one type.
+/// A builder for a vector of one type.
 struct VectorBuilder {
     private(set) var type: FieldType?
     private var bits: [UInt64] = []
     private var isPresent: [Bool] = []
-    /// The texts, by their codes.
+    /// The strings, indexed by code.
     private var texts = BytePool()
-    /// New codes of the table seen last: its strings come again and again. None before it was
-    /// asked for a part of them: there can be a builder for each of many groups.
+    /// The builder's codes for the strings of the most recent table, because its strings recur.
+    /// Allocated after lookups of a sixteenth of the strings, as each of many groups may have a
+    /// builder.
     private var lastTable: StringTable?
     private var lastCodes: [UInt64] = []
     private var lastAskedCount = 0
@@ -21,7 +22,6 @@ struct VectorBuilder {
 
     var count: Int { isPresent.count }
 
-    /// About what its buffers take.
     var sizeBytes: Int { count * 9 + texts.heapSizeBytes + texts.count * 24 + lastCodes.count * 8 }
 
     mutating func reserve(_ count: Int) {
@@ -34,7 +34,7 @@ struct VectorBuilder {
         isPresent.append(false)
     }
 
-    /// Appends as many as are missing to a count.
+    /// Appends nulls until the vector has a number of values.
     mutating func appendNulls(upTo count: Int) {
         guard self.count < count else { return }
         bits.append(contentsOf: repeatElement(0, count: count - self.count))
@@ -51,7 +51,7 @@ struct VectorBuilder {
         }
     }
 
-    /// Appends a value that is no string.
+    /// Appends a value other than a string, or the code of a string.
     mutating func append(_ type: FieldType, _ bits: UInt64) {
         if self.type == nil { self.type = type }
         self.bits.append(bits)
@@ -84,7 +84,7 @@ struct VectorBuilder {
             type, type == .string ? code(vector.bits[row], in: vector.strings) : vector.bits[row])
     }
 
-    /// The code under which a string of another table is known here; a time is known everywhere.
+    /// Returns the builder's code for a string of another table. Encoded times keep theirs.
     mutating func code(_ code: UInt64, in table: StringTable) -> UInt64 {
         if ISOTime.isWord(code) { return code }
         if lastTable !== table {
@@ -112,11 +112,11 @@ struct VectorBuilder {
     }
 
     private mutating func code(_ text: Span<UInt8>) -> UInt64 {
-        // As one text must have one code here, whichever form it came in.
+        // A text must have a single code, whether or not it arrives as an encoded time.
         ISOTime.word(of: text) ?? UInt64(texts.intern(text))
     }
 
-    /// The string with a code of this builder.
+    /// Returns the string of a code of this builder.
     func text(_ code: UInt64) -> String {
         if ISOTime.isWord(code) { return ISOTime.withBytes(code) { String(validating: $0) ?? "" } }
         return texts.text(Int(code))

@@ -1,20 +1,20 @@
-// What all parts of a running query share: counters, the wish to stop, memory.
+// The state that all parts of a running query share: counters, cancellation and memory.
 
-/// Counters, the wish to stop and the memory of a query; one thread at a time.
+/// The counters, cancellation check and memory account of a query; used by one thread at a time.
 final class CounterBox {
-    /// Times and rows returned; `total` has what was read too.
+    /// Phase times and returned rows; `total` also includes reads.
     var value = QueryCounters()
-    /// What the buffers of the query take.
+    /// The memory that the query's buffers hold.
     let memory: QueryMemory
-    /// Columns that the thread has open.
+    /// The open columns of the thread.
     lazy var columns = ColumnPool()
-    /// Values and nodes of trees that windows looked at: what their cost grows with.
+    /// Values and tree nodes visited by windows, a measure of their cost.
     var windowSteps = 0
     private var counts: [ReadCounts] = []
-    /// Of the query, whatever thread works on it.
+    /// The cancellation check, shared by all threads of the query.
     let stop: StopSign
 
-    /// Whether blocks are cut by the values they have, not by their columns.
+    /// Whether batches are cut by the number of values rather than the number of columns.
     let cutsByValues: Bool
 
     convenience init(_ options: QueryOptions, stop: StopSign? = nil) {
@@ -30,35 +30,35 @@ final class CounterBox {
         self.cutsByValues = cutsByValues
     }
 
-    /// One for the same query with nothing counted yet.
+    /// A box for the same query with all counts at zero.
     var emptied: CounterBox {
         CounterBox(memory: memory, stop: stop, cutsByValues: cutsByValues)
     }
 
-    /// The counts of an item of FROM, by its number in the statement.
+    /// Returns the read counts of a FROM item, given its number in the statement.
     func reads(_ source: Int) -> ReadCounts {
         while counts.count <= source { counts.append(ReadCounts()) }
         return counts[source]
     }
 
-    /// Adds what another one counted of the same query.
+    /// Adds the read counts of another box of the same query.
     func add(_ other: CounterBox) {
         for (source, counts) in other.counts.enumerated() { reads(source).add(counts) }
     }
 
-    /// Everything that was counted.
+    /// All counts of the query.
     var total: QueryCounters {
         var total = value
         for part in counts { total.add(part) }
         return total
     }
 
-    /// Whether the query shall stop.
+    /// Whether the query is cancelled.
     var isStopping: Bool { stop.isRaised }
 
     func checkCancelled() throws(DatabaseError) { try stop.check() }
 
-    /// Counts values handed over, and asks whether to go on.
+    /// Counts the values that storage returned and checks for cancellation.
     func read(_ slice: ColumnSlice, _ source: Int) throws(DatabaseError) {
         let counts = reads(source)
         counts.rows += slice.count
@@ -66,7 +66,7 @@ final class CounterBox {
         try checkCancelled()
     }
 
-    /// The same for values that came by buckets.
+    /// Counts values that storage returned by bucket and checks for cancellation.
     func read(_ slice: BucketedSlice, _ source: Int) throws(DatabaseError) {
         let counts = reads(source)
         counts.rows += slice.count

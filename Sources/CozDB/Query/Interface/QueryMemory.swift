@@ -1,8 +1,8 @@
-// The memory of a statement's own buffers: counted where they grow, refused beyond the limit.
+// Memory accounting for a statement's buffers: growth is counted and refused beyond the limit.
 
 internal import Synchronization
 
-/// Bytes that the buffers of a query hold; its threads share it.
+/// The bytes that a query's buffers hold, shared by its threads.
 final class QueryMemory: Sendable {
     let sizeBytesMax: Int
     private let used = Atomic<Int>(0)
@@ -31,7 +31,7 @@ final class QueryMemory: Sendable {
     }
 }
 
-/// What one buffer holds of a query's memory; given back when the buffer goes.
+/// One buffer's share of a query's memory, released when the buffer is deallocated.
 final class MemoryShare {
     private let memory: QueryMemory
     private var sizeBytes = 0
@@ -42,15 +42,14 @@ final class MemoryShare {
 
     deinit { memory.give(sizeBytes) }
 
-    /// Takes more, or gives some back.
+    /// Reserves more bytes, or releases some if `more` is negative.
     ///
-    /// - Throws: `limitExceeded`; the share stays as it was.
+    /// - Throws: `limitExceeded`; the share stays unchanged.
     func grow(_ more: Int) throws(DatabaseError) {
         if more > 0 { try memory.take(more) } else { memory.give(-more) }
         sizeBytes += more
     }
 
-    /// Gives everything back.
     func release() {
         memory.give(sizeBytes)
         sizeBytes = 0

@@ -1,7 +1,7 @@
-// What a query is run with: clock, bound parameters, limits, cancellation.
+// The options of a query: clock, bound parameters, limits and cancellation.
 
-/// The value of a bound parameter (`$name` in a statement). It is put in as one word, never as
-/// text, so that no value can change what the statement means.
+/// The value of a bound parameter (`$name` in a statement). It becomes a single token and is never
+/// parsed as text, so no value can change the structure of the statement.
 public enum QueryParameter: Hashable, Sendable {
     /// A number, string or boolean.
     case value(FieldValue)
@@ -9,48 +9,51 @@ public enum QueryParameter: Hashable, Sendable {
     case identifier(String)
     /// A regular expression, without slashes.
     case regex(String)
-    /// A span of time such as `10m`.
+    /// A duration such as `10m`.
     case duration(String)
 }
 
-/// How a query is run.
+/// The options of a query.
 public struct QueryOptions: Sendable {
-    /// What `now()` is; the upper bound of `GROUP BY time` where the statement names none.
+    /// The value of `now()`, and the default upper bound of `GROUP BY time`.
     public var now: Timestamp
-    /// Values for `$name`.
+    /// The values of `$name` parameters.
     public var parameters: [String: QueryParameter] = [:]
-    /// Answer as InfluxDB does where CozDB would rather report an error: a field that no
-    /// experiment knows is an empty column, an experiment that does not exist an empty answer.
+    /// Whether to answer like InfluxDB instead of reporting an error. An unknown field becomes an
+    /// empty column and an unknown experiment an empty result.
     public var influxCompatible = false
-    /// Answer DELETE and DROP with what they would take away, and change nothing.
+    /// Whether DELETE and DROP only report what they would delete.
     public var isDryRun = false
-    /// Answer DELETE and DROP with counts of what they took away; never under
-    /// `influxCompatible`, whose answer is empty.
+    /// Whether DELETE and DROP report counts of what they deleted. Ignored under
+    /// `influxCompatible`, where their result is empty.
     public var reportsDeletions = true
 
-    /// Mask the values of columns and tags that open doors, `id_password` and `api_*_key`: by where
-    /// a value comes from, whatever it is called in the answer. WHERE on one is refused, and so
-    /// is every statement that changes data.
+    /// Whether to mask the values of credential columns and tags (`id_password`, `api_*_key`).
+    /// Masking follows the origin of a value, so aliases do not bypass it. A WHERE condition on
+    /// such a column is refused, as is every statement that changes data.
     public var redactsSecrets = false
 
-    /// Whether a column without any value in a batch counts for nothing when batches are cut: for
-    /// who passes over such columns. Then a batch of very many columns can have thousands of rows.
+    /// Whether columns without values in a batch are ignored when batches are cut. Set this if the
+    /// sink skips such columns: batches of very wide series may then have thousands of rows.
     package var cutsBatchesByValues = false
 
-    /// What a statement may take; nil is what `DatabaseOptions.queryLimits` says.
+    /// The limits of a statement; nil means `DatabaseOptions.queryLimits`.
     public var limits: QueryLimits?
 
-    /// Asked between blocks; true ends the query with an error of kind `cancelled`.
+    /// A cancellation check, called between blocks. If it returns true, the query fails with an
+    /// error of kind `cancelled`.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    /// - Parameter now: the clock of the query.
+    /// Creates options with default values.
+    ///
+    /// - Parameter now: the value of `now()`.
     public init(now: Timestamp) {
         self.now = now
     }
 }
 
 extension QueryOptions {
-    /// The limits that hold.
+    /// The limits in effect.
     var effectiveLimits: QueryLimits {
         get { limits ?? QueryLimits() }
         set { limits = newValue }
@@ -77,7 +80,7 @@ extension QueryOptions {
         set { effectiveLimits.bucketCountMax = newValue }
     }
 
-    /// The same where the query says nothing of limits: those of its database.
+    /// Returns the options with the database's limits if the query sets none.
     func limited(by limits: QueryLimits) -> QueryOptions {
         var options = self
         if options.limits == nil { options.limits = limits }
@@ -85,36 +88,35 @@ extension QueryOptions {
     }
 }
 
-/// What a run of statements did, for `--timing` and monitoring.
+/// The counters of a run of statements, for monitoring.
 public struct QueryCounters: Hashable, Sendable {
     /// Rows, or values of single columns, read from storage.
     public var rowsRead = 0
-    /// Blocks of the series and columns asked for that reach into the range of time. A block is a
-    /// run of up to 1024 values of one column; what is in memory still counts as one block for
-    /// each series and column.
+    /// Blocks of the requested series and columns that overlap the time range. A block holds up to
+    /// 1024 values of one column. Data in a memtable counts as one block per series and column.
     public var blocksInRange = 0
-    /// Blocks of them left alone because of their times.
+    /// Blocks skipped because of their times.
     public var blocksOutOfRange = 0
-    /// Blocks in range left alone because their statistics tell that no row in them is wanted.
+    /// Blocks in range that were skipped because their statistics rule out a matching row.
     public var blocksSkipped = 0
-    /// Blocks in range answered from their statistics alone.
+    /// Blocks in range that were answered from their statistics alone.
     public var blocksSummarized = 0
-    /// Blocks decoded. One that is decoded twice counts twice; with LIMIT and the like there can
-    /// be blocks in range that nothing was done with.
+    /// Blocks decoded. A block that is decoded twice counts twice. With LIMIT, some blocks in range
+    /// may not be visited.
     public var blocksRead = 0
-    /// Bytes of values handed over by storage, uncompressed.
+    /// Uncompressed bytes of the values returned by storage.
     public var bytesRead = 0
-    /// Bytes of the blocks decoded as they are stored, compressed.
+    /// Compressed bytes of the decoded blocks.
     public var storedBytesRead = 0
-    /// Rows of the answer.
+    /// Rows returned.
     public var rowsReturned = 0
-    /// Time spent on reading the text.
+    /// Time spent parsing.
     public var parse: Duration = .zero
-    /// Time spent on resolving names and choosing what to read.
+    /// Time spent planning: resolving names and choosing what to read.
     public var plan: Duration = .zero
-    /// Time spent on reading and computing, and in the sink.
+    /// Time spent reading, computing and in the sink.
     public var execute: Duration = .zero
 
-    /// Nothing done.
+    /// Creates counters that are all zero.
     public init() {}
 }

@@ -1,41 +1,49 @@
-// The answer of a query on its way out: statements, their series, their rows in batches of typed
-// columns. Nothing is collected here; QueryResult does that for those who want it.
+// The streaming interface for query results: statements, their series, and rows in batches of typed
+// columns. `QueryResult` collects a whole result.
 
-/// Takes the answer as it is computed.
+/// A consumer of query results, called while they are computed.
 ///
-/// Calls come in this order: for each statement `beginStatement`, then for each series
-/// `beginSeries`, any number of `rows`, `endSeries`, then `endStatement`. A statement that fails
-/// ends with its error, in the middle of a series where that is where it failed; nothing follows.
-/// What a call throws ends the query with that error.
+/// For each statement the calls are `beginStatement`; for each series `beginSeries`, any number of
+/// `rows`, `endSeries`; then `endStatement`. A failing statement ends with its error, possibly in
+/// the middle of a series, and no further call follows. An error thrown by the sink ends the query
+/// with that error.
 public protocol QueryResultSink {
+    /// Starts a statement.
+    ///
     /// - Parameter index: position of the statement in the text, from 0.
     mutating func beginStatement(_ index: Int) throws(DatabaseError)
+    /// Starts a series.
+    ///
     /// - Parameter series: name, tags and columns of the rows that follow.
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError)
-    /// Some rows of the series begun last: never none, columns as announced.
+    /// Receives rows of the current series. A batch is never empty; its columns match the series.
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError)
-    /// After the last rows of a series.
+    /// Ends the current series.
     mutating func endSeries() throws(DatabaseError)
-    /// - Parameter error: why the statement failed; nil where it did not.
+    /// Ends the current statement.
+    ///
+    /// - Parameter error: the cause if the statement failed; nil otherwise.
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError)
 }
 
-/// One column of an answer.
+/// One column of a result.
 public struct ResultColumn: Hashable, Sendable {
-    /// Unique in the answer: a second `mean` is `mean_1`.
+    /// The column name, unique in the result: a second `mean` is `mean_1`.
     public var name: String
-    /// The type of its values; nil where no value can come (a field that nobody knows).
+    /// The type of the values; nil if the column has none, as for an unknown field.
     public var type: FieldType?
-    /// Whether the values are times: integers, nanoseconds since 1970.
+    /// Whether the values are times: integers in nanoseconds since 1970.
     public var isTime: Bool
-    /// The tag that the column shows, under its own name: `SELECT *` calls a tag that a field has
-    /// the name of `name_1`. Nil for every other column.
+    /// The tag that the column shows, by its own name; nil for other columns. It differs from
+    /// `name` if a field has the same name: `SELECT *` then calls the tag `name_1`.
     public var tag: String?
 
+    /// Creates a column.
+    ///
     /// - Parameters:
-    ///   - type: nil where no value can come.
+    ///   - type: nil if the column has no values.
     ///   - isTime: whether the values are nanoseconds since 1970 UTC.
-    ///   - tag: its own name where the column shows a tag.
+    ///   - tag: the tag's own name if the column shows a tag.
     public init(name: String, type: FieldType?, isTime: Bool = false, tag: String? = nil) {
         self.name = name
         self.type = type
@@ -44,19 +52,21 @@ public struct ResultColumn: Hashable, Sendable {
     }
 }
 
-/// What is known of a series before its first row.
+/// The header of a result series.
 public struct ResultSeries: Sendable {
-    /// The experiment; empty for answers that belong to none, such as SHOW SERIES.
+    /// The experiment; empty for results that belong to none, such as SHOW SERIES.
     public var name: String
-    /// The tags of GROUP BY, in byte order of their names; missing ones are empty.
+    /// The GROUP BY tags in byte order of their names; a missing tag has an empty value.
     public var tags: [(name: String, value: String)]
-    /// In the order of the statement; times, where there are any, come first.
+    /// The columns in the order of the statement, with the time column, if any, first.
     public var columns: [ResultColumn]
-    /// The zone of `tz()`, in whose offset times are to be printed; nil means UTC.
+    /// The zone of `tz()`, used to print times; nil means UTC.
     public var zone: TimeZoneRules?
 
+    /// Creates a series header.
+    ///
     /// - Parameters:
-    ///   - tags: of GROUP BY, in byte order of their names.
+    ///   - tags: the GROUP BY tags in byte order of their names.
     ///   - zone: nil means UTC.
     public init(
         name: String, tags: [(name: String, value: String)] = [], columns: [ResultColumn],
@@ -69,13 +79,15 @@ public struct ResultSeries: Sendable {
     }
 }
 
-/// Some rows of a series, column by column.
+/// A batch of rows of a series, stored by column.
 public struct ResultBatch: Sendable {
-    /// As many as the series has, each with `count` values.
+    /// The columns of the series, each with `count` values.
     public var columns: [ResultVector]
-    /// Number of rows.
+    /// The number of rows.
     public var count: Int
 
+    /// Creates a batch.
+    ///
     /// - Parameters:
     ///   - columns: each with `count` values.
     ///   - count: number of rows.
@@ -85,9 +97,9 @@ public struct ResultBatch: Sendable {
     }
 }
 
-/// Values of one type, any of them null, in the order of their rows.
+/// Nullable values of one type in row order.
 public struct ResultVector: Sendable {
-    /// Nil when every value is null.
+    /// The type of the values; nil if every value is null.
     public internal(set) var type: FieldType?
     var bits: [UInt64]
     var isPresent: [Bool]
@@ -102,46 +114,48 @@ public struct ResultVector: Sendable {
         self.strings = strings
     }
 
-    /// Number of values, nulls included.
+    /// The number of values, including nulls.
     public var count: Int { isPresent.count }
 
-    /// Whether the value is null. Rows count from 0.
+    /// Returns whether the value of a row is null. Rows count from 0.
     public func isNull(_ row: Int) -> Bool { !isPresent[row] }
 
-    /// The value with its type; nil for null.
+    /// Returns the value of a row; nil for null.
     public func value(_ row: Int) -> FieldValue? {
         guard let type, isPresent[row] else { return nil }
         return FieldValue(type: type, bits: bits[row], strings: strings)
     }
 
-    /// The 64 bits of a float, integer (two's complement) or boolean (0, 1) that is not null.
+    /// Returns the 64 bits of a float, integer (two's complement) or boolean (0 or 1). The value
+    /// must not be null.
     public func bits(_ row: Int) -> UInt64 { bits[row] }
 
-    /// The value of a string column that is not null.
+    /// Returns the value of a string column. The value must not be null.
     public func text(_ row: Int) -> String { strings.text(bits[row]) }
 
-    /// The same without making a `String`; the bytes are valid during the call.
+    /// Calls the body with the UTF-8 bytes of a string, without creating a `String`. The bytes are
+    /// valid only during the call.
     public func withText<Result>(_ row: Int, _ body: (Span<UInt8>) -> Result) -> Result {
         strings.withBytes(bits[row], body)
     }
 
-    /// All values at once, without a call for each: their 64 bits, meaningless where a value is
-    /// null, and whether it is there. Both are valid during the call; of strings the bits are
-    /// numbers that only the vector understands.
+    /// Calls the body with all values at once: their 64 bits, and whether each value is present.
+    /// The bits of a null are undefined; the bits of a string are codes internal to the vector.
+    /// Both spans are valid only during the call.
     public func withValues<Result>(_ body: (Span<UInt64>, Span<Bool>) -> Result) -> Result {
         let (bits, isPresent) = (bits, isPresent)
         return body(bits.span, isPresent.span)
     }
 
-    /// Calls the body for each string that is not null, by ascending row; the bytes are valid
-    /// during the call. Other types have none.
+    /// Calls the body for each string that is not null, in ascending row order. The bytes are valid
+    /// only during the call. Does nothing for other types.
     public func forEachText(_ body: (_ row: Int, _ text: Span<UInt8>) -> Void) {
         guard type == .string else { return }
         let (bits, isPresent) = (bits, isPresent)
         strings.forEachText(bits.span, where: isPresent.span, body)
     }
 
-    /// Some of the rows.
+    /// Returns a range of rows.
     func part(_ rows: Range<Int>) -> ResultVector {
         ResultVector(
             type: type, bits: Array(bits[rows]), isPresent: Array(isPresent[rows]),

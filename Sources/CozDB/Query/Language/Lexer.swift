@@ -1,16 +1,16 @@
-// Text to tokens, one at a time: whether a slash divides or begins a regular expression is known
-// to the parser only. Places are byte offsets; line and character are counted when an error
-// needs them.
+// The lexer of the query language. The parser requests one token at a time, because only it knows
+// whether a slash divides or starts a regular expression. Positions are byte offsets; line and
+// character are computed only for error messages.
 
-/// A token and where it stands.
+/// A token and its position.
 struct Lexeme: Sendable {
     var token: Token
-    /// Offset of its first byte, and of the byte after its last.
+    /// The offset of the first byte; `end` is the offset after the last byte.
     var start: Int
     var end: Int
 }
 
-/// Reads tokens from a statement text.
+/// A lexer for one statement text.
 struct Lexer {
     let bytes: [UInt8]
     private let parameters: [String: QueryParameter]
@@ -20,7 +20,7 @@ struct Lexer {
         self.parameters = parameters
     }
 
-    /// The token that begins at or after `offset`, blanks and comments skipped.
+    /// Returns the first token at or after `offset`, skipping whitespace and comments.
     func lexeme(after offset: Int) -> Lexeme {
         let start = skipBlanks(from: offset)
         guard start < bytes.count else { return Lexeme(token: .end, start: start, end: start) }
@@ -30,7 +30,7 @@ struct Lexer {
         return lexeme(at: start)
     }
 
-    /// The token that begins exactly here; blanks are an illegal one.
+    /// Returns the token that starts exactly at `start`. Whitespace yields an illegal token.
     func lexeme(at start: Int) -> Lexeme {
         guard start < bytes.count else { return Lexeme(token: .end, start: start, end: start) }
         let byte = bytes[start]
@@ -51,7 +51,7 @@ struct Lexer {
         }
     }
 
-    /// Whether a regular expression begins at or after `offset`.
+    /// Returns whether a regular expression starts at or after `offset`.
     func startsRegex(after offset: Int) -> Bool {
         let start = skipBlanks(from: offset)
         if self[start] == UInt8(ascii: "/") { return !isUnclosedComment(at: start) }
@@ -61,7 +61,7 @@ struct Lexer {
         return true
     }
 
-    /// The regular expression that begins at or after `offset`, slashes removed.
+    /// Returns the regular expression at or after `offset`, without its slashes.
     func regex(after offset: Int) -> Lexeme {
         let start = skipBlanks(from: offset)
         if self[start] == UInt8(ascii: "$") { return lexeme(at: start) }
@@ -74,7 +74,7 @@ struct Lexer {
                     token: .regex(String(decoding: pattern, as: UTF8.self)), start: start,
                     end: index + 1)
             }
-            // Only the slash needs an escape; every other one belongs to the expression.
+            // Only an escaped slash is unescaped here; other escapes belong to the expression.
             if byte == UInt8(ascii: "\\"), self[index + 1] == UInt8(ascii: "/") { index += 1 }
             pattern.append(bytes[index])
             index += 1
@@ -82,7 +82,7 @@ struct Lexer {
         return Lexeme(token: .illegal("BADREGEX"), start: start, end: index)
     }
 
-    /// Line and character of a byte, both from 1.
+    /// Returns the line and character of a byte, both from 1.
     func place(of offset: Int) -> (line: Int, character: Int) {
         var line = 1
         var character = 1
@@ -94,7 +94,7 @@ struct Lexer {
                 character += 1
             }
         }
-        // InfluxDB has read the end once before it reports it, unless a bracket or quote came last.
+        // InfluxDB reports an unexpected end one further, unless a bracket or quote is last.
         if offset >= bytes.count, let last = bytes.last,
             last.isWordStart || last.isBlank
         {
@@ -103,7 +103,7 @@ struct Lexer {
         return (line, character)
     }
 
-    // MARK: Kinds of tokens
+    // MARK: Token kinds
 
     private subscript(_ index: Int) -> UInt8 {
         index < bytes.count ? bytes[index] : 0
@@ -135,7 +135,7 @@ struct Lexer {
         return Lexeme(token: .duration(text()), start: start, end: end)
     }
 
-    /// A letter, or the first byte of the micro sign.
+    /// Returns whether a letter, or the micro sign, starts at a byte.
     private func isUnitLetter(at index: Int) -> Bool {
         let byte = self[index]
         return (byte.isWordStart && byte != UInt8(ascii: "_"))
@@ -222,7 +222,7 @@ struct Lexer {
         }
     }
 
-    // MARK: Blanks
+    // MARK: Whitespace
 
     private func skipBlanks(from offset: Int) -> Int {
         var index = offset

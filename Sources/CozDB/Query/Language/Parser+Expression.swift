@@ -1,11 +1,11 @@
-// Expressions: operators by precedence, calls, names, literals and bound parameters.
+// Parses expressions: operators by precedence, calls, names, literals and bound parameters.
 
 extension Parser {
     mutating func expression() throws(DatabaseError) -> Expression {
         try expression(precedence: 1)
     }
 
-    /// An expression whose operators all have at least this precedence.
+    /// Parses an expression whose operators all have at least this precedence.
     private mutating func expression(precedence: Int) throws(DatabaseError) -> Expression {
         try enter()
         defer { leave() }
@@ -24,7 +24,7 @@ extension Parser {
             try checkDepth(chain)
             if symbol.isRegex {
                 guard let regex = try regexIfAhead() else {
-                    // At the blank before it, as InfluxDB tells it.
+                    // Report the position of the preceding blank, as InfluxDB does.
                     throw failure("found \(peek().token.text), expected regex", at: offset)
                 }
                 left = .binary(symbol, left, .regex(regex))
@@ -43,7 +43,7 @@ extension Parser {
         }
     }
 
-    /// `IS [NOT] NULL` and `[NOT] IN (...)`, which InfluxQL does not have.
+    /// Parses `IS [NOT] NULL` and `[NOT] IN (...)`, which are extensions to InfluxQL.
     private mutating func conditionSuffix(_ left: Expression) throws(DatabaseError) -> Expression? {
         if takeWord("IS") {
             let negated = takeWord("NOT")
@@ -68,7 +68,7 @@ extension Parser {
         return item
     }
 
-    /// Everything but binary operators.
+    /// Parses an operand, with its sign if it has one.
     private mutating func unary() throws(DatabaseError) -> Expression {
         let place = peek()
         switch place.token {
@@ -106,7 +106,7 @@ extension Parser {
         let place = next()
         switch place.token {
         case .number(let text):
-            // Swift reads no number that ends with its point.
+            // Swift does not parse a number that ends with a decimal point.
             if let value = Double(text.utf8.last == UInt8(ascii: ".") ? text + "0" : text) {
                 return .number(value)
             }
@@ -123,7 +123,7 @@ extension Parser {
         }
     }
 
-    /// A sign before a number belongs to it; before anything else it is a multiplication.
+    /// Parses a sign. Before a number the sign is part of the literal; otherwise it multiplies.
     private mutating func signed() throws(DatabaseError) -> Expression {
         let isNegative = next().token == .symbol(.subtract)
         let place = peek()
@@ -134,7 +134,7 @@ extension Parser {
         let operand = try unary()
         switch operand {
         case .number(let value): return .number(isNegative ? -value : value)
-        // Wrapping: a parameter can be the least integer, which has no opposite.
+        // Wrapping: a parameter may be the minimum integer, which cannot be negated.
         case .integer(let value): return .integer(isNegative ? 0 &- value : value)
         case .duration(let value): return .duration(isNegative ? 0 &- value : value)
         case .unsigned(let value) where isNegative:
@@ -147,7 +147,7 @@ extension Parser {
         }
     }
 
-    /// The name is consumed, its parenthesis is next.
+    /// Parses a call after its name.
     private mutating func call(_ name: String, at start: Int) throws(DatabaseError) -> Call {
         try enter()
         defer { leave() }
@@ -169,8 +169,8 @@ extension Parser {
         return call
     }
 
-    /// `OVER (10m BEFORE anchor)`, which InfluxQL does not have. No word of it is reserved: a name
-    /// never follows a call.
+    /// Parses `OVER (10m BEFORE anchor)`, an extension to InfluxQL. Its words are not reserved,
+    /// because a name never follows a call.
     private mutating func window() throws(DatabaseError) -> WindowClause? {
         let start = peek().start
         guard takeWord("OVER") else { return nil }
@@ -209,7 +209,7 @@ extension Parser {
         throw unexpected(["field", "tag"])
     }
 
-    /// A name with its points, which belong to it, and its `::` suffix.
+    /// Parses a dotted name and its `::` suffix. Dots are part of the name.
     mutating func reference() throws(DatabaseError) -> Reference {
         let start = peek().start
         let name = try segments().joined(separator: ".")

@@ -1,7 +1,7 @@
-// SELECT and its clauses.
+// Parses SELECT and its clauses.
 
 extension Parser {
-    /// `SELECT` itself is consumed.
+    /// Parses a SELECT statement after the `SELECT` keyword.
     mutating func selectStatement(
         isSubquery: Bool = false
     ) throws(DatabaseError) -> SelectStatement {
@@ -25,7 +25,7 @@ extension Parser {
         return statement
     }
 
-    /// Where `INTO` names what it would write to: `name`, `policy.name`, `policy.:MEASUREMENT`.
+    /// Parses `name`, `policy.name` or `policy.:MEASUREMENT` after `INTO` and returns its position.
     private mutating func target() throws(DatabaseError) -> Int {
         let start = peek().start
         _ = try segments()
@@ -87,7 +87,7 @@ extension Parser {
             return .subquery(statement)
         }
         var names = try segments()
-        // A point was consumed: the last part is a regular expression.
+        // After a trailing dot, the last part is a regular expression.
         if names.count < 3, lexer.bytes[offset - 1] == UInt8(ascii: "."),
             let regex = try regexIfAhead()
         {
@@ -97,8 +97,8 @@ extension Parser {
         return .experiment(name, qualifiers: names, offset: start)
     }
 
-    /// `name`, `policy.name`, `database.policy.name`, `database..name`; stops after the point
-    /// before a regular expression.
+    /// Parses `name`, `policy.name`, `database.policy.name` or `database..name`. Stops after a dot
+    /// that precedes a regular expression.
     mutating func segments() throws(DatabaseError) -> [String] {
         let start = peek().start
         var names = [try identifier()]
@@ -118,7 +118,7 @@ extension Parser {
         return names
     }
 
-    /// `WHERE ...`, if it is there.
+    /// Parses an optional `WHERE ...`.
     mutating func condition() throws(DatabaseError) -> Expression? {
         take(.whereClause) ? try expression() : nil
     }
@@ -164,7 +164,7 @@ extension Parser {
         }
     }
 
-    /// True for ascending; nil without ORDER BY.
+    /// Parses ORDER BY. Returns true for ascending; nil without ORDER BY.
     mutating func order() throws(DatabaseError) -> Bool? {
         guard take(.order) else { return nil }
         try expect(.by)

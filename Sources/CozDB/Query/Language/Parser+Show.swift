@@ -1,4 +1,4 @@
-// SHOW in all its forms.
+// Parses all forms of SHOW.
 
 extension Parser {
     mutating func showStatement() throws(DatabaseError) -> Statement {
@@ -87,7 +87,7 @@ extension Parser {
         return show
     }
 
-    /// `SHOW FIELDS`, which InfluxQL does not have.
+    /// Parses `SHOW FIELDS`, an extension to InfluxQL.
     private mutating func showFieldCounts() throws(DatabaseError) -> ShowStatement {
         var show = ShowStatement(subject: .fields)
         try onAndFrom(&show)
@@ -146,7 +146,7 @@ extension Parser {
         return show
     }
 
-    /// What follows CARDINALITY is the same for all of them.
+    /// Parses the part after CARDINALITY, which all forms share.
     private mutating func cardinality(
         _ subject: ShowSubject, hasKey: Bool
     ) throws(DatabaseError) -> ShowStatement {

@@ -1,29 +1,31 @@
-// Statements from tokens: one function per rule of docs/query-language.md, each entered with its
-// first word still ahead. A wrong word ends the whole text with InfluxDB's message and its place.
+// The parser of the query language, with one function per rule of docs/query-language.md. Each
+// function starts before the first word of its rule unless its comment says otherwise. A syntax
+// error rejects the whole text, with InfluxDB's message and position.
 
-/// Reads every statement of a text.
+/// A parser for all statements of a text.
 struct Parser {
     let lexer: Lexer
     let nestingDepthMax: Int
-    /// Byte offset of what has not been consumed.
+    /// The byte offset of the first unconsumed byte.
     private(set) var offset = 0
     private var ahead: Lexeme?
     private var depth = 0
     private var lexemeCount = 0
-    /// Of the statement that is being read.
+    /// The subqueries of the current statement so far.
     private var subqueryCount = 0
 
-    /// Most subqueries of a statement: each is planned and answered by itself, also where several
-    /// stand side by side at each of several levels.
+    /// The maximum number of subqueries per statement. Each one is planned and executed separately,
+    /// including siblings on the same level.
     static let subqueryCountMax = 200
 
-    /// - Throws: `limitExceeded` where the text is longer than the options allow, `usage` where it
-    ///   does not parse.
+    /// Parses all statements of a text.
+    ///
+    /// - Throws: `limitExceeded` if the text is longer than the options allow; `usage` if invalid.
     static func parse(_ text: String, options: QueryOptions) throws(DatabaseError) -> [Statement] {
         try parseWithPlaces(text, options: options).map(\.statement)
     }
 
-    /// The same with the byte offset at which each statement begins.
+    /// Parses all statements and returns each with the byte offset of its start.
     static func parseWithPlaces(
         _ text: String, options: QueryOptions
     ) throws(DatabaseError) -> [(statement: Statement, offset: Int)] {
@@ -43,13 +45,13 @@ struct Parser {
             try StopSign.check()
             return statements
         } catch {
-            // A text that was left in the middle is no mistake.
+            // A parse that was cancelled midway is not a syntax error.
             try StopSign.check()
             throw error
         }
     }
 
-    /// The most levels of a statement.
+    /// Returns the maximum nesting depth of a statement.
     static func nestingDepthMax(_ options: QueryOptions) -> Int {
         min(options.nestingDepthMax, 500)
     }
@@ -137,7 +139,7 @@ struct Parser {
         return fields
     }
 
-    /// As InfluxDB, which has one database in mind here and deletes in all its policies.
+    /// Refuses qualifiers as InfluxDB does: DELETE affects all retention policies of the database.
     private func checkQualifiers(_ source: Source, _ place: Lexeme) throws(DatabaseError) {
         let qualifiers: [String]
         switch source {
@@ -170,7 +172,7 @@ struct Parser {
         }
     }
 
-    /// `ALTER EXPERIMENT name FIELD field TYPE float`
+    /// Parses `ALTER EXPERIMENT name FIELD field TYPE float`.
     private mutating func alterStatement() throws(DatabaseError) -> Statement {
         let start = next()
         if case .keyword(.retention) = peek().token {
@@ -191,7 +193,7 @@ struct Parser {
         return .alter(experiment: experiment, field: field, type: type)
     }
 
-    /// Skips a statement that only a server can run; its first words name it.
+    /// Skips a statement that only a server can run and records its first keywords.
     mutating func administrationStatement() -> Statement {
         var words: [String] = []
         while peek().token != .semicolon, peek().token != .end {
@@ -205,7 +207,7 @@ struct Parser {
 
     // MARK: Tokens
 
-    /// The next token, blanks and comments skipped, not consumed.
+    /// Returns the next token without consuming it, skipping whitespace and comments.
     mutating func peek() -> Lexeme {
         if let ahead { return ahead }
         lexemeCount &+= 1
@@ -221,7 +223,7 @@ struct Parser {
         return lexeme
     }
 
-    /// The token that follows without a blank, not consumed.
+    /// Returns the token that follows without whitespace, without consuming it.
     func adjacent() -> Token { lexer.lexeme(at: offset).token }
 
     mutating func rewind(to offset: Int) {
@@ -237,7 +239,7 @@ struct Parser {
 
     mutating func take(_ keyword: Keyword) -> Bool { take(.keyword(keyword)) }
 
-    /// Consumes a word that is no keyword of InfluxQL, in any case.
+    /// Consumes a word that is not a reserved keyword, ignoring case.
     mutating func takeWord(_ word: String) -> Bool {
         guard case .identifier(let text) = peek().token, text.uppercased() == word,
             lexer.bytes[peek().start] != UInt8(ascii: "\"")
@@ -266,7 +268,7 @@ struct Parser {
         return names
     }
 
-    /// The regular expression ahead, if there is one.
+    /// Consumes and returns a regular expression if one follows.
     mutating func regexIfAhead() throws(DatabaseError) -> Regex? {
         guard lexer.startsRegex(after: offset) else { return nil }
         let lexeme = lexer.regex(after: offset)
@@ -287,7 +289,7 @@ struct Parser {
 
     // MARK: Depth and errors
 
-    /// Entered by every rule that can contain itself.
+    /// Increments the depth; called by every recursive rule.
     mutating func enter() throws(DatabaseError) {
         depth += 1
         try checkDepth(0)
@@ -295,7 +297,6 @@ struct Parser {
 
     mutating func leave() { depth -= 1 }
 
-    /// Entered by each subquery.
     mutating func countSubquery() throws(DatabaseError) {
         subqueryCount += 1
         guard subqueryCount <= Parser.subqueryCountMax else {
@@ -306,7 +307,7 @@ struct Parser {
         }
     }
 
-    /// Long chains of operators are as deep as nested parentheses.
+    /// Checks the depth. A chain of operators builds a tree as deep as nested parentheses do.
     func checkDepth(_ more: Int) throws(DatabaseError) {
         guard depth + more <= nestingDepthMax else {
             throw DatabaseError(

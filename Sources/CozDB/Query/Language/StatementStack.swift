@@ -1,24 +1,26 @@
-// How much stack a text can need: what reads, plans and computes statements recurses as deep as
-// they nest.
+// Provides enough stack for statements: their processing recurses as deeply as they nest.
 
-/// Runs what is done with a text where the stack has room for it.
+/// Runs work on a statement on a thread with enough stack.
 enum StatementStack {
-    /// For each level, with three times what was measured in an optimised build; a build without
-    /// optimisation needs nearly all of it.
+    /// The stack per level: three times the size measured in an optimized build. An unoptimized
+    /// build needs nearly all of it.
     private static let levelSizeBytes = 20 << 10
-    /// For everything else.
     private static let baseSizeBytes = 256 << 10
-    /// Texts that nest no deeper run on any stack.
+    /// Texts up to this depth run on the current stack.
     private static let smallDepth = 12
 
-    /// - Throws: what the body throws; `limitExceeded` where the system has no thread left.
+    /// Runs the body with enough stack for a text.
+    ///
+    /// - Throws: the error of the body; `limitExceeded` if the system cannot create a thread.
     static func run<Value>(
         _ text: String, _ options: QueryOptions, _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try run(depth: depthMax(text, options), body)
     }
 
-    /// - Parameter depth: `depthMax` of the text.
+    /// Runs the body with enough stack for a depth.
+    ///
+    /// - Parameter depth: the result of `depthMax` for the text.
     static func run<Value>(
         depth: Int, _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -35,7 +37,7 @@ enum StatementStack {
         return try result.get()
     }
 
-    /// More levels than any statement of the text can have: whatever opens or goes on one counts.
+    /// Returns an upper bound of a text's nesting depth by counting what can add a level.
     static func depthMax(_ text: String, _ options: QueryOptions) -> Int {
         var depth = levels(text.utf8)
         for case .regex(let pattern) in options.parameters.values { depth += levels(pattern.utf8) }
@@ -46,7 +48,7 @@ enum StatementStack {
         var levels = 0
         var before: UInt8 = 0
         for byte in bytes {
-            // Letters in lower case; other bytes that become one do no harm.
+            // This converts letters to lower case. False matches only raise the bound.
             let lower = byte | 0x20
             switch byte {
             case UInt8(ascii: "("), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "*"),

@@ -1,8 +1,8 @@
-// Expressions as text again: for error messages, for names of result columns, and as keys by
-// which equal calls of one statement are found and computed once.
+// Formats expressions as text: for error messages, for column names, and as keys that let equal
+// calls of a statement be computed once.
 
 extension Expression {
-    /// The expression as InfluxQL writes it.
+    /// The expression in InfluxQL syntax.
     var text: String {
         switch self {
         case .reference(let reference): reference.text
@@ -31,7 +31,7 @@ extension Expression {
         }
     }
 
-    /// The name of the result column, without the number that makes it unique.
+    /// The name of the result column, without a suffix that makes it unique.
     var columnName: String {
         switch self {
         case .reference(let reference): return reference.name
@@ -55,7 +55,7 @@ extension Expression {
         }
     }
 
-    /// The kind of literal, in the words of InfluxDB's messages.
+    /// The type of the expression as InfluxDB's error messages name it.
     var influxTypeName: String {
         switch self {
         case .reference: "*influxql.VarRef"
@@ -90,7 +90,7 @@ extension Expression {
         return result
     }
 
-    /// InfluxDB prints the numbers of a statement with three digits after the point.
+    /// Formats a number with three decimal places, as InfluxDB does.
     private static func fixedPoint(_ value: Double) -> String {
         guard value.magnitude < 1e15 else { return value.description }
         let thousandths = Int64((value.magnitude * 1000).rounded())

@@ -1,13 +1,13 @@
-// What a statement says, before names are looked up. Every node that can be wrong knows its place.
+// The syntax tree of a statement, before names are resolved. Nodes store their position for errors.
 
-/// Which kind of column a name means, where the statement says so.
+/// The kind of column that a name refers to, if the statement specifies it.
 enum ReferenceKind: Hashable, Sendable {
     case any
     /// `name::field`
     case field
     /// `name::tag`
     case tag
-    /// `name::float` and so on: the field, converted where that is possible.
+    /// `name::float` and so on: the field, converted to the type if possible.
     case type(FieldType)
 }
 
@@ -15,27 +15,27 @@ enum ReferenceKind: Hashable, Sendable {
 struct Reference: Equatable, Sendable {
     var name: String
     var kind: ReferenceKind = .any
-    /// Byte offset in the text.
+    /// The byte offset in the text.
     var offset = 0
 
     static func == (left: Reference, right: Reference) -> Bool {
         left.kind == right.kind && left.name.utf8.elementsEqual(right.name.utf8)
     }
 
-    /// `time` stands for the time of a row wherever a name can stand.
+    /// Whether the name refers to the time of a row. `time` does so in any position.
     var isTime: Bool { name.lowercased() == "time" }
 }
 
-/// A function and its arguments; the name is in lower case.
+/// A function call; the name is in lower case.
 struct Call: Sendable {
     var name: String
     var arguments: [Expression]
-    /// `OVER (...)` behind it.
+    /// The `OVER (...)` clause.
     var window: WindowClause?
     var offset = 0
 }
 
-/// `OVER (10m BEFORE anchor)`
+/// A clause such as `OVER (10m BEFORE anchor)`.
 struct WindowClause: Sendable {
     enum Side: String, CaseIterable, Sendable {
         case before = "BEFORE"
@@ -43,10 +43,10 @@ struct WindowClause: Sendable {
         case around = "AROUND"
     }
 
-    /// Nanoseconds.
+    /// The width in nanoseconds.
     var width: Int64
     var side: Side
-    /// The field whose values have windows.
+    /// The field whose values the windows are placed around.
     var anchor: Reference
     var offset = 0
 }
@@ -59,23 +59,24 @@ indirect enum Expression: Sendable {
     case parenthesis(Expression)
     case number(Double)
     case integer(Int64)
-    /// An integer beyond Int64; InfluxDB reads it, no column can hold it.
+    /// An integer beyond Int64. InfluxDB parses it, but no column can hold it.
     case unsigned(UInt64)
-    /// Most literals stand beside a name; a wrong time is best shown where it stands itself.
+    /// A string. It may be an invalid time, so unlike other literals it has an offset for the
+    /// error.
     case string(String, offset: Int = 0)
     case boolean(Bool)
     /// Nanoseconds.
     case duration(Int64)
-    /// A point in time, nanoseconds since 1970.
+    /// A time in nanoseconds since 1970.
     case time(Int64)
     case regex(Regex)
-    /// `*`, `*::field`, `*::tag`
+    /// `*`, `*::field` or `*::tag`.
     case wildcard(ReferenceKind)
-    /// `DISTINCT name`
+    /// `DISTINCT name`.
     case distinct(Reference)
-    /// `x IS NULL`, `x IS NOT NULL`
+    /// `x IS NULL` or `x IS NOT NULL`.
     case isNull(Expression, negated: Bool)
-    /// `x IN (a, b)`, `x NOT IN (a, b)`
+    /// `x IN (a, b)` or `x NOT IN (a, b)`.
     case contains(Expression, [Expression], negated: Bool)
 
     var isLiteral: Bool {
@@ -85,7 +86,7 @@ indirect enum Expression: Sendable {
         }
     }
 
-    /// Whether it stands for names that match: `*` or a regular expression.
+    /// Whether the expression expands to matching names: `*` or a regular expression.
     var isPattern: Bool {
         switch self {
         case .wildcard, .regex: true
@@ -93,13 +94,13 @@ indirect enum Expression: Sendable {
         }
     }
 
-    /// The expression without the parentheses around it.
+    /// The expression without surrounding parentheses.
     var bare: Expression {
         if case .parenthesis(let inner) = self { return inner.bare }
         return self
     }
 
-    /// The parts of which this expression is made directly.
+    /// The direct children of the expression.
     var parts: [Expression] {
         switch self {
         case .call(let call): call.arguments
@@ -110,13 +111,13 @@ indirect enum Expression: Sendable {
         }
     }
 
-    /// Calls `body` for the expression and everything in it, outer before inner.
+    /// Calls `body` for the expression and all its descendants in preorder.
     func walk(_ body: (Expression) -> Void) {
         body(self)
         for part in parts { part.walk(body) }
     }
 
-    /// Byte offset of the first name, call or string in it; 0 where there is none.
+    /// The byte offset of the first name, call or string in the expression; 0 if it has none.
     var offset: Int {
         switch self {
         case .string(_, let offset): offset
@@ -136,19 +137,19 @@ struct SelectField: Sendable {
 
 /// One item of FROM.
 indirect enum Source: Sendable {
-    /// Database and retention policy are read and ignored.
+    /// An experiment. Database and retention policy are parsed and ignored.
     case experiment(String, qualifiers: [String], offset: Int)
     case pattern(Regex, qualifiers: [String], offset: Int)
     case subquery(SelectStatement)
 }
 
-/// What stands in buckets and rows without a value.
+/// The value of empty buckets and of rows without a value.
 enum Fill: Equatable, Sendable {
     case null, none, previous, linear
     case number(FieldValue)
 }
 
-/// LIMIT and its relatives; nil where the statement does not say.
+/// The LIMIT clauses; nil if the statement omits one.
 struct Limits: Equatable, Sendable {
     var limit: Int?
     var offset: Int?
@@ -158,42 +159,42 @@ struct Limits: Equatable, Sendable {
 
 struct SelectStatement: Sendable {
     var fields: [SelectField] = []
-    /// Byte offset of what INTO names; nil where there is none.
+    /// The byte offset of the INTO target; nil without INTO.
     var targetOffset: Int?
     var sources: [Source] = []
     var condition: Expression?
-    /// Byte offset of what follows WHERE.
+    /// The byte offset of the expression after WHERE.
     var conditionOffset = 0
     var dimensions: [Expression] = []
-    /// Byte offset of each dimension.
+    /// The byte offset of each dimension.
     var dimensionOffsets: [Int] = []
     var fill = Fill.null
     var fillOffset = 0
-    /// Nil where there is no ORDER BY.
+    /// The ORDER BY direction; nil without ORDER BY.
     var isAscending: Bool?
     var limits = Limits()
-    /// Name in `tz('...')`.
+    /// The name in `tz('...')`.
     var zone: String?
     var zoneOffset = 0
     var offset = 0
 }
 
-/// What SHOW shows.
+/// The subject of a SHOW statement.
 enum ShowSubject: Sendable {
     case databases, retentionPolicies
     case measurements, fieldKeys, tagKeys, tagValues, series
-    /// Fields with counts and times.
+    /// Fields with their counts and times.
     case fields
     case measurementCardinality(exact: Bool)
     case fieldKeyCardinality(exact: Bool)
     case tagKeyCardinality(exact: Bool)
     case tagValuesCardinality(exact: Bool)
     case seriesCardinality(exact: Bool)
-    /// What only a server has; the words after SHOW.
+    /// A subject that only a server has; the words after SHOW.
     case server(String)
 }
 
-/// `WITH KEY = name`, `IN (...)`, `=~ /.../` and their negations.
+/// A `WITH KEY` clause: `= name`, `IN (...)`, `=~ /.../` and their negations.
 enum KeyFilter: Sendable {
     case names([String], negated: Bool)
     case pattern(Regex, negated: Bool)
@@ -209,19 +210,19 @@ enum KeyFilter: Sendable {
 
 struct ShowStatement: Sendable {
     var subject: ShowSubject
-    /// FROM; empty means all experiments.
+    /// The FROM clause; empty means all experiments.
     var sources: [Source] = []
     /// WITH MEASUREMENT of SHOW MEASUREMENTS.
     var measurement: Source?
     var key: KeyFilter?
     var condition: Expression?
-    /// GROUP BY of SHOW FIELDS.
+    /// The GROUP BY clause of SHOW FIELDS.
     var dimensions: [Expression] = []
     var limits = Limits()
 }
 
 struct DeleteStatement: Sendable {
-    /// Single fields whose values go; empty where whole rows do.
+    /// The fields to delete; empty to delete whole rows.
     var fields: [Reference] = []
     var sources: [Source] = []
     var condition: Expression?
@@ -235,6 +236,6 @@ enum Statement: Sendable {
     case dropSeries(DeleteStatement)
     case dropMeasurement(String, offset: Int)
     case alter(experiment: String, field: String, type: FieldType)
-    /// A statement about servers, users or databases, by its first words.
+    /// A statement about servers, users or databases; its first words.
     case administration(String)
 }

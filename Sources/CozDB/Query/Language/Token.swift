@@ -1,7 +1,7 @@
-// Words of the query language. Keywords are those that InfluxQL reserves and no others, so that
-// every statement InfluxDB reads is read here; words of our own extensions are found by place.
+// The tokens of the query language. Only InfluxQL's keywords are reserved, so every InfluxQL
+// statement parses. The words of CozDB's extensions are recognized by their position.
 
-/// A reserved word; any mixture of upper and lower case.
+/// A reserved word, matched without regard to case.
 enum Keyword: String, CaseIterable, Sendable {
     case all = "ALL"
     case alter = "ALTER"
@@ -88,7 +88,7 @@ enum Keyword: String, CaseIterable, Sendable {
     private static let byText: [String: Keyword] = Dictionary(
         uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
 
-    /// The keyword that this bare word is.
+    /// Looks up an unquoted word; nil if it is not a keyword.
     init?(word: String) {
         guard word.utf8.count <= 13, let keyword = Keyword.byText[word.uppercased()] else {
             return nil
@@ -97,7 +97,7 @@ enum Keyword: String, CaseIterable, Sendable {
     }
 }
 
-/// A binary operator. Raw values are what is written.
+/// A binary operator. The raw value is its spelling.
 enum Operator: String, Sendable {
     case add = "+"
     case subtract = "-"
@@ -118,7 +118,7 @@ enum Operator: String, Sendable {
     case greater = ">"
     case greaterOrEqual = ">="
 
-    /// Operators of higher precedence bind first; all associate to the left.
+    /// Operators of higher precedence bind more tightly; all are left-associative.
     var precedence: Int {
         switch self {
         case .or: 1
@@ -131,15 +131,15 @@ enum Operator: String, Sendable {
         }
     }
 
-    /// Whether the result is true or false, so that it belongs into WHERE only.
+    /// Whether the result is a boolean, so that the operator is valid only in WHERE.
     var isCondition: Bool { precedence <= 3 }
 
-    /// Whether it compares two values.
+    /// Whether the operator compares two values.
     var isComparison: Bool { precedence == 3 }
 
     var isRegex: Bool { self == .matches || self == .matchesNot }
 
-    /// The operator that says the same with its sides exchanged.
+    /// The equivalent operator for exchanged operands.
     var mirrored: Operator {
         switch self {
         case .less: .greater
@@ -151,12 +151,12 @@ enum Operator: String, Sendable {
     }
 }
 
-/// One word of a statement.
+/// A token of a statement.
 enum Token: Equatable, Sendable {
     case end
     case identifier(String)
     case keyword(Keyword)
-    /// Digits with a point.
+    /// A number with a decimal point.
     case number(String)
     case integer(String)
     case duration(String)
@@ -164,12 +164,12 @@ enum Token: Equatable, Sendable {
     case regex(String)
     case symbol(Operator)
     case leftParenthesis, rightParenthesis, comma, semicolon, dot, colon, doubleColon
-    /// `$name`, with no value given for it.
+    /// `$name` without a bound value.
     case parameter(String)
-    /// A string or comment without an end, an unknown escape, a character with no meaning.
+    /// An unterminated string or comment, an unknown escape, or an invalid character.
     case illegal(String)
 
-    /// The word as an error shows it.
+    /// The token as error messages show it.
     var text: String {
         switch self {
         case .end: "EOF"
@@ -191,7 +191,7 @@ enum Token: Equatable, Sendable {
 }
 
 extension QueryParameter {
-    /// The word that stands in the statement instead of the parameter.
+    /// The token that replaces the parameter in the statement.
     var token: Token {
         switch self {
         case .value(.float(let value)): .number(value.description)

@@ -1,8 +1,8 @@
-// Conditions joined by many ANDs or ORs, as clients without IN write them: `t = 'a' OR t = 'b'`.
+// Chains of ANDs or ORs, as clients without IN write them: `t = 'a' OR t = 'b'`.
 
-/// Binds the operands of one chain.
+/// A binder for the operands of one chain.
 enum ConditionChain {
-    /// What a test with texts looks at.
+    /// The tag or column that a string test reads.
     private enum Target: Hashable {
         case tag(Name)
         case column(Int)
@@ -16,7 +16,7 @@ enum ConditionChain {
         }
     }
 
-    /// Tests of one tag or column that are joined.
+    /// String tests of one tag or column, combined into one.
     private struct List {
         var place: Int
         var values: [FieldValue]
@@ -30,9 +30,9 @@ enum ConditionChain {
         }
     }
 
-    /// Operands that ask one tag or column for equality (under OR), or against it (under AND),
-    /// become one list, in which a value is found without looking at each: with many series and
-    /// many operands that is the sum of both in place of their product.
+    /// Binds a chain and combines its equality tests (under OR) or inequality tests (under AND) of
+    /// one tag or column into a hashed set. The cost for many series becomes the sum, not the
+    /// product, of series and operands.
     static func bind(
         _ symbol: Operator, _ left: Expression, _ right: Expression,
         _ bind: (Expression) throws(DatabaseError) -> Evaluation
@@ -63,7 +63,7 @@ enum ConditionChain {
         return bound.dropFirst().reduce(bound[0]) { .binary(symbol, $0, $1) }
     }
 
-    /// The operands of a chain of one operator, in their order.
+    /// Returns the operands of a chain of one operator, in order.
     private static func operands(
         _ symbol: Operator, _ left: Expression, _ right: Expression
     ) -> [Expression] {
@@ -79,7 +79,7 @@ enum ConditionChain {
 }
 
 extension StringTest {
-    /// The texts of a test for equality; nil for another one.
+    /// Returns the values of an equality or membership test; nil for other tests.
     fileprivate func listed(negated: Bool) -> [FieldValue]? {
         switch rule {
         case .equals(let text, let isNegated) where isNegated == negated: [.string(text)]

@@ -1,34 +1,34 @@
-// A SELECT whose names have been looked up: what the executor runs.
+// The plan of a SELECT with resolved names, as the executor runs it.
 
-/// A column that the statement needs from its sources, by number.
+/// A column that the statement reads from its sources, referred to by index.
 struct PlannedReference: Sendable {
     var name: String
     var kind: ReferenceKind
-    /// The type its values have here, whatever they are in each source; nil if nobody knows it.
+    /// The type of the values, regardless of their type in each source; nil if unknown.
     var type: FieldType?
-    /// Whether it is a tag wherever it is known.
+    /// Whether the reference is a tag in every source that has it.
     var isTag: Bool
-    /// Where it first stands in the text.
+    /// The byte offset of its first occurrence in the text.
     var offset = 0
-    /// How it is computed, where it is no column of the sources; its name is then its text.
+    /// How the value is computed if it is not a column of the sources. The name is then its text.
     var computation: Computation?
 
-    /// What other references, those before it, say of a value.
+    /// A computation from references with lower indexes.
     enum Computation: Sendable {
-        /// From the columns of the row.
+        /// Computed from the columns of the row.
         case row(Evaluation)
-        /// From the rows of the series.
+        /// Computed from the rows of the series.
         case series(SeriesFunction)
     }
 }
 
-/// What tells references apart that are not computed.
+/// The key that identifies a reference that is not computed.
 struct ReferenceKey: Hashable {
     var name: Name
     var kind: ReferenceKind
 }
 
-/// What a name is in one source.
+/// The meaning of a name in one source.
 enum Binding: Sendable {
     /// A field or attribute of an experiment.
     case column(ColumnID, isTag: Bool)
@@ -36,7 +36,7 @@ enum Binding: Sendable {
     case tag(String)
     /// A column of a subquery.
     case output(Int)
-    /// Computed from other references, or from the time of the row.
+    /// A value computed from other references or from the time of the row.
     case computed
     case missing
 }
@@ -49,81 +49,81 @@ struct PlannedSource {
     }
 
     var origin: Origin
-    /// Counts from 0 over the statement and all its subqueries.
+    /// The index of the item, counted from 0 over the statement and all its subqueries.
     var number = 0
-    /// What each reference of the plan is here.
+    /// The binding of each reference of the plan in this source.
     var bindings: [Binding]
-    /// What each dimension of the plan is here.
+    /// The binding of each dimension of the plan in this source.
     var dimensions: [Binding]
-    /// WHERE without its bounds of time.
+    /// The WHERE clause without its time bounds.
     var condition: Evaluation?
 }
 
-/// A call at the heart of a column: an aggregate, or a field's points, then transformed.
+/// A call in a column: an aggregate or the points of a field, followed by transformations.
 struct PlannedCall {
-    /// As the statement writes it.
+    /// The call as written in the statement.
     var text = ""
-    /// Nil: the points themselves.
+    /// The aggregate; nil to use the points themselves.
     var aggregate: Aggregate?
-    /// The reference it reads.
+    /// The reference that the call reads.
     var argument: Int
-    /// Percentile, or number of points of sample, top and bottom, or nanoseconds of a unit.
+    /// The percentile, the number of points of sample, top or bottom, or a unit in nanoseconds.
     var parameter = 0.0
-    /// References by which top and bottom tell points apart.
+    /// The references that distinguish points for top and bottom.
     var distinguishing: [Int] = []
-    /// The innermost first.
+    /// The transformations, innermost first.
     var transformations: [Transformation] = []
-    /// Type of its values; nil when nothing can come.
+    /// The type of the values; nil if there can be none.
     var type: FieldType?
 }
 
-/// One column of the answer.
+/// One column of the result.
 struct PlannedColumn {
     var name: String
-    /// Its name before it was made unique: what a statement around this one calls it.
+    /// The name before it was made unique. An outer statement uses it.
     var baseName: String
     var type: FieldType?
-    /// Whether it shows a tag: to wildcards of a statement around this one it is no field.
+    /// Whether the column shows a tag. Wildcards of an outer statement do not treat it as a field.
     var isTag = false
-    /// Columns are the references, then the calls.
+    /// The expression. Its columns are the references, followed by the calls.
     var evaluation: Evaluation
 }
 
-/// One item of GROUP BY that is no time.
+/// One item of GROUP BY other than time.
 struct PlannedDimension {
     var name: String
     var kind: ReferenceKind
     var offset = 0
-    /// How a group is computed that is no tag or field.
+    /// The function that computes the group; nil for a tag or field.
     var function: DimensionFunction?
 }
 
-/// A SELECT as it is run.
+/// The plan of a SELECT.
 ///
-/// Unchecked: nobody changes a plan once the planner has made it.
+/// Unchecked: a plan is immutable once the planner returns it.
 final class SelectPlan: @unchecked Sendable {
     var sources: [PlannedSource] = []
     var references: [PlannedReference] = []
-    /// Numbers of the references that are not computed.
+    /// The index of each reference that is not computed.
     var numbers: [ReferenceKey: Int] = [:]
     var calls: [PlannedCall] = []
     var columns: [PlannedColumn] = []
-    /// The first column of each name; once a statement around it asks.
+    /// The first column of each name; filled when an outer statement first looks one up.
     private var columnPlaces: [Name: Int] = [:]
-    /// Functions of series, with the numbers of their references.
+    /// The series functions and the indexes of their references.
     var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
-    /// References that columns read beside calls.
+    /// The references that columns read directly rather than through a call.
     var auxiliary: [Int] = []
-    /// Sorted by name.
+    /// The dimensions, sorted by name.
     var dimensions: [PlannedDimension] = []
-    /// Names of dimensions that the statement itself has, not the one around it.
+    /// The names of the statement's own dimensions, without those of the outer statement.
     var ownDimensions: Set<Name> = []
     var timeName = "time"
     var zone: TimeZoneRules?
-    /// Whether the range ends when the statement was planned, here or in a subquery.
+    /// Whether the range of the plan or of a subquery ends at the time of planning.
     var endsNow = false
 
-    /// Half open.
+    /// The time range; half open.
     var range = TimeRange.all
     var hasLowerBound = false
     var hasUpperBound = false
@@ -132,7 +132,7 @@ final class SelectPlan: @unchecked Sendable {
     var isAscending = true
     var limits = Limits()
 
-    /// The column that a statement around this one means by a name. Asked while planning.
+    /// Returns the column that an outer statement refers to by a name. Called only while planning.
     func column(named name: String) -> Int? {
         if columnPlaces.isEmpty {
             for (index, column) in columns.enumerated().reversed() {
@@ -142,13 +142,13 @@ final class SelectPlan: @unchecked Sendable {
         return columnPlaces[Name(name)]
     }
 
-    /// Whether the answer is stored rows rather than something computed from many.
+    /// Whether the result consists of stored rows rather than of aggregates.
     var isRaw: Bool { calls.isEmpty }
 
-    /// Whether rows say something of their series, so that it has to be read as a whole.
+    /// Whether the statement has series functions and so must read each series as a whole.
     var hasSeriesFunctions: Bool { !seriesFunctions.isEmpty }
 
-    /// References with all those that they are computed from.
+    /// Returns the references and everything that they are computed from.
     func closure(_ wanted: Set<Int>) -> Set<Int> {
         var all = wanted
         for index in references.indices.reversed() where all.contains(index) {
@@ -159,15 +159,14 @@ final class SelectPlan: @unchecked Sendable {
         return all
     }
 
-    /// What a tag that a series lacks is in SELECT: null among stored rows, the empty text where a
-    /// subquery groups by it.
+    /// Returns the value in SELECT of a tag that may be missing in a series: null for stored rows,
+    /// the empty string if a subquery groups by it.
     func value(ofTag text: String, _ source: PlannedSource) -> FieldValue? {
         if case .experiment = source.origin, text.isEmpty { return nil }
         return .string(text)
     }
 
-    /// Whether a reference means a tag in all sources that know it, also one that a subquery
-    /// selects.
+    /// Returns whether a reference is a tag in all sources that have it, including subqueries.
     func isTagEverywhere(_ reference: Int) -> Bool {
         if references[reference].computation != nil { return false }
         var isKnown = false
@@ -183,7 +182,7 @@ final class SelectPlan: @unchecked Sendable {
         return isKnown
     }
 
-    /// Whether a reference can have values of its own in a source: tags alone make no rows.
+    /// Returns whether a reference may have field values in a source. Tags alone produce no rows.
     func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
         switch (source.bindings[reference], source.origin) {
         case (.column(_, let isTag), _): return !isTag
@@ -200,7 +199,7 @@ final class SelectPlan: @unchecked Sendable {
         }
     }
 
-    /// The one selector whose point gives the row its time and other columns.
+    /// Whether the point of a single selector determines the time and other columns of the row.
     var singleSelector: Bool {
         calls.count == 1 && calls[0].aggregate?.isSelector == true
             && calls[0].transformations.isEmpty

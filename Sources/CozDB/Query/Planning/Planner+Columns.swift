@@ -1,10 +1,10 @@
-// The field list: calls found and shared, types computed, columns named.
+// Plans the SELECT list: finds and shares calls, computes types, and names columns.
 
 extension Planner {
     mutating func planColumns(
         _ plan: SelectPlan, _ fields: [SelectField]
     ) throws(DatabaseError) {
-        // References first: the types of calls depend on them.
+        // Register references first, because the types of calls depend on them.
         for (number, field) in fields.enumerated() {
             if number % 256 == 0 { try StopSign.check() }
             try plan.register(field.expression)
@@ -37,7 +37,7 @@ extension Planner {
         plan.nameColumns()
     }
 
-    /// top() and bottom() show the tags by which they tell points apart.
+    /// Appends the columns by which top() and bottom() distinguish points.
     private func addDistinguishing(
         _ expression: Expression, _ plan: SelectPlan
     ) throws(DatabaseError) {
@@ -98,7 +98,7 @@ extension Planner {
         }
     }
 
-    /// The number of a call; equal calls are one.
+    /// Returns the index of a call; equal calls share one.
     private func call(
         _ expression: Expression, _ plan: SelectPlan, _ callTexts: inout [Name: Int]
     ) throws(DatabaseError) -> Int {
@@ -221,7 +221,7 @@ extension Planner {
 }
 
 extension SelectPlan {
-    /// The type of a column's values; nil where nothing can come.
+    /// Returns the type of a column's values; nil if there can be none.
     func type(of node: Evaluation, _ place: Expression) throws(DatabaseError) -> FieldType? {
         switch node {
         case .column(let index): return references[index].type
@@ -240,7 +240,7 @@ extension SelectPlan {
             let left = try type(of: left, place)
             let right = try type(of: right, place)
             guard let left, let right else { return left ?? right }
-            // One row of zeros shows what comes out of the two types.
+            // Evaluate one row of zeros to find the result type.
             let zeros = [left, right].map {
                 ResultVector(
                     type: $0, bits: [0], isPresent: [true],
@@ -271,7 +271,7 @@ extension SelectPlan {
                 "coalesce() of different types: "
                     + types.map(\.name).joined(separator: " and "), offset: place.offset)
         }
-        // InfluxDB takes no integers here.
+        // InfluxDB refuses integers here.
         let isRefused = (function == .asin || function == .acos) && first == .integer
         guard areNumbers, !isRefused else {
             throw DatabaseError(
@@ -289,7 +289,7 @@ extension SelectPlan {
         if case .column(let index) = evaluation { isTagEverywhere(index) } else { false }
     }
 
-    /// References that columns read themselves, not through a call.
+    /// Collects the references that columns read directly rather than through a call.
     func collectAuxiliary() {
         let found = columns.reduce(into: Set<Int>()) {
             $0.formUnion($1.evaluation.referencesRead)
@@ -297,7 +297,7 @@ extension SelectPlan {
         auxiliary = found.sorted()
     }
 
-    /// Aliases stay as they are; a name that is taken gets a number behind it.
+    /// Makes column names unique by adding a number; aliases stay unchanged.
     func nameColumns() {
         var counts: [Name: Int] = [:]
         for column in columns where !column.name.isEmpty { counts[Name(column.name)] = 1 }
@@ -315,13 +315,13 @@ extension SelectPlan {
 }
 
 extension TechnicalFunction {
-    /// The function that a call names; its arguments have been checked.
+    /// Creates the function of a call whose arguments are already checked.
     fileprivate init?(_ call: Call) {
         guard let kind = Kind(rawValue: call.name), call.arguments.count > 1,
             case .integer(let period) = call.arguments[1]
         else { return nil }
         var hold: Int64?
-        // -1 stands for what is usual.
+        // -1 selects the default.
         if call.arguments.count > 2, case .integer(let count) = call.arguments[2], count >= 0 {
             hold = count
         }

@@ -1,7 +1,7 @@
-// Names to columns of each source, and WHERE bound to them.
+// Resolves names to the columns of each source and binds WHERE to them.
 
 extension Planner {
-    /// What a name in an expression is in one source.
+    /// Returns the meaning of a name in one source.
     mutating func bind(
         _ name: String, _ kind: ReferenceKind, _ source: PlannedSource
     ) throws(DatabaseError) -> Binding {
@@ -21,7 +21,7 @@ extension Planner {
         }
     }
 
-    /// What an item of GROUP BY is in one source: a tag, unless it says `::field`.
+    /// Returns the meaning of a GROUP BY item in one source: a tag unless it ends with `::field`.
     mutating func bind(
         _ dimension: PlannedDimension, _ source: PlannedSource
     ) throws(DatabaseError) -> Binding {
@@ -59,7 +59,7 @@ extension Planner {
         }
     }
 
-    /// Items of GROUP BY that nothing knows are most likely misspelt; InfluxDB makes one group.
+    /// Refuses GROUP BY items that no source has. InfluxDB makes one group.
     mutating func checkDimensions(
         _ plan: SelectPlan, _ statement: SelectStatement
     ) throws(DatabaseError) {
@@ -82,7 +82,7 @@ extension Planner {
     ) throws(DatabaseError) -> Bool {
         switch source.origin {
         case .experiment(let view):
-            // Which tags there will be, nobody knows yet.
+            // An experiment without data has no known tags yet.
             if view.sources.isEmpty { return true }
             let kind = reference.kind == .any ? .tag : reference.kind
             if case .missing = try bind(reference.name, kind, source) { return false }
@@ -101,7 +101,7 @@ extension Planner {
         }
     }
 
-    /// Binds every reference of the plan in every source, and finds their types.
+    /// Binds the references from an index on in every source and determines their types.
     mutating func bindReferences(
         _ plan: SelectPlan, from start: Int, inCondition: Bool = false
     ) throws(DatabaseError) {
@@ -150,7 +150,7 @@ extension Planner {
         return type == wanted || (numbers.contains(type) && numbers.contains(wanted))
     }
 
-    /// A name that no source knows is most likely misspelt; InfluxDB says nothing.
+    /// Throws for a name that no source has, which is probably misspelled. InfluxDB ignores it.
     private mutating func reportUnknown(
         _ reference: PlannedReference, _ plan: SelectPlan, inCondition: Bool = false
     ) throws(DatabaseError) {
@@ -201,12 +201,12 @@ extension Planner {
 }
 
 extension SelectPlan {
-    /// Whether a name means no field in any source.
+    /// Returns whether a name is a field in no source.
     func mayBeTag(_ reference: Int) -> Bool {
         references[reference].type == nil || references[reference].isTag
     }
 
-    /// The number of a reference, which is added when it is new.
+    /// Returns the index of a reference, adding it if it is new.
     func reference(_ reference: Reference) -> Int {
         let key = ReferenceKey(name: Name(reference.name), kind: reference.kind)
         if let known = numbers[key] { return known }
@@ -219,7 +219,7 @@ extension SelectPlan {
     }
 }
 
-/// Binds a condition to one source.
+/// A binder of conditions to one source.
 struct ConditionBinder {
     let plan: SelectPlan
     let source: PlannedSource
@@ -294,8 +294,8 @@ struct ConditionBinder {
         }
     }
 
-    /// Whether it is a name that the source does not know: no comparison with it holds, but for
-    /// one with a text, which takes it for a tag.
+    /// Returns whether the operand is a name that the source does not have. No comparison with it
+    /// holds, except with a string, which treats it as a tag.
     private func isUnknown(_ side: Expression) -> Bool {
         guard case .reference(let reference) = side.bare,
             case .missing = source.bindings[plan.reference(reference)]
@@ -320,7 +320,7 @@ struct ConditionBinder {
         return .contains(try bind(inner), ValueSet(values), negated: negated)
     }
 
-    /// A tag that a row does not have is the empty string; a field is nothing, whatever is asked.
+    /// Binds a string test. A missing tag is the empty string; a missing field satisfies no test.
     private func test(
         _ side: Expression, _ rule: StringTest.Rule
     ) throws(DatabaseError) -> Evaluation {

@@ -1,15 +1,15 @@
-// References that are computed: functions of a row that aggregates are of, functions of a series,
-// bins. Each stands behind those it reads, so that one pass in their order finds all types.
+// Computed references: row functions used by aggregates, series functions, and bins. Each one has a
+// higher index than the references it reads, so one pass in index order determines all types.
 
 extension SelectPlan {
-    /// Numbers every name and computed value of an item of the SELECT list.
+    /// Registers every name and computed value of a SELECT item.
     func register(_ expression: Expression) throws(DatabaseError) {
         switch expression {
         case .reference(let reference), .distinct(let reference): _ = self.reference(reference)
         case .call(let call) where call.isSeriesFunction || call.name == "delay":
             _ = try computed(call)
         case .call(let call) where MathFunction(rawValue: call.name) == nil:
-            // What an aggregate is of is one value, however it is made.
+            // The argument of an aggregate is one reference, even if it is computed.
             if case .call(let inner)? = call.arguments.first,
                 MathFunction(rawValue: inner.name)?.isOwn == true
             {
@@ -23,7 +23,7 @@ extension SelectPlan {
         }
     }
 
-    /// Numbers every name and computed value of WHERE.
+    /// Registers every name and computed value of WHERE.
     func registerCondition(_ condition: Expression) throws(DatabaseError) {
         switch condition {
         case .reference(let reference): _ = self.reference(reference)
@@ -40,7 +40,7 @@ extension SelectPlan {
         return false
     }
 
-    /// The number of what an aggregate is of: a name, or one of our own functions of a row.
+    /// Returns the reference that an aggregate reads; nil unless it is a name or row function.
     func argument(_ expression: Expression) throws(DatabaseError) -> Int? {
         switch expression {
         case .reference(let reference): return self.reference(reference)
@@ -50,7 +50,7 @@ extension SelectPlan {
         }
     }
 
-    /// The number of a computed value, which is added when it is new.
+    /// Returns the index of a computed value, adding it if it is new.
     func computed(_ call: Call) throws(DatabaseError) -> Int {
         let text = Expression.call(call).text
         let known = references.firstIndex { $0.computation != nil && Name($0.name) == Name(text) }
@@ -103,7 +103,7 @@ extension SelectPlan {
         return window
     }
 
-    /// An expression of one row.
+    /// Binds an expression that reads a single row.
     private func row(_ expression: Expression) throws(DatabaseError) -> Evaluation {
         switch expression {
         case .reference(let reference): return .column(self.reference(reference))
@@ -135,7 +135,7 @@ extension SelectPlan {
 
     // MARK: Types
 
-    /// The type of a computed reference; those it reads have theirs.
+    /// Returns the type of a computed reference, given the types of the references it reads.
     func type(ofComputed index: Int) throws(DatabaseError) -> FieldType? {
         let reference = references[index]
         let place = Expression.reference(
@@ -164,7 +164,7 @@ extension SelectPlan {
         }
     }
 
-    /// The type that `delay()` gives, whose argument must hold times.
+    /// Checks that the argument of `delay()` can hold times, and returns the result type.
     func checkDelay(_ type: FieldType?, _ place: Expression) throws(DatabaseError) -> FieldType {
         if type == .boolean {
             throw DatabaseError(
@@ -195,7 +195,7 @@ extension SelectPlan {
 }
 
 extension Planner {
-    /// A dimension that is computed for each row; its checks are done.
+    /// Plans a dimension that is computed for each row, from a call that is already checked.
     func dimension(
         _ call: Call, _ plan: SelectPlan, besides names: Set<Name>
     ) throws(DatabaseError) -> PlannedDimension {
@@ -227,7 +227,7 @@ extension Planner {
 }
 
 extension Expression {
-    /// A computed value as the statement wrote it.
+    /// The computed value as written in the statement.
     fileprivate var shownText: String {
         if case .reference(let reference) = self { return reference.name }
         return text

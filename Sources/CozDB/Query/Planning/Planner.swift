@@ -1,8 +1,9 @@
-// From a parsed SELECT to a plan: sources found, wildcards expanded, names and types resolved, time
-// bounds and conditions on tags set apart. Reads schemas and, where every tag is identity, keys.
+// The planner: turns a parsed SELECT into a plan. It finds sources, expands wildcards, resolves
+// names and types, and separates time bounds from other conditions. It reads schemas and, if every
+// tag is part of the identity, series keys.
 
 struct Planner {
-    /// What a subquery takes over from the statement around it.
+    /// The properties that a subquery inherits from the outer statement.
     struct Surroundings {
         var first: Int64?
         var last: Int64?
@@ -13,9 +14,9 @@ struct Planner {
 
     let snapshot: Snapshot
     let options: QueryOptions
-    /// Tag names of experiments in which every tag is identity, by the experiment's number.
+    /// The tag names of experiments whose identity is all tags, by experiment id.
     private var tagNamesByExperiment: [Int: Set<Name>] = [:]
-    /// Items of FROM so far, those of subqueries included.
+    /// The number of FROM items so far, including those of subqueries.
     private var sourceCount = 0
 
     init(snapshot: Snapshot, options: QueryOptions) {
@@ -47,7 +48,7 @@ struct Planner {
                 offset: statement.offset)
         }
         plan.fill = statement.fill
-        // Empty buckets would only be thrown away by the statement around them.
+        // The outer statement would discard empty buckets.
         if outer != nil, plan.fill == .null { plan.fill = .none }
         if checks.interval != 0 {
             plan.buckets = TimeBuckets(interval: checks.interval, offset: checks.offset, zone: zone)
@@ -68,7 +69,7 @@ struct Planner {
     ) -> (first: Int64?, last: Int64?) {
         var first = checks.split.first
         var last = checks.split.last
-        // Buckets end now where the statement does not say: it would fill them for ever.
+        // Without an upper bound, buckets end at now(); fill() would never end otherwise.
         if last == nil, hasOwnInterval {
             last = options.now.nanoseconds
             plan.endsNow = true
@@ -91,7 +92,7 @@ struct Planner {
     ) throws(DatabaseError) {
         var names: [PlannedDimension] = outer?.dimensions ?? []
         for dimension in statement.dimensions {
-            // Values of a subquery's column are no groups inside of it.
+            // A dimension that is a column of the subquery does not group inside it.
             if case .reference(let reference) = dimension,
                 reference.kind == .any || reference.kind == .tag
             {
@@ -104,7 +105,7 @@ struct Planner {
         var known: Set<ObjectIdentifier> = []
         for source in statement.sources {
             if case .subquery(let inner) = source {
-                // Functions of a series look beyond the range, which cuts their answer alone.
+                // Series functions read beyond the range, which limits only their results.
                 var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
                 if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
                 if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
@@ -124,7 +125,7 @@ struct Planner {
         }
     }
 
-    /// Buckets before the range that functions of neighbouring buckets need, from a subquery too.
+    /// Returns the number of buckets before the range that nested transformations need.
     private static func extraBuckets(_ expression: Expression) -> Int64 {
         let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
         guard case .call(let call) = expression, case .call? = call.arguments.first,
@@ -139,7 +140,7 @@ struct Planner {
         sourceCount += 1
     }
 
-    /// The experiments that an item of FROM names.
+    /// Returns the experiments that an item of FROM names.
     func experiments(_ source: Source) throws(DatabaseError) -> [ExperimentView] {
         switch source {
         case .subquery: return []
@@ -156,7 +157,7 @@ struct Planner {
         }
     }
 
-    /// Names of the tags that rows of the experiment can have: identity and attributes.
+    /// Returns the names of an experiment's identity tags and attributes.
     mutating func tagNames(_ view: ExperimentView) throws(DatabaseError) -> Set<Name> {
         var names = try identityTags(view)
         for attribute in view.schema.attributes { names.insert(Name(attribute.name)) }
@@ -171,7 +172,7 @@ struct Planner {
         }
         if let known = tagNamesByExperiment[view.schema.id] { return known }
         var names: Set<Name> = []
-        // Most series have the tags of the one before.
+        // Most series have the same tags as the previous one.
         var last: [UInt8] = []
         var count = 0
         try view.forEachSeries { series throws(DatabaseError) in
@@ -239,7 +240,7 @@ struct Planner {
         return names
     }
 
-    /// What `*` and regular expressions in the field list stand for, in the order they appear.
+    /// Expands `*` and regular expressions in the field list, in order of appearance.
     private mutating func expanded(
         _ plan: SelectPlan, _ statement: SelectStatement, _ fields: [SelectField]
     ) throws(DatabaseError) -> [SelectField] {
@@ -276,21 +277,21 @@ struct Planner {
         var isTag: Bool
     }
 
-    /// Fields and tags by name; tags by which the statement groups are left out.
+    /// Returns all fields and tags by name, without the tags that the statement groups by.
     private mutating func allColumns(
         _ plan: SelectPlan, _ statement: SelectStatement
     ) throws(DatabaseError) -> [WildcardColumn] {
         var fields: [Name: FieldType] = [:]
-        // Those of an experiment are sorted already, which makes sorting them a look.
+        // The fields of one experiment are already sorted, so sorting them is cheap.
         var names: [Name] = []
-        // Tags that subqueries select.
+        // Tags selected by subqueries.
         var selected: Set<Name> = []
         for source in plan.sources {
             var own: [(String, FieldType?)]
             switch source.origin {
             case .experiment(let view): own = view.schema.fields.map { ($0.name, $0.type) }
             case .subquery(let inner):
-                // A name means the first column that has it.
+                // A name refers to the first column that has it.
                 var known: Set<Name> = []
                 let first = inner.columns.filter { known.insert(Name($0.baseName)).inserted }
                 own = first.filter { !$0.isTag }.map { ($0.baseName, $0.type) }
@@ -304,7 +305,7 @@ struct Planner {
             }
         }
         guard !fields.isEmpty || !selected.isEmpty else { return [] }
-        // By which tags `*` and a regular expression group, is known too late: no tag is a column.
+        // If GROUP BY has a pattern, its tags are not known yet: no tag becomes a column.
         let isByPattern = statement.dimensions.contains { $0.isPattern }
         var tags = isByPattern ? [] : try allTags(plan)
         for name in plan.ownDimensions { tags.remove(name) }
@@ -329,7 +330,7 @@ struct Planner {
         }
     }
 
-    /// `f(*)` and `f(/x/)`, also inside transformations: one column for each field that fits.
+    /// Expands `f(*)` and `f(/x/)`, also inside transformations, to one column per matching field.
     private func expanded(
         _ field: SelectField, _ call: Call, _ columns: [WildcardColumn]
     ) throws(DatabaseError) -> [SelectField] {
@@ -379,7 +380,7 @@ struct Planner {
         return .call(call)
     }
 
-    /// The type that a column has when two sources disagree, as InfluxDB ranks them.
+    /// Returns the type of a column whose sources disagree, by InfluxDB's precedence.
     static func wider(_ left: FieldType?, _ right: FieldType) -> FieldType {
         guard let left else { return right }
         return left.rawValue <= right.rawValue ? left : right

@@ -1,8 +1,8 @@
-// What programs that help to write statements (prompts, editors) need to know of the language.
+// Information about the query language for prompts and editors.
 
-/// The words of the query language, and where its statements end.
+/// The vocabulary and lexical rules of the query language.
 public enum QueryLanguage {
-    /// Names of all functions, in lower case and byte order.
+    /// The names of all functions, in lower case and byte order.
     public static let functions: [String] = {
         let aggregates = Aggregate.allCases.map(\.rawValue)
         let study = SeriesFunction.examples.keys + ["nearest", "bin"]
@@ -14,30 +14,28 @@ public enum QueryLanguage {
         return Set(names).union(Transformation.names).sorted()
     }()
 
-    /// Names of the functions of one row, which conditions can use too; in byte order.
+    /// The names of the scalar functions, which conditions may also use, in byte order.
     public static let rowFunctions = MathFunction.allCases.map(\.rawValue).sorted()
 
-    /// Whether a name stands in statements as it is; others, keywords among them, need double
-    /// quotes.
+    /// Returns whether a name can appear in a statement without double quotes. Keywords cannot.
     public static func isPlainName(_ name: String) -> Bool {
         Reference(name: name).text.utf8.elementsEqual(name.utf8)
     }
 
-    /// A name of anything (experiment, field, tag) as statements take it: in double quotes where it
-    /// needs them.
+    /// Returns a name in statement syntax, with double quotes if it needs them.
     public static func nameText(_ name: String) -> String {
         Reference(name: name).text
     }
 
-    /// A text as statements take it: in single quotes, with what would end it escaped.
+    /// Returns a string literal in single quotes, with special characters escaped.
     public static func stringText(_ text: String) -> String {
         Expression.quoted(text, with: "'")
     }
 
-    /// Whether a text is all there: false where only more text could make it right, because it
-    /// ends inside a statement or a comment. True for a text that is wrong before its end.
+    /// Returns whether a text is complete: false if it ends inside a statement or comment, so that
+    /// more text could make it valid. Returns true for a text with an earlier error.
     ///
-    /// - Parameter options: parameters and limits; nil is none, and the usual ones.
+    /// - Parameter options: parameters and limits; nil for no parameters and the default limits.
     public static func isComplete(_ text: String, options: QueryOptions? = nil) -> Bool {
         do throws(DatabaseError) {
             let options = options ?? QueryOptions(now: Timestamp(nanoseconds: 0))
@@ -50,7 +48,7 @@ public enum QueryLanguage {
             let lexer = Lexer(text, parameters: [:])
             let lexeme = lexer.lexeme(after: offset)
             if lexeme.token == .end { return false }
-            // A comment that is still open reaches to the end; a string ends with its line.
+            // An open comment extends to the end of the text; an open string ends with its line.
             let isComment = lexer.bytes[lexeme.start...].starts(with: "/*".utf8)
             return !(isComment && lexeme.end == lexer.bytes.count)
         }

@@ -1,9 +1,8 @@
-// What a statement must not do where secrets are masked: a condition on a secret would tell it, one
-// guess at a time.
+// Refuses statements that could reveal masked columns: a condition discloses values guess by guess.
 
-/// Checks of statements under `QueryOptions.redactsSecrets`.
+/// The checks of statements under `QueryOptions.redactsSecrets`.
 enum RedactionChecks {
-    /// - Throws: `usage` where a statement asks for rows by a secret, or changes data.
+    /// - Throws: `usage` if a statement has a condition on a credential column or changes data.
     static func check(_ statement: Statement) throws(DatabaseError) {
         switch statement {
         case .select(let select), .explain(let select, _): try check(select)

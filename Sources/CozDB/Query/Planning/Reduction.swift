@@ -1,13 +1,13 @@
-// Arithmetic that a statement does with its own literals, done once: `now() - 7d`, `(1 - 0)`,
-// `'2025-01-01' + 1h`. And the part of WHERE that is about time, taken out as a range.
+// Constant folding, such as `now() - 7d`, `(1 - 0)` and `'2025-01-01' + 1h`, and the separation of
+// time bounds from the rest of WHERE.
 
-/// Folds literals.
+/// Folds operations on literals.
 struct Reduction {
     let now: Timestamp
-    /// Time literals without an offset are read in this zone.
+    /// The zone of time literals without an offset.
     let zone: TimeZoneRules?
 
-    /// The same expression with every operation on literals carried out.
+    /// Returns the expression with all operations on literals folded.
     func reduced(_ expression: Expression) throws(DatabaseError) -> Expression {
         switch expression {
         case .parenthesis(let inner):
@@ -31,7 +31,7 @@ struct Reduction {
         }
     }
 
-    /// The value of a function of one row over numbers.
+    /// Returns the value of a scalar function of numeric literals; nil for other calls.
     private func constant(_ call: Call) -> Expression? {
         guard let function = MathFunction(rawValue: call.name), function != .coalesce,
             function.argumentCount.contains(call.arguments.count)
@@ -153,7 +153,7 @@ struct Reduction {
         }
     }
 
-    /// The point in time that a string names; nil for a string that does not begin like a date.
+    /// Parses a time literal. Returns nil if the string does not start like a date.
     func time(_ text: String) throws(DatabaseError) -> Int64? {
         let bytes = Array(text.utf8.prefix(10))
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -189,7 +189,7 @@ extension Int64 {
         }
     }
 
-    /// Nanoseconds since another time; between the ends of time they are more than Int64 holds.
+    /// Returns the nanoseconds since another time. The full range of times exceeds Int64.
     func nanoseconds(since other: Int64) -> Double {
         let (distance, isOver) = subtractingReportingOverflow(other)
         return isOver ? Double(self) - Double(other) : Double(distance)
@@ -201,12 +201,12 @@ extension Int64 {
     }
 }
 
-/// WHERE, parted into what is about time and what is not.
+/// A WHERE clause split into time bounds and the remaining condition.
 struct SplitCondition: Sendable {
-    /// First and last time asked for, both included; nil where the statement has no such bound.
+    /// The first and last time, both inclusive; nil if the statement has no such bound.
     var first: Int64?
     var last: Int64?
-    /// Nil where everything is accepted.
+    /// The remaining condition; nil if it accepts every row.
     var rest: Expression?
 
     init(_ condition: Expression?, _ reduction: Reduction) throws(DatabaseError) {
@@ -215,7 +215,7 @@ struct SplitCondition: Sendable {
         if case .boolean(true)? = rest?.bare { rest = nil }
     }
 
-    /// Comparisons with time bound the range wherever they stand, also under OR, as in InfluxDB.
+    /// Removes comparisons with time. They bound the range even under OR, as in InfluxDB.
     private mutating func split(
         _ condition: Expression, _ reduction: Reduction
     ) throws(DatabaseError) -> Expression? {

@@ -1,4 +1,4 @@
-// The checks of single expressions and calls.
+// Checks of single expressions and calls.
 
 extension StatementChecks {
     mutating func check(_ expression: Expression, allowsWildcard: Bool) throws(DatabaseError) {
@@ -95,8 +95,7 @@ extension StatementChecks {
         try checkSymbol(call, call.arguments[0], allowsWildcard)
     }
 
-    /// The argument must be a name, a wildcard, a regular expression, or one of our own functions
-    /// of a row.
+    /// Checks that an argument is a name, a pattern, or an extension row function.
     mutating func checkSymbol(
         _ call: Call, _ argument: Expression, _ allowsWildcard: Bool
     ) throws(DatabaseError) {
@@ -234,7 +233,7 @@ extension StatementChecks {
         try checkInner(call, allowsWildcard)
     }
 
-    /// What is transformed: the buckets of an aggregate, or the points of a field.
+    /// Checks the argument of a transformation: an aggregate with buckets, or a field.
     mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
         switch call.arguments[0] {
         case .call(let inner)

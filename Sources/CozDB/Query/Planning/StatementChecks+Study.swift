@@ -1,9 +1,9 @@
-// The checks of what InfluxQL does not have. Its words are ours: they say what to write instead.
+// Checks of CozDB's extensions to InfluxQL. Their messages suggest a valid statement.
 
 extension StatementChecks {
-    // MARK: Functions of one row
+    // MARK: Row functions
 
-    /// `delay(x)`, `delay(x, 1m)`
+    /// Checks `delay(x)` and `delay(x, 1m)`.
     func checkDelay(_ call: Call) throws(DatabaseError) {
         let example = "such as delay(ws_survey_count_lambda, 1m)"
         guard (1...2).contains(call.arguments.count) else {
@@ -24,7 +24,7 @@ extension StatementChecks {
             .call(call))
     }
 
-    /// Whether an expression is computed from one row, without aggregates and series functions.
+    /// Returns whether an expression reads a single row, without aggregates and series functions.
     func isOfRow(_ expression: Expression) -> Bool {
         var isOfRow = true
         expression.walk { part in
@@ -41,7 +41,7 @@ extension StatementChecks {
         return isOfRow
     }
 
-    /// What an aggregate can be of besides a field: one of our own functions of a row.
+    /// Checks an extension row function as the argument of an aggregate; false for other calls.
     ///
     /// - Parameter call: the aggregate.
     mutating func checkOwnArgument(
@@ -72,7 +72,7 @@ extension StatementChecks {
         for part in expression.parts { try checkRow(part) }
     }
 
-    // MARK: Functions of a series
+    // MARK: Series functions
 
     mutating func checkSeriesFunction(
         _ call: Call, allowsWildcard: Bool
@@ -145,13 +145,13 @@ extension StatementChecks {
             default: throw failure("expected float argument in percentile()", .call(call))
             }
         }
-        // Whether selectors alone are there is asked of plain aggregates.
+        // Only plain aggregates count towards `hasOnlySelectors`.
         let hadOnlySelectors = hasOnlySelectors
         try checkSymbol(call, call.arguments[0], allowsWildcard)
         hasOnlySelectors = hadOnlySelectors
     }
 
-    /// What stands beside functions of a series.
+    /// Checks what the statement combines with series functions.
     func checkSeriesCombination() throws(DatabaseError) {
         guard let seriesCall else { return }
         let inner = "SELECT \(Expression.call(seriesCall).text) AS x FROM ..."
@@ -169,7 +169,7 @@ extension StatementChecks {
         }
     }
 
-    /// Functions of WHERE see one row.
+    /// Refuses series functions in WHERE, where functions see a single row.
     func checkIsNoSeriesFunction(_ call: Call) throws(DatabaseError) {
         guard call.isSeriesFunction || call.name == "nearest" else { return }
         throw failure(
@@ -179,7 +179,7 @@ extension StatementChecks {
 
     // MARK: Dimensions
 
-    /// `hour_of_day(time)` and its relatives, `bin(x, 10)`; false where the call is none of them.
+    /// Checks `hour_of_day(time)`, its relatives and `bin(x, 10)`. Returns false for other calls.
     func checkDimensionFunction(_ call: Call) throws(DatabaseError) -> Bool {
         if CalendarPart(rawValue: call.name) != nil {
             if call.arguments.count == 1, case .reference(let reference) = call.arguments[0],

@@ -1,4 +1,4 @@
-// The checks of predictions and of the functions of technical analysis.
+// Checks of forecasts and of technical analysis functions.
 
 extension StatementChecks {
     mutating func checkHoltWinters(
@@ -46,7 +46,7 @@ extension StatementChecks {
                     ? ["none", "exponential", "simple"] : ["exponential", "simple"])
         }
         hasOnlySelectors = false
-        // InfluxDB takes distinct() here for a column of its own, unlike in other transformations.
+        // Unlike in other transformations, InfluxDB counts distinct() here as a column of its own.
         if case .call(let inner) = call.arguments[0], inner.name == "distinct", interval != 0 {
             return try check(.call(inner), allowsWildcard: allowsWildcard)
         }

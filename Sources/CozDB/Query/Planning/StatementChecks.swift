@@ -1,16 +1,16 @@
-// What InfluxDB refuses before it looks at any data: wrong arguments, aggregates mixed with raw
-// columns, fill() without buckets. The order of the checks and their words are InfluxDB's.
+// The checks that InfluxDB makes before it reads data: invalid arguments, aggregates mixed with raw
+// columns, fill() without buckets. The order of the checks and their messages are InfluxDB's.
 
-/// Checks one SELECT, without its subqueries, and collects what the planner needs to know of it.
+/// Checks one SELECT without its subqueries, and collects information for the planner.
 struct StatementChecks {
     let now: Timestamp
     let reduction: Reduction
     let statement: SelectStatement
     private(set) var split: SplitCondition
-    /// GROUP BY time; length 0 where there is none.
+    /// The interval of GROUP BY time; 0 without one.
     private(set) var interval: Int64 = 0
     private(set) var offset: Int64 = 0
-    /// The interval came from the statement around this one.
+    /// Whether the interval comes from the outer statement.
     var isIntervalInherited = false
 
     var callCount = 0
@@ -19,11 +19,11 @@ struct StatementChecks {
     var hasColumns = false
     var topBottom = ""
     var fieldCount = 0
-    /// The first function of a series, the first aggregate, and the field of all windows.
+    /// The first series function, the first aggregate, and the anchor field of all windows.
     var seriesCall: Call?
     var plainCall: Expression?
     var anchor: Reference?
-    /// Fields with their literals folded, `time` removed.
+    /// The fields with folded literals and without `time`.
     private(set) var fields: [SelectField] = []
     /// The name of the time column.
     private(set) var timeName = "time"
@@ -42,7 +42,7 @@ struct StatementChecks {
         try checkDimensions()
     }
 
-    /// - Parameter inherited: interval and offset of the statement around this subquery.
+    /// - Parameter inherited: interval and offset of the outer statement of a subquery.
     mutating func checkFields(inherited: (interval: Int64, offset: Int64)?) throws(DatabaseError) {
         if interval == 0, let inherited, inherited.interval != 0 {
             (interval, offset) = inherited
@@ -141,7 +141,7 @@ struct StatementChecks {
         }
     }
 
-    // MARK: The whole
+    // MARK: Whole statement
 
     private func checkCombination() throws(DatabaseError) {
         guard fieldCount > 0 else {

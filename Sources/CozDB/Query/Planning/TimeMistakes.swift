@@ -1,8 +1,8 @@
-// What InfluxQL reads without a word and nobody means. Not asked under InfluxDB compatibility.
+// Checks for likely mistakes about time that InfluxQL accepts; skipped under compatibility.
 
 enum TimeMistakes {
-    /// A date without quotes is a subtraction of numbers: `time > 2025-10-15` asks for all since
-    /// the 2000th nanosecond of 1970.
+    /// Refuses a date without quotes, which is a subtraction of numbers: `time > 2025-10-15`
+    /// selects everything since nanosecond 2000 of 1970.
     static func checkDates(_ condition: Expression?) throws(DatabaseError) {
         var found: (text: String, offset: Int)?
         condition?.walk { part in
@@ -18,8 +18,7 @@ enum TimeMistakes {
                 + "as '2025-10-15'", offset: found.offset)
     }
 
-    /// Bounds of time count for all of WHERE, also under OR: a SELECT can be looked at, a deletion
-    /// cannot be taken back.
+    /// Refuses time bounds under OR in a deletion, because they apply to the whole WHERE clause.
     static func checkAlternatives(_ condition: Expression?) throws(DatabaseError) {
         var offset: Int?
         condition?.walk { part in

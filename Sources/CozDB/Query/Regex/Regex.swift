@@ -1,23 +1,22 @@
-// Regular expressions with the syntax of Go (RE2), matched by stepping all states of an automaton
-// at once: each character of a text costs at most a look at each of
-// `RegexProgram.instructionCountMax` states, some ten nanoseconds each, whatever the expression
-// is; a long match can be cancelled.
-// A library would bring backtracking or C++; the part that InfluxQL needs, a yes or no, is small.
+// Regular expressions with Go's (RE2) syntax, matched by simulating an NFA. Each character visits
+// each of at most `RegexProgram.instructionCountMax` states once, at some ten nanoseconds per
+// state, for any expression. A long match can be cancelled. A library would mean backtracking or
+// C++; InfluxQL needs only a yes-or-no match, which is little code.
 
 /// A compiled regular expression.
 struct Regex: Sendable {
-    /// The expression as written, without slashes.
+    /// The expression without slashes.
     let pattern: String
     private let program: RegexProgram
 
-    /// - Throws: `usage` with Go's words for what is wrong.
+    /// - Throws: `usage` with Go's error text.
     init(_ pattern: String) throws(DatabaseError) {
         self.pattern = pattern
         var parser = RegexParser(pattern)
         program = try RegexProgram(try parser.parse(), of: pattern)
     }
 
-    /// The expression between slashes, as a statement writes it.
+    /// The expression between slashes, as it appears in a statement.
     var literal: String {
         var text = "/"
         for scalar in pattern.unicodeScalars {
@@ -27,27 +26,27 @@ struct Regex: Sendable {
         return text + "/"
     }
 
-    /// Whether the expression is found anywhere in the text.
+    /// Returns whether the expression matches anywhere in the text.
     func matches(_ text: String) -> Bool {
         var matcher = RegexMatcher(program)
         return matcher.matches(text.unicodeScalars)
     }
 
-    /// The one text that the expression matches when it is `^text$`; nil for every other.
+    /// The only text that matches, if the expression has the form `^text$`; otherwise nil.
     var exactText: String? { program.exactText }
 }
 
-/// The states of a match in progress. Reused from text to text it allocates nothing.
+/// The states of a running match. Reusing a matcher for many texts avoids allocations.
 struct RegexMatcher {
     private let program: RegexProgram
     private var current = StateList()
     private var following = StateList()
     private var stack: [Int] = []
-    /// What each set says of the scalar that is read: twice the number of its step, and one more
-    /// where it has it. A scalar is looked for in each set once, whatever the number of states.
+    /// The cached result of each set for the current scalar: `step` for a miss, `step + 1` for a
+    /// hit. Each set is tested at most once per scalar, regardless of the number of states.
     private var verdicts: [Int]
     private var step = 0
-    /// States looked at since it was asked whether to go on.
+    /// States visited since the last cancellation check.
     private var work = 0
     private static let workCountMax = 4096
 
@@ -64,7 +63,7 @@ struct RegexMatcher {
         var iterator = text.makeIterator()
         var next = iterator.next()?.value
         while true {
-            // The expression may begin at any place.
+            // The match may start at any position.
             if RegexMatcher.follow(
                 program, from: 0, before: before, after: next, into: &current, &stack)
             {
@@ -77,7 +76,7 @@ struct RegexMatcher {
             work += current.states.count + 1
             if work >= RegexMatcher.workCountMax {
                 work = 0
-                // Who gave up the query sees to it that nobody looks at the answer.
+                // The query is cancelled, so its caller discards the result.
                 if StopSign.isRaised { return false }
             }
             for state in current.states {
@@ -98,7 +97,7 @@ struct RegexMatcher {
         }
     }
 
-    /// Adds a state and everything reachable from it without reading; true when the match is done.
+    /// Adds a state and its epsilon closure. Returns whether the match is complete.
     private static func follow(
         _ program: RegexProgram, from state: Int, before: UInt32?, after: UInt32?,
         into list: inout StateList, _ stack: inout [Int]
@@ -122,7 +121,7 @@ struct RegexMatcher {
     }
 }
 
-/// A set of states that is emptied in no time.
+/// A sparse set of states; clearing it takes constant time.
 private struct StateList {
     private(set) var states: [Int] = []
     private var places: [Int] = []
@@ -134,7 +133,7 @@ private struct StateList {
 
     mutating func removeAll() { states.removeAll(keepingCapacity: true) }
 
-    /// False when the state was there already.
+    /// Returns false if the state was already in the set.
     mutating func insert(_ state: Int) -> Bool {
         let place = places[state]
         if place < states.count, states[place] == state { return false }

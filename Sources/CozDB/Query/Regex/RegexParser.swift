@@ -1,8 +1,8 @@
-// Go's regular expression syntax to a tree. Captures and laziness are read and forgotten: they do
-// not change whether a text matches.
+// Parses Go's regular expression syntax into a tree. Captures and lazy quantifiers are accepted and
+// ignored because they do not affect whether a text matches.
 
 struct RegexParser {
-    /// Flags that `(?ims)` sets, valid to the end of the group.
+    /// The flags set by `(?ims)`; they apply until the end of the group.
     private struct Flags {
         var ignoresCase = false
         var isMultiline = false
@@ -46,7 +46,7 @@ struct RegexParser {
             if isNext("\\"), index + 1 < scalars.count, scalars[index + 1] == scalar("Q") {
                 index += 2
                 parts += quoted()
-                // A repetition after the quotation is about its last character.
+                // A quantifier after the quotation applies to its last character.
                 if let last = parts.popLast() { parts.append(try repetition(of: last)) }
                 continue
             }
@@ -56,7 +56,7 @@ struct RegexParser {
         return .sequence(parts)
     }
 
-    /// Nil for `(?i)`, which is no part of the expression.
+    /// Returns nil for `(?i)`, which only sets flags.
     private mutating func atom() throws(DatabaseError) -> RegexNode? {
         let start = index
         index += 1
@@ -122,7 +122,7 @@ struct RegexParser {
         return node
     }
 
-    /// `{2}`, `{2,}`, `{2,5}`; nil for a brace that counts nothing and is an ordinary character.
+    /// Parses `{2}`, `{2,}` or `{2,5}`. Returns nil for any other brace, which is a literal.
     private mutating func counts() throws(DatabaseError) -> (Int, Int?)? {
         let start = index
         index += 1
@@ -182,7 +182,7 @@ struct RegexParser {
         return index > start && take(">")
     }
 
-    /// `(?i)` or `(?i:`; true when an expression follows.
+    /// Parses `(?i)` or `(?i:`. Returns whether an expression follows.
     private mutating func groupFlags(from start: Int) throws(DatabaseError) -> Bool {
         var value = true
         while index < scalars.count {
@@ -229,7 +229,7 @@ struct RegexParser {
         return .assertion(kind)
     }
 
-    /// `\d`, `\pL` and their like; the backslash is consumed.
+    /// Parses a class such as `\d` or `\pL` after its backslash.
     private mutating func setEscape() throws(DatabaseError) -> RegexSet? {
         let digits: [ClosedRange<UInt32>] = [48...57]
         let words: [ClosedRange<UInt32>] = [48...57, 65...90, 95...95, 97...122]
@@ -290,7 +290,7 @@ struct RegexParser {
         case scalar("a"): return 7
         case scalar("x"): return try hexadecimal(from: start)
         case 48: return octal(letter)
-        // Alone it would refer back to a group, which takes more than linear time.
+        // A single digit would be a backreference, which cannot match in linear time.
         case 49...55 where index < scalars.count && (48...55).contains(scalars[index]):
             return octal(letter)
         default:
@@ -330,7 +330,7 @@ struct RegexParser {
         return value
     }
 
-    /// The opening bracket is consumed.
+    /// Parses a bracket expression after its opening bracket.
     private mutating func bracketSet(from start: Int) throws(DatabaseError) -> RegexSet {
         var set = RegexSet(isNegated: take("^"), ignoresCase: flags.ignoresCase)
         var isFirst = true
@@ -382,7 +382,7 @@ struct RegexParser {
             ? RegexParser.complement(inner.ranges) : inner.ranges
     }
 
-    /// `[:alpha:]` inside brackets.
+    /// Parses a named class such as `[:alpha:]` inside brackets.
     private mutating func namedRanges() throws(DatabaseError) -> [ClosedRange<UInt32>]? {
         guard isNext("["), index + 1 < scalars.count, scalars[index + 1] == scalar(":") else {
             return nil
@@ -413,7 +413,7 @@ struct RegexParser {
         "xdigit": [48...57, 65...70, 97...102],
     ]
 
-    /// Everything outside ranges that are sorted and apart.
+    /// Returns the complement of sorted, disjoint ranges.
     private static func complement(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         var result: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0

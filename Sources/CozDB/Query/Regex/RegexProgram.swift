@@ -1,6 +1,6 @@
-// A regular expression as instructions for the matcher, made from its syntax tree.
+// The program that the regular expression matcher runs, compiled from the syntax tree.
 
-/// What must hold between two scalars.
+/// A zero-width condition between two scalars.
 enum RegexAssertion: Sendable {
     case textStart, textEnd, lineStart, lineEnd, wordBoundary, noWordBoundary
 
@@ -21,10 +21,10 @@ enum RegexAssertion: Sendable {
     }
 }
 
-/// A set of scalars: ranges, turned round or not, with or without regard to case.
+/// A set of scalars, possibly negated or case-insensitive.
 struct RegexSet: Sendable {
     var ranges: [ClosedRange<UInt32>] = []
-    /// General categories of Unicode (`\pL`), each with whether it is excluded.
+    /// Unicode general categories (`\pL`), each with a flag for exclusion.
     var categories: [(name: String, negated: Bool)] = []
     var isNegated = false
     var ignoresCase = false
@@ -33,7 +33,7 @@ struct RegexSet: Sendable {
         var isIn = holds(scalar)
         if !isIn, ignoresCase {
             isIn = RegexSet.otherCases(scalar).contains { other in
-                // The long s and the sign of Kelvin are two steps from their small letters.
+                // Some variants, such as the long s and the Kelvin sign, are two mappings away.
                 holds(other) || RegexSet.otherCases(other).contains { holds($0) }
             }
         }
@@ -74,7 +74,7 @@ extension RegexSet: Hashable {
     }
 }
 
-/// The syntax tree of a regular expression; captures do not matter to a yes or no.
+/// The syntax tree of a regular expression, without captures.
 indirect enum RegexNode: Sendable {
     case empty
     case scalar(RegexSet)
@@ -84,7 +84,7 @@ indirect enum RegexNode: Sendable {
     case repetition(RegexNode, minimum: Int, maximum: Int?)
 }
 
-/// Instructions of the automaton; the first one is its start.
+/// The instructions of the NFA; the first one is its start state.
 struct RegexProgram: Sendable {
     enum Instruction: Sendable {
         case scalar(Int)
@@ -98,10 +98,10 @@ struct RegexProgram: Sendable {
     private(set) var sets: [RegexSet] = []
     private(set) var exactText: String?
 
-    /// Repetition multiplies; beyond this many instructions an expression is refused.
+    /// The maximum program size. Repetition multiplies; larger expressions are refused.
     static let instructionCountMax = 4000
 
-    /// The places of sets in `sets`: equal ones are one, however often an expression repeats them.
+    /// The index of each set in `sets`; equal sets are stored once.
     private var setNumbers: [RegexSet: Int] = [:]
 
     init(_ node: RegexNode, of pattern: String) throws(DatabaseError) {
@@ -134,7 +134,7 @@ struct RegexProgram: Sendable {
             let start = instructions.count
             for _ in 0..<minimum {
                 try append(part, pattern)
-                // Repeating what reads nothing would take long and change nothing.
+                // Repeating a part that reads nothing has no effect.
                 if instructions.count == start { return }
             }
             if let maximum {
@@ -201,7 +201,7 @@ struct RegexProgram: Sendable {
     }
 }
 
-/// General categories of Unicode, by the names Go gives them.
+/// Unicode general categories by their names in Go.
 enum RegexCategory {
     static let names: Set<String> = [
         "Any", "C", "Cc", "Cf", "Co", "Cs", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me",

@@ -1,13 +1,13 @@
-// Spans of time as a statement writes them.
+// Duration literals of the query language: parsing and formatting.
 
-/// Durations as InfluxQL writes them: `1w`, `90m`, `10u`.
+/// Durations in InfluxQL notation: `1w`, `90m`, `10u`.
 package enum DurationText {
     static let units: [(letters: String, nanoseconds: Int64)] = [
         ("w", 604_800_000_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000),
         ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("u", 1_000), ("ns", 1),
     ]
 
-    /// The duration in the largest unit that divides it.
+    /// Returns the duration as a multiple of the largest unit that divides it.
     package static func text(_ nanoseconds: Int64) -> String {
         guard nanoseconds != 0,
             let unit = units.first(where: { nanoseconds % $0.nanoseconds == 0 })
@@ -15,7 +15,7 @@ package enum DurationText {
         return "\(nanoseconds / unit.nanoseconds)\(unit.letters)"
     }
 
-    /// Nanoseconds of `1h30m`; nil where it is no duration or goes beyond 292 years.
+    /// Parses a duration such as `1h30m`; nil if the text is malformed or exceeds 292 years.
     package static func nanoseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         var index = 0
@@ -49,7 +49,7 @@ package enum DurationText {
             index += 1
         }
         let text = String(decoding: letters, as: UTF8.self)
-        // The micro sign has two code points.
+        // Unicode encodes the micro sign twice.
         if text == "\u{B5}" || text == "\u{3BC}" || text == "\u{B5}s" || text == "us" {
             return 1_000
         }

@@ -1,24 +1,25 @@
-// The rule at the end of a TZif file, such as `CET-1CEST,M3.5.0,M10.5.0/3`: POSIX's TZ variable
-// with the extensions of RFC 8536 (hours beyond a day, names in angle brackets).
+// The rule in the footer of a TZif file, such as `CET-1CEST,M3.5.0,M10.5.0/3`. It has the format of
+// the POSIX TZ variable with the extensions of RFC 8536: hours beyond a day, names in angle
+// brackets.
 
-/// A zone's standard offset and, where it has one, its summer time.
+/// The standard offset of a zone and its daylight saving time, if it has one.
 struct PosixZoneRule: Equatable, Sendable {
-    /// A day of the year, every year, and a clock time on it.
+    /// A day of the year, repeated every year, and a clock time on that day.
     struct SwitchDay: Equatable, Sendable {
         enum Day: Equatable, Sendable {
-            /// Weekday (0 = Sunday), week (5 = last) of a month.
+            /// A weekday (0 = Sunday) in a week (5 = last) of a month.
             case weekday(Int64, week: Int64, month: Int64)
-            /// 1 to 365; 29 February does not count.
+            /// A day from 1 to 365 that does not count February 29.
             case withoutLeapDay(Int64)
-            /// 0 to 365; 29 February counts.
+            /// A day from 0 to 365 that counts February 29.
             case withLeapDay(Int64)
         }
 
         var day: Day
-        /// Seconds after midnight; can be negative or beyond a day.
+        /// Seconds after midnight; may be negative or exceed a day.
         var seconds: Int64
 
-        /// Seconds since 1970 of the switch in a year, as the clock shows it.
+        /// Returns the local time of the switch in a year, in seconds since 1970.
         func localSecond(year: Int64) -> Int64 {
             let firstDay = CivilTime.day(year: year, month: 1, day: 1)
             let date: Int64
@@ -58,8 +59,8 @@ struct PosixZoneRule: Equatable, Sendable {
         (summerBegins, summerEnds) = (begins, ends)
     }
 
-    /// All switches after a time, to the end of what a timestamp can tell: when clocks are moved,
-    /// and the offset they show from then on.
+    /// Returns the switches after a time, up to the end of the `Timestamp` range: the moment of
+    /// each switch and the offset from then on.
     func switches(after last: Int64?) -> [(second: Int64, offset: Int)] {
         guard let summer, let summerBegins, let summerEnds else { return [] }
         let firstDay = last.map { CivilTime.floorDivide($0, 86_400) }
@@ -73,7 +74,8 @@ struct PosixZoneRule: Equatable, Sendable {
                 all.append((second, offset))
             }
         }
-        // Where summer never ends one year's end is the next one's begin, which counts.
+        // If daylight saving time never ends, one year's end coincides with the next year's start.
+        // The start must win, so it sorts last.
         func rank(_ offset: Int) -> Int { offset == summer ? 1 : 0 }
         return all.sorted { ($0.second, rank($0.offset)) < ($1.second, rank($1.offset)) }
     }
@@ -125,7 +127,7 @@ private struct RuleReader {
         return index > start ? value : nil
     }
 
-    /// `[+-]hh[:mm[:ss]]` in seconds.
+    /// Parses `[+-]hh[:mm[:ss]]` and returns seconds.
     mutating func clock() -> Int64? {
         let isNegative = take("-")
         if !isNegative { _ = take("+") }

@@ -1,40 +1,37 @@
-// Buckets of GROUP BY time: where one begins and ends. They are aligned to 1970 (weeks begin on
-// Thursday), with tz() to what clocks of the zone show, and always partition time: none overlap,
-// none missing, none empty.
+// The buckets of GROUP BY time. They are aligned to 1970, so weeks start on Thursday; with tz()
+// they are aligned to local time. Buckets partition time and are never empty.
 
-/// The buckets of one statement.
+/// The bucket boundaries of one statement.
 ///
-/// With a zone a bucket begins when clocks come to a multiple of the interval for the first time.
-/// Where clocks are moved by less than the interval the bucket goes on, and is that much shorter
-/// or longer: local days have 23 or 25 hours. Where they are moved by as much or more a bucket
-/// ends and the next begins: the hour that comes twice has two buckets, the one that was skipped
-/// has none.
+/// With a zone, a bucket starts when local time first reaches a multiple of the interval. If clocks
+/// move by less than the interval, the bucket continues and is shorter or longer by that amount:
+/// local days may have 23 or 25 hours. If clocks move by the interval or more, the bucket ends and
+/// the next one starts: an hour that occurs twice has two buckets, a skipped hour has none.
 struct TimeBuckets: Sendable {
-    /// Length in nanoseconds, above 0.
+    /// The bucket length in nanoseconds; positive.
     var interval: Int64
-    /// By how much the alignment is shifted.
+    /// The shift of the alignment in nanoseconds.
     var offset: Int64 = 0
     var zone: TimeZoneRules?
 
     private static let minimum = Timestamp.min.nanoseconds
     private static let maximum = Timestamp.max.nanoseconds
-    /// Clocks of one zone never differ by more than this between two moments.
+    /// The largest difference between two offsets of one zone.
     private static let shiftMax: Int64 = 52 * 3_600_000_000_000
 
-    // What clocks show at the ends of time, and where the first and the last bucket begin and end,
-    // no Int64 can say: hence the wider numbers inside.
+    // Local times and boundaries near the ends of the time range overflow Int64: use Int128.
 
-    /// The same for storage; nil where lengths differ or bounds may be no plain numbers.
+    /// The buckets as storage knows them; nil if lengths differ or boundaries may overflow.
     var even: EvenBuckets? {
         zone == nil ? EvenBuckets(interval: interval, offset: offset) : nil
     }
 
-    /// The bucket in which a time lies: its first nanosecond, and that of the next bucket.
+    /// Returns the bucket that contains a time: its first nanosecond and that of the next bucket.
     func bounds(_ time: Int64) -> (start: Int64, end: Int64) {
         guard let zone else { return fixedBounds(time) }
         let era = zone.era(at: time)
         let shift = Int128(zone.shift(ofEra: era))
-        // What the clock shows at the bucket's begin.
+        // The local time at which the bucket starts.
         var label = aligned(Int128(time) + shift)
         let start: Int128
         if let reached = reached(before: era, zone), label < reached {
@@ -47,8 +44,8 @@ struct TimeBuckets: Sendable {
         return TimeBuckets.inRange(start, firstTime(showing: next, fromEra: era, zone))
     }
 
-    /// The bucket in which a time lies, where that of an earlier time is known: as a rule it is the
-    /// one that follows, which takes no division.
+    /// Returns the bucket that contains a time, given the bucket of an earlier time. The result is
+    /// usually the next bucket, which needs no division.
     func bounds(_ time: Int64, after earlier: (start: Int64, end: Int64)) -> (
         start: Int64, end: Int64
     ) {
@@ -60,8 +57,7 @@ struct TimeBuckets: Sendable {
         return (earlier.end, end)
     }
 
-    /// Buckets of one length. Nearly always 64 bits hold all of it, and a division of 128 is a
-    /// call.
+    /// Returns a bucket of fixed length. 64 bits usually suffice; a 128-bit division is a call.
     private func fixedBounds(_ time: Int64) -> (start: Int64, end: Int64) {
         let (shifted, isOver) = time.subtractingReportingOverflow(offset)
         var remainder = shifted % interval
@@ -82,36 +78,36 @@ struct TimeBuckets: Sendable {
         )
     }
 
-    /// The multiple of the interval at or below.
+    /// Returns the largest multiple of the interval that is not above the time.
     private func aligned(_ time: Int128) -> Int128 {
         var remainder = (time - Int128(offset)) % Int128(interval)
         if remainder < 0 { remainder += Int128(interval) }
         return time - remainder
     }
 
-    /// Up to where clocks had come when an era began, if its first bucket can be that of before;
-    /// nil where a new bucket begins with it.
+    /// Returns the latest local time that clocks reached before an era, if the bucket of the
+    /// previous era may continue in it. Returns nil if the era starts a new bucket.
     private func reached(before era: Int, _ zone: TimeZoneRules) -> Int128? {
         guard era > 0 else { return nil }
         let before = zone.shift(ofEra: era - 1)
         guard abs(zone.shift(ofEra: era) - before) < interval else { return nil }
         let start = Int128(zone.start(ofEra: era))
         let own = start + Int128(before)
-        // Only after a short era clocks can have been further on earlier.
+        // After a short era, an even earlier era may have reached a later local time.
         guard start < Int128(zone.start(ofEra: era - 1)) + Int128(TimeBuckets.shiftMax),
             let earlier = reached(before: era - 1, zone)
         else { return own }
         return max(own, earlier)
     }
 
-    /// The start of a bucket that an era ends in.
+    /// Returns the start of the bucket that ends in an era.
     private func start(of label: Int128, inEra last: Int, _ zone: TimeZoneRules) -> Int128 {
         var era = last
         while let reached = reached(before: era, zone), label < reached { era -= 1 }
         return max(label - Int128(zone.shift(ofEra: era)), Int128(zone.start(ofEra: era)))
     }
 
-    /// When clocks come to a local time or beyond, or are moved so far that a bucket ends.
+    /// Returns when clocks reach a local time, or when they move so far that the bucket ends.
     private func firstTime(
         showing local: Int128, fromEra first: Int, _ zone: TimeZoneRules
     ) -> Int128 {
@@ -130,7 +126,7 @@ struct TimeBuckets: Sendable {
         }
     }
 
-    /// Starts of all buckets from the one that `first` lies in to the one that `last` lies in.
+    /// Returns the starts of the buckets from that of the time `first` to that of `last`.
     func starts(
         first: Int64, last: Int64, countMax: Int,
         checkCancelled: () throws(DatabaseError) -> Void = { () throws(DatabaseError) in }

@@ -1,10 +1,10 @@
-// Zones that are nothing but an offset.
+// Time zones with a fixed offset.
 
 extension TimeZoneRules {
-    /// A zone whose clocks never move.
+    /// Creates a zone with a constant offset.
     ///
-    /// - Parameter offset: such as `+0800`, `-03:30` or `Z`.
-    /// - Throws: `usage` for anything else.
+    /// - Parameter offset: an offset such as `+0800`, `-03:30` or `Z`.
+    /// - Throws: `usage` if the text is not an offset.
     public convenience init(offset: String) throws(DatabaseError) {
         guard let civil = CivilTime("1970-01-01T00:00:00\(offset)"),
             let seconds = civil.offsetSeconds

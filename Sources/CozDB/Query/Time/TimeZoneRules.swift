@@ -1,22 +1,23 @@
-// Time zones from the system's tz database: TZif files (RFC 8536) with the POSIX rule at their end
-// that goes on after the last switch listed. A zone is kept as a list of all its switches up to
-// the end of time, so that finding an offset is one search.
+// Time zones from the system's tz database: TZif files (RFC 8536), whose POSIX rule covers the time
+// after the last listed switch. A zone stores all its switches, so finding an offset is one binary
+// search.
 
 internal import Glibc
 
-/// When a zone's clocks show which offset from UTC.
+/// The UTC offsets of a time zone over time.
 public final class TimeZoneRules: Sendable {
-    /// The name it was asked for, such as `Asia/Singapore`.
+    /// The requested name, such as `Asia/Singapore`.
     public let name: String
-    /// When each era begins, in nanoseconds since 1970, ascending, the first at `Int64.min`. An
-    /// era is a span in which clocks are not moved; neighbours have different shifts.
+    /// The start of each era in nanoseconds since 1970, ascending; the first is `Int64.min`. An era
+    /// is a period with a constant offset. Adjacent eras have different offsets.
     private let starts: [Int64]
-    /// By how many nanoseconds clocks are ahead of UTC in each era.
+    /// The offset of each era, in nanoseconds ahead of UTC.
     private let shifts: [Int64]
 
-    /// Reads the zone from `TZDIR`, or from where systems keep it.
+    /// Loads a zone from `TZDIR` or from the system's zoneinfo directories. An empty name, `UTC`
+    /// and `Local` mean UTC.
     ///
-    /// - Throws: `usage` where there is no such zone, or no tz database at all.
+    /// - Throws: `usage` if the zone or the whole tz database is missing.
     public convenience init(named name: String) throws(DatabaseError) {
         if name.isEmpty || name == "UTC" || name == "Local" {
             self.init(name: "UTC", switches: [], offsets: [], firstOffset: 0, rule: nil)
@@ -45,9 +46,9 @@ public final class TimeZoneRules: Sendable {
     }
 
     /// - Parameters:
-    ///   - switches: seconds since 1970 at which the offsets begin, ascending.
-    ///   - firstOffset: seconds ahead of UTC before the first of them.
-    ///   - rule: what goes on after the last.
+    ///   - switches: seconds since 1970 at which the offsets start, ascending.
+    ///   - firstOffset: seconds ahead of UTC before the first switch.
+    ///   - rule: the rule that applies after the last switch.
     init(
         name: String, switches: [Int64], offsets: [Int], firstOffset: Int, rule: PosixZoneRule?
     ) {
@@ -60,23 +61,24 @@ public final class TimeZoneRules: Sendable {
         (starts, shifts) = (eras.starts, eras.shifts)
     }
 
-    /// Seconds east of UTC that clocks of the zone show at this time.
+    /// Returns the zone's offset at a time, in seconds east of UTC.
     public func offsetSeconds(at time: Timestamp) -> Int {
         Int(shifts[era(at: time.nanoseconds)] / 1_000_000_000)
     }
 
-    /// By how many seconds clocks are ahead of UTC.
+    /// Returns the zone's offset in seconds east of UTC at a time given in seconds since 1970.
     package func offsetSeconds(second: Int64) -> Int {
         Int(shifts[era(at: EraList.nanoseconds(second))] / 1_000_000_000)
     }
 
-    /// The point in time that clocks of the zone show so. Of a time that comes twice, because
-    /// clocks were put back, it is the earlier; one that was skipped is read as if clocks had not
-    /// yet been moved: half past two, where two o'clock became three, is half past three.
+    /// Returns the time at which clocks of the zone show a civil time.
+    ///
+    /// If the civil time occurs twice because clocks went back, the result is the earlier time. If
+    /// it was skipped, the old offset applies: if 2:00 becomes 3:00, 2:30 is read as 3:30.
     package func timestamp(of civil: CivilTime) -> Timestamp? {
         let local = civil.day * 86_400 + civil.seconds
         func time(_ era: Int) -> Int64 { EraList.nanoseconds(local) &- shifts[era] }
-        // Near the ends of time there are no switches, but times that cannot be told in Int64.
+        // Near the ends of the time range there are no switches, but the arithmetic could overflow.
         guard civil.timestamp(offsetSeconds: 93_600) != nil,
             civil.timestamp(offsetSeconds: -93_600) != nil
         else {
@@ -85,7 +87,7 @@ public final class TimeZoneRules: Sendable {
         }
         var era = era(at: EraList.nanoseconds(local - 93_600))
         while era + 1 < eraCount, time(era) >= starts[era + 1] {
-            // Neither is it shown after the switch: it was skipped.
+            // The next era does not show it either: it was skipped.
             if time(era + 1) < starts[era + 1] { break }
             era += 1
         }
@@ -96,15 +98,15 @@ public final class TimeZoneRules: Sendable {
 
     var eraCount: Int { starts.count }
 
-    /// The era in which a time lies.
+    /// Returns the era that contains a time.
     func era(at nanoseconds: Int64) -> Int {
         starts.partitioningIndex { $0 > nanoseconds } - 1
     }
 
-    /// First nanosecond of an era.
+    /// Returns the first nanosecond of an era.
     func start(ofEra era: Int) -> Int64 { starts[era] }
 
-    /// By how many nanoseconds clocks are ahead of UTC in an era.
+    /// Returns the offset of an era in nanoseconds ahead of UTC.
     func shift(ofEra era: Int) -> Int64 { shifts[era] }
 
     // MARK: Files
@@ -123,7 +125,7 @@ public final class TimeZoneRules: Sendable {
 
     private static func exists(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-    /// Zone files are a few kilobytes; anything beyond a megabyte is none.
+    /// Reads a zone file. Zone files are a few kilobytes; a file over a megabyte is not one.
     private static func read(_ path: String) -> [UInt8]? {
         guard let file = unsafe fopen(path, "rb") else { return nil }
         defer { unsafe fclose(file) }
@@ -134,7 +136,7 @@ public final class TimeZoneRules: Sendable {
     }
 }
 
-/// Eras on their way into the rules of a zone.
+/// A builder for the eras of a zone.
 private struct EraList {
     private(set) var starts: [Int64] = [.min]
     private(set) var shifts: [Int64]
@@ -146,7 +148,7 @@ private struct EraList {
     mutating func append(_ second: Int64, _ offset: Int) {
         let start = EraList.nanoseconds(second)
         let shift = Int64(offset) * 1_000_000_000
-        // Names and the flag of summer time change, too; and files begin before time does.
+        // A switch may change only the name, or lie before the start of the time range.
         if let last = starts.last, start <= last {
             shifts[shifts.count - 1] = shift
         } else if shift != shifts.last {
@@ -161,7 +163,7 @@ private struct EraList {
     }
 }
 
-/// The parts of a TZif file.
+/// The contents of a TZif file.
 struct TimeZoneFile {
     private(set) var switches: [Int64] = []
     private(set) var offsets: [Int] = []
