@@ -22,7 +22,7 @@ static void map(void) {
     }
 }
 
-int32_t coz_process(void) {
+int32_t coz_process_id(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, map);
     if (!kept) return (int32_t)getpid();

@@ -9,7 +9,7 @@
 // /proc/self/maps on each call.
 static _Thread_local uintptr_t lowest, highest;
 
-size_t coz_stack_left(void) {
+size_t coz_stack_remaining(void) {
     pthread_attr_t attributes;
     // The address of a local variable approximates the current end of the stack.
     uintptr_t here = (uintptr_t)&attributes;

@@ -36,7 +36,7 @@ static inline int cozEditUseHistory(EditLine *editor, History *entries) {
 }
 
 // Switches the terminal to the editor's mode (1) or back to its original mode (0).
-static inline int cozEditTakeTerminal(EditLine *editor, int isEditing) {
+static inline int cozEditSetTerminalMode(EditLine *editor, int isEditing) {
     return el_set(editor, EL_PREP_TERM, isEditing);
 }
 

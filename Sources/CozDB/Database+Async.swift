@@ -9,7 +9,7 @@ extension Database {
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
     ) async throws(DatabaseError) -> Database {
-        try await WaitingCalls.openings.run { () throws(DatabaseError) in
+        try await BlockingCallPool.openings.run { () throws(DatabaseError) in
             try open(path, access: access, options: options)
         }
     }

@@ -54,7 +54,8 @@ extension Database {
 extension DeletePlanner {
     fileprivate init(snapshot: Snapshot) {
         self.init(
-            snapshot: snapshot, options: Database.options, counters: CounterBox(Database.options))
+            snapshot: snapshot, options: Database.options,
+            counters: ExecutionContext(Database.options))
     }
 }
 

@@ -112,7 +112,7 @@ extension Database {
     /// Counts what would be deleted.
     private func preview(_ wanted: Engine.Forgetting) throws(DatabaseError) -> ForgetReport {
         var report = ForgetReport()
-        report.setAsideFiles = try SetAside(in: directory).count
+        report.setAsideFiles = try DamagedCopies(in: directory).count
         let snapshot = try takeSnapshot()
         let tags = try participantTags()
         let (_, names) = try wanted.settle(try forgottenList(), tags, in: snapshot, &report)

@@ -27,7 +27,7 @@ public final class Database: Sendable {
     /// State that queries need in addition to the store.
     let queries: QueryContext
     /// Threads that run the `async` calls that change the database.
-    let changes: WaitingCalls
+    let changes: BlockingCallPool
     /// Whether `close` was called on a read-only database.
     private let isReaderClosed = Atomic<Bool>(false)
     /// The presets given at opening, for importers that must know types before they write.
@@ -42,7 +42,7 @@ public final class Database: Sendable {
     init(_ store: Store, _ options: DatabaseOptions) {
         self.store = store
         queries = QueryContext(options)
-        changes = WaitingCalls(
+        changes = BlockingCallPool(
             threadCountMax: options.changeThreadCountMax,
             waitingCountMax: options.waitingCallCountMax)
         presets = options.presets

@@ -5,12 +5,12 @@ struct QueryContext: Sendable {
     /// Limits for statements whose options set none.
     let limits: QueryLimits
     /// Threads of `async` queries.
-    let calls: WaitingCalls
-    let process = OwnProcess()
+    let calls: BlockingCallPool
+    let process = ProcessGuard()
 
     init(_ options: DatabaseOptions) {
         limits = options.queryLimits
-        calls = WaitingCalls(
+        calls = BlockingCallPool(
             threadCountMax: options.queryThreadCountMax,
             waitingCountMax: options.waitingCallCountMax)
     }

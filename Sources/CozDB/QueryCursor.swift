@@ -41,25 +41,25 @@ public struct QueryBatch: Sendable {
 /// once. A cursor stays usable after `Database.close()`, because it keeps the files of its snapshot
 /// open.
 public final class QueryCursor: Sendable {
-    private let handOver = BatchHandOver()
-    private let process: OwnProcess
+    private let batchQueue = BatchQueue()
+    private let process: ProcessGuard
 
     init(
-        _ options: QueryOptions, _ process: OwnProcess,
+        _ options: QueryOptions, _ process: ProcessGuard,
         _ run:
             @escaping @Sendable (QueryOptions, inout CursorSink) throws(DatabaseError)
             -> QueryCounters
     ) throws(DatabaseError) {
         self.process = process
         try process.check()
-        let handOver = handOver
-        let watched = options.watching(handOver.flag)
-        let isStarted = OwnThread.start {
-            var sink = CursorSink(handOver)
+        let batchQueue = batchQueue
+        let watched = options.watching(batchQueue.flag)
+        let isStarted = DetachedThread.start {
+            var sink = CursorSink(batchQueue)
             do throws(DatabaseError) {
-                handOver.finish(try run(watched, &sink), nil)
+                batchQueue.finish(try run(watched, &sink), nil)
             } catch {
-                handOver.finish(QueryCounters(), error)
+                batchQueue.finish(QueryCounters(), error)
             }
         }
         guard isStarted else {
@@ -77,7 +77,7 @@ public final class QueryCursor: Sendable {
     ///   text does not parse or fails its checks, `cancelled`, `limitExceeded` or `damaged`.
     public func next() throws(DatabaseError) -> QueryBatch? {
         try process.check()
-        return try handOver.take()
+        return try batchQueue.take()
     }
 
     /// Returns the next batch; nil after the last. Waits without blocking a thread. Cancelling the
@@ -88,12 +88,12 @@ public final class QueryCursor: Sendable {
         try process.check()
         while true {
             await withTaskCancellationHandler {
-                await handOver.waitForMore()
+                await batchQueue.waitForMore()
             } onCancel: {
-                handOver.cancel()
+                batchQueue.cancel()
             }
             // Another task may have taken the batch first.
-            if case .some(let batch) = try handOver.takeIfReady() { return batch }
+            if case .some(let batch) = try batchQueue.tryTake() { return batch }
         }
     }
 
@@ -102,11 +102,11 @@ public final class QueryCursor: Sendable {
     public func cancel() {
         // In a child process made by `fork` the query's thread does not exist, and it may have held
         // the lock.
-        if process.isThisOne { handOver.cancel() }
+        if process.isSameProcess { batchQueue.cancel() }
     }
 
     /// What the query did; nil until it has ended.
-    public var counters: QueryCounters? { process.isThisOne ? handOver.counters : nil }
+    public var counters: QueryCounters? { process.isSameProcess ? batchQueue.counters : nil }
 }
 
 extension QueryCursor: AsyncSequence {
@@ -146,7 +146,7 @@ extension QueryOptions {
 }
 
 /// A bounded queue from the query's thread to the callers that take batches.
-final class BatchHandOver: Sendable {
+final class BatchQueue: Sendable {
     private struct State {
         var batches: [QueryBatch] = []
         var isFinished = false
@@ -170,13 +170,13 @@ final class BatchHandOver: Sendable {
     /// - Throws: `cancelled` if the consumer cancelled.
     func put(_ batch: QueryBatch) throws(DatabaseError) {
         let (isCancelled, waiting) = state.withLock(
-            when: { $0.batches.count < BatchHandOver.countMax || $0.isCancelled }
+            when: { $0.batches.count < BatchQueue.countMax || $0.isCancelled }
         ) { state in
             if !state.isCancelled { state.batches.append(batch) }
-            return (state.isCancelled, BatchHandOver.takeWaiting(&state))
+            return (state.isCancelled, BatchQueue.takeWaiting(&state))
         }
         for task in waiting { task.resume() }
-        if isCancelled { throw BatchHandOver.cancelled }
+        if isCancelled { throw BatchQueue.cancelled }
     }
 
     func finish(_ counters: QueryCounters, _ failure: DatabaseError?) {
@@ -186,7 +186,7 @@ final class BatchHandOver: Sendable {
                 state.failure = failure
                 if failure == nil { state.counters = counters }
             }
-            return BatchHandOver.takeWaiting(&state)
+            return BatchQueue.takeWaiting(&state)
         }
         for task in waiting { task.resume() }
     }
@@ -201,10 +201,10 @@ final class BatchHandOver: Sendable {
                 // A result that was cut short must not look complete.
                 state.batches.removeAll()
                 state.isFinished = true
-                state.failure = BatchHandOver.cancelled
+                state.failure = BatchQueue.cancelled
                 state.counters = nil
             }
-            return BatchHandOver.takeWaiting(&state)
+            return BatchQueue.takeWaiting(&state)
         }
         for task in waiting { task.resume() }
     }
@@ -213,15 +213,15 @@ final class BatchHandOver: Sendable {
     func take() throws(DatabaseError) -> QueryBatch? {
         try state.withLock(when: { !$0.batches.isEmpty || $0.isFinished }) {
             state throws(DatabaseError) in
-            try BatchHandOver.takeNext(&state)
+            try BatchQueue.takeNext(&state)
         }
     }
 
     /// Returns the next batch, or `.some(nil)` at the end; nil instead of waiting.
-    func takeIfReady() throws(DatabaseError) -> QueryBatch?? {
+    func tryTake() throws(DatabaseError) -> QueryBatch?? {
         try state.withLock { state throws(DatabaseError) in
             if state.batches.isEmpty, !state.isFinished { return nil }
-            return .some(try BatchHandOver.takeNext(&state))
+            return .some(try BatchQueue.takeNext(&state))
         }
     }
 
@@ -254,13 +254,13 @@ final class BatchHandOver: Sendable {
 
 /// A sink that passes the rows of a result to the queue.
 struct CursorSink: QueryResultSink {
-    private let handOver: BatchHandOver
+    private let batchQueue: BatchQueue
     private var statement = 0
     private var seriesIndex = -1
     private var series = ResultSeries(name: "", columns: [])
 
-    init(_ handOver: BatchHandOver) {
-        self.handOver = handOver
+    init(_ batchQueue: BatchQueue) {
+        self.batchQueue = batchQueue
     }
 
     mutating func beginStatement(_ index: Int) throws(DatabaseError) {
@@ -274,7 +274,7 @@ struct CursorSink: QueryResultSink {
     }
 
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
-        try handOver.put(
+        try batchQueue.put(
             QueryBatch(
                 statement: statement, seriesIndex: seriesIndex, series: series, rows: batch))
     }

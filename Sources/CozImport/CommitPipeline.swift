@@ -10,7 +10,7 @@ final class CommitPipeline: Sendable {
         /// Points of all batches committed so far, stored or refused.
         var committedPoints = 0
         /// Batches submitted and not yet committed.
-        var underwayCount = 0
+        var unfinishedCount = 0
         /// Batches submitted and not yet begun, in order.
         var waiting: [WriteBatch] = []
         /// Committed batches, emptied, whose memory is reused.
@@ -39,15 +39,15 @@ final class CommitPipeline: Sendable {
     ///
     /// - Throws: the error of an earlier commit; nothing is committed after such an error.
     func submit(_ batch: WriteBatch) throws(DatabaseError) {
-        try state.withLock(when: { $0.underwayCount < 2 }) { state throws(DatabaseError) in
+        try state.withLock(when: { $0.unfinishedCount < 2 }) { state throws(DatabaseError) in
             if let failure = state.failure { throw failure }
-            state.underwayCount += 1
+            state.unfinishedCount += 1
             state.waiting.append(batch)
         }
         // The queue is serial, which keeps the order.
         queue.async {
             self.commitNext()
-            self.state.withLock { $0.underwayCount -= 1 }
+            self.state.withLock { $0.unfinishedCount -= 1 }
         }
     }
 

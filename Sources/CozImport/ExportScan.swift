@@ -31,7 +31,7 @@ enum ExportScan {
         let passes = Mutex([ExportPass?](repeating: nil, count: 2))
         let failure = Mutex<DatabaseError?>(nil)
         Cores.perform(iterations: 2) { index in
-            var pass = ExportPass(reader: index == 0 ? ExportReader() : .insideFile)
+            var pass = ExportPass(reader: index == 0 ? ExportReader() : .forMiddleOfFile)
             var part = index == 0 ? first : second
             do throws(DatabaseError) {
                 unsafe try pass.scan(chunkSize: chunkSize) { (target) throws(DatabaseError) in
@@ -53,7 +53,7 @@ enum ExportScan {
 /// A pass over an export, or over a part that begins at a line start.
 private struct ExportPass {
     private(set) var reader: ExportReader
-    private var isBelowComment = true
+    private var isAfterComment = true
 
     init(reader: ExportReader) { self.reader = reader }
 
@@ -88,10 +88,10 @@ private struct ExportPass {
     private mutating func scan(_ bytes: PaddedBytes, _ end: Int) {
         var index = 0
         while index < end {
-            if isBelowComment {
+            if isAfterComment {
                 while index < end && (bytes[index] <= space) { index += 1 }
                 guard index < end else { return }
-                isBelowComment = false
+                isAfterComment = false
                 if bytes[index] != hash { reader.pointFollows() }
             }
             guard let place = bytes.firstIndex(of: hash, in: index..<end) else { return }
@@ -103,7 +103,7 @@ private struct ExportPass {
             guard place == 0 || bytes[place - 1] == newline || isGlued else { continue }
             let lineEnd = bytes.firstIndex(of: newline, in: place..<end) ?? end
             reader.comment(bytes, place..<lineEnd)
-            isBelowComment = true
+            isAfterComment = true
             index = lineEnd
         }
     }

@@ -15,7 +15,7 @@ internal import CozDB
     private let stream: UnsafeMutablePointer<z_stream>
     private let input: UnsafeMutableRawBufferPointer
     private var isInsideMember = false
-    private var holdsBack = false
+    private var mayHoldOutput = false
     /// The error to throw after all bytes before it were returned.
     private var failure: DatabaseError?
 
@@ -50,7 +50,7 @@ internal import CozDB
         let room = unsafe Int(stream.pointee.avail_out)
         while unsafe Int(stream.pointee.avail_out) == room {
             // zlib may still hold decoded bytes that did not fit the last buffer.
-            if unsafe stream.pointee.avail_in == 0 && !(isInsideMember && holdsBack) {
+            if unsafe stream.pointee.avail_in == 0 && !(isInsideMember && mayHoldOutput) {
                 if try !refill(from: file) {
                     if !isInsideMember { return 0 }
                     throw DatabaseError(.damaged, "the gzip data is cut off in the middle")
@@ -60,7 +60,7 @@ internal import CozDB
             let before = unsafe stream.pointee.avail_in
             let status = unsafe inflate(stream, Z_NO_FLUSH)
             consumedBytes += unsafe Int(before - stream.pointee.avail_in)
-            holdsBack = unsafe stream.pointee.avail_out == 0
+            mayHoldOutput = unsafe stream.pointee.avail_out == 0
             switch status {
             case Z_STREAM_END: isInsideMember = false
             case Z_OK, Z_BUF_ERROR: break

@@ -44,7 +44,7 @@ public func importFiles(
     options.schemas = try database.schemas()
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
-    let start = secondsOfClock()
+    let start = monotonicSeconds()
     options.presets = database.presets
     var report = try importFiles(inputs, options: options, conflicts: conflicts) {
         (batch) throws(DatabaseError) in
@@ -55,7 +55,7 @@ public func importFiles(
         report.mergedTagSets = MergedTagSets(
             database.tagSetMerges, since: merged, schemas: try database.schemas())
     }
-    report.seconds = secondsOfClock() - start
+    report.seconds = monotonicSeconds() - start
     return report
 }
 
@@ -73,7 +73,7 @@ private func importFiles(
     _ opened: ImportInputs, options: ImportOptions, conflicts: [[UInt8]: DatabaseError],
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
 ) throws(DatabaseError) -> ImportReport {
-    let start = secondsOfClock()
+    let start = monotonicSeconds()
     let selection = opened.selection
     let inputs = selection.inputs
     var options = options
@@ -155,7 +155,7 @@ private func checkContexts(
     try ExportReader(database: options.database, policy: options.policy).check(contexts.all)
 }
 
-private func secondsOfClock() -> Double {
+private func monotonicSeconds() -> Double {
     var time = timespec()
     // Sound: fills in a local value.
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -179,7 +179,7 @@ private struct Importer {
     private var readers: [String: any PointReader] = [:]
     private var renames: [AppliedRename] = []
     /// Indices in `renames`.
-    private var placesOfRenames: [RenamedName: Int] = [:]
+    private var renameIndices: [RenamedName: Int] = [:]
     /// An unfinished batch with the last points of a file of a folder. The next file continues it.
     private var openBatch: WriteBatch?
     private var openBatchFolder: String?
@@ -278,17 +278,17 @@ private struct Importer {
         progress(
             ImportProgress(
                 readBytes: doneBytes + file.readBytes, totalBytes: totalBytes, points: points,
-                seconds: secondsOfClock() - start))
+                seconds: monotonicSeconds() - start))
     }
 
     private mutating func count(_ more: [AppliedRename]) {
         for rename in more {
             let name = RenamedName(isTag: rename.isTag, bytes: Array(rename.from.utf8))
-            if let known = placesOfRenames[name] {
+            if let known = renameIndices[name] {
                 renames[known].renamed += rename.renamed
                 renames[known].kept += rename.kept
             } else {
-                placesOfRenames[name] = renames.count
+                renameIndices[name] = renames.count
                 renames.append(rename)
             }
         }
@@ -299,6 +299,6 @@ private struct Importer {
         report.renames = renames
         report.bytes = doneBytes
         report.decodedBytes = decodedBytes
-        report.seconds = secondsOfClock() - start
+        report.seconds = monotonicSeconds() - start
     }
 }

@@ -65,7 +65,7 @@ struct ExportReader: Sendable {
     private(set) var needsDecision = false
 
     /// Whether a part of a file has points before its first context comment.
-    private(set) var hasPointsOutside = false
+    private(set) var hasPointsBeforeContext = false
 
     private var current: ExportContext?
 
@@ -76,12 +76,12 @@ struct ExportReader: Sendable {
 
     /// A placeholder for the last database named before this part. A comment cannot contain a
     /// newline.
-    private static let databaseBefore = "\n"
+    private static let precedingDatabase = "\n"
 
     /// A reader for a part that begins inside the file; see `continues`.
-    static var insideFile: ExportReader {
+    static var forMiddleOfFile: ExportReader {
         var reader = ExportReader()
-        reader.current = ExportContext(database: databaseBefore)
+        reader.current = ExportContext(database: precedingDatabase)
         return reader
     }
 
@@ -155,18 +155,18 @@ struct ExportReader: Sendable {
     /// Records that the current context has points, without a decision.
     mutating func pointFollows() {
         if let current, needsDecision { note(current) }
-        if current == ExportContext(database: ExportReader.databaseBefore) {
-            hasPointsOutside = true
+        if current == ExportContext(database: ExportReader.precedingDatabase) {
+            hasPointsBeforeContext = true
         }
         needsDecision = false
     }
 
-    /// Adds the contexts of the next part, whose reader began as `insideFile`.
+    /// Adds the contexts of the next part, whose reader began as `forMiddleOfFile`.
     mutating func continues(with rest: ExportReader) {
-        if rest.hasPointsOutside { pointFollows() }
+        if rest.hasPointsBeforeContext { pointFollows() }
         for var context in rest.found {
             // A policy without a database belongs to the database named last.
-            if context.database == ExportReader.databaseBefore {
+            if context.database == ExportReader.precedingDatabase {
                 context.database = current?.database ?? ""
             }
             note(context)
@@ -242,7 +242,7 @@ struct ExportReader: Sendable {
 }
 
 /// A notice that `influx_inspect export` prints without a newline before the next line.
-enum GluedNotice {
+enum SkippedFileNotice {
     /// Returns the index after `skipped missing file: <path>` if such a notice begins at `start`,
     /// else nil. The path ends with a digit and `.tsm` or `.wal`. Without such an ending the notice
     /// takes the whole line.

@@ -54,7 +54,7 @@ struct InputSelection {
                 throw InputSelection.noFolders(path, options)
             }
             let walk = try FolderWalk(path)
-            for other in walk.others { passOver(other) }
+            for other in walk.others { skipFile(other) }
             for file in walk.files { files.append(try open(file, path)) }
         }
         for file in files {
@@ -67,7 +67,7 @@ struct InputSelection {
                             + "with --format",
                         file: file.name)
                 }
-                passOver(file.name)
+                skipFile(file.name)
                 continue
             }
             // Closes the file: thousands of files must not stay open.
@@ -76,7 +76,7 @@ struct InputSelection {
         }
     }
 
-    private mutating func passOver(_ path: String) {
+    private mutating func skipFile(_ path: String) {
         passedOver += 1
         if passedOverExamples.count < WriteReport.exampleCountMax {
             passedOverExamples.append(path)

@@ -108,7 +108,7 @@ extension LineProtocolParser {
             return number.end
         }
         if first == quote {
-            if let size = knownString(text, start, field) {
+            if let size = repeatedStringSize(text, start, field) {
                 append(fields[field].stringBits, .string, field, experiment, &batch)
                 return start + size + 2
             }
@@ -151,7 +151,7 @@ extension LineProtocolParser {
     // MARK: Strings
 
     /// Returns the size of the field's last string if the same string is here again.
-    @inline(__always) private func knownString(
+    @inline(__always) private func repeatedStringSize(
         _ text: PaddedBytes, _ open: Int, _ field: Int
     ) -> Int? {
         let size = fields[field].stringSize
@@ -299,7 +299,7 @@ extension LineProtocolParser {
         if size - 1 < 19 && size > 0 && !overflow && product <= LineProtocolParser.timeLimit {
             let time = Int64(truncatingIfNeeded: product)
             pointTime = isNegative ? 0 &- time : time
-        } else if !setLongTime(text, first..<index, isNegative) {
+        } else if !readTimeSlowPath(text, first..<index, isNegative) {
             return -1
         }
         let digitsEnd = index
@@ -314,7 +314,7 @@ extension LineProtocolParser {
 
     /// The slow path of `readTime`: leading zeros, out of range, or no digits. False if the line is
     /// bad.
-    @inline(never) private mutating func setLongTime(
+    @inline(never) private mutating func readTimeSlowPath(
         _ text: PaddedBytes, _ digits: Range<Int>, _ isNegative: Bool
     ) -> Bool {
         guard !digits.isEmpty else {

@@ -193,7 +193,7 @@ public struct LineProtocolParser: ~Copyable {
         if batch.isEmpty { forgetNumbers() }
         batchPoints = batch.rowCount + batch.refusals.count
         guard !isFileStart || skipByteOrderMark() else { return .needsInput }
-        if overlong != nil { passOverlongLine(&batch) }
+        if overlong != nil { skipOverlongLine(&batch) }
         while position < wholeEnd {
             if batchPoints >= points { return .batchFull }
             if try !parseLine(&batch) { break }
@@ -278,7 +278,7 @@ public struct LineProtocolParser: ~Copyable {
     @inline(never) private func skipNotices(_ text: PaddedBytes, _ start: Int) -> Int {
         let end = lineEnd(text, from: start)
         var index = start
-        while let after = GluedNotice.end(text, at: index, lineEnd: end) { index = after }
+        while let after = SkippedFileNotice.end(text, at: index, lineEnd: end) { index = after }
         return index
     }
 
@@ -338,7 +338,7 @@ public struct LineProtocolParser: ~Copyable {
     }
 
     /// Refuses the first physical line if the pending input exceeds the line limit. If it has no
-    /// newline, its rest is dropped as it arrives (`passOverlongLine`).
+    /// newline, its rest is dropped as it arrives (`skipOverlongLine`).
     private mutating func refuseOverlongLine(_ batch: inout WriteBatch) {
         let text = input.bytes
         guard wholeEnd <= position else {
@@ -355,7 +355,7 @@ public struct LineProtocolParser: ~Copyable {
     }
 
     /// Drops the rest of an overlong line and refuses the line at its end.
-    private mutating func passOverlongLine(_ batch: inout WriteBatch) {
+    private mutating func skipOverlongLine(_ batch: inout WriteBatch) {
         guard let start = overlong else { return }
         let text = input.bytes
         let found = text.firstIndex(of: newline, in: position..<text.count)

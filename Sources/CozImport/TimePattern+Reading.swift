@@ -9,8 +9,8 @@ extension TimePattern {
         var day: Int64 = 1
         var dayOfYear: Int64?
         var hour: Int64 = 0
-        var isHalfDay = false
-        var isAfternoon = false
+        var is12HourClock = false
+        var isPM = false
         var minute: Int64 = 0
         var second: Int64 = 0
         var nanoseconds: Int64 = 0
@@ -55,8 +55,8 @@ extension TimePattern {
             found.dayOfYear = number(3, 1...366)
             return found.dayOfYear != nil
         case .hour: return take(number(2, 0...23), \.hour)
-        case .halfDayHour:
-            found.isHalfDay = true
+        case .hour12:
+            found.is12HourClock = true
             return take(number(2, 1...12).map { $0 % 12 }, \.hour)
         case .minute: return take(number(2, 0...59), \.minute)
         case .second: return take(number(2, 0...59), \.second)
@@ -66,9 +66,9 @@ extension TimePattern {
             return take(scan.fraction(), \.nanoseconds)
         case .monthName: return take(scan.name(of: months).map { Int64($0 + 1) }, \.month)
         case .weekdayName: return scan.name(of: weekdays) != nil
-        case .halfDay:
+        case .amPM:
             guard let half = scan.name(of: ["am", "pm"]) else { return false }
-            found.isAfternoon = half == 1
+            found.isPM = half == 1
             return true
         case .offset:
             found.offset = scan.offset()
@@ -88,7 +88,7 @@ extension TimePattern {
                 day: seconds / 86_400, seconds: seconds % 86_400, nanoseconds: found.nanoseconds,
                 offsetSeconds: 0)
         }
-        let hour = found.isHalfDay && found.isAfternoon ? found.hour + 12 : found.hour
+        let hour = found.is12HourClock && found.isPM ? found.hour + 12 : found.hour
         var day: Int64
         if let dayOfYear = found.dayOfYear {
             day = CivilTime.day(year: found.year, month: 1, day: 1) + dayOfYear - 1

@@ -12,8 +12,8 @@ public struct TimePattern: Sendable {
         case blanks
         /// Digits: exactly four and two for years, at most three for `dayOfYear`, at most two
         /// otherwise.
-        case year, shortYear, month, day, dayOfYear, hour, halfDayHour, minute, second
-        case monthName, weekdayName, halfDay
+        case year, shortYear, month, day, dayOfYear, hour, hour12, minute, second
+        case monthName, weekdayName, amPM
         /// The digits after the decimal point of the seconds.
         case fraction
         /// Optionally, a point or comma and digits.
@@ -71,8 +71,8 @@ public struct TimePattern: Sendable {
         let slash = Piece.literal(UInt8(ascii: "/"))
         let list: [(Character, [Piece])] = [
             ("Y", [.year]), ("y", [.shortYear]), ("m", [.month]), ("d", [.day]), ("e", [.day]),
-            ("j", [.dayOfYear]), ("H", [.hour]), ("I", [.halfDayHour]), ("M", [.minute]),
-            ("S", [.second]), ("f", [.fraction]), ("p", [.halfDay]), ("b", [.monthName]),
+            ("j", [.dayOfYear]), ("H", [.hour]), ("I", [.hour12]), ("M", [.minute]),
+            ("S", [.second]), ("f", [.fraction]), ("p", [.amPM]), ("b", [.monthName]),
             ("B", [.monthName]), ("h", [.monthName]), ("a", [.weekdayName]), ("A", [.weekdayName]),
             ("z", [.offset]), ("Z", [.zoneName]), ("s", [.epochSeconds]),
             ("T", [.hour, colon, .minute, colon, .second]), ("R", [.hour, colon, .minute]),
@@ -121,9 +121,9 @@ public struct TimePattern: Sendable {
         ("2006", .year), ("January", .monthName), ("Jan", .monthName), ("Monday", .weekdayName),
         ("Mon", .weekdayName), ("MST", .zoneName), ("-07:00", .offset), ("-0700", .offset),
         ("-07", .offset), ("Z07:00", .offset), ("Z0700", .offset), ("Z07", .offset),
-        ("002", .dayOfYear), ("01", .month), ("02", .day), ("03", .halfDayHour), ("04", .minute),
-        ("05", .second), ("06", .shortYear), ("15", .hour), ("PM", .halfDay), ("pm", .halfDay),
-        ("_2", .day), ("1", .month), ("2", .day), ("3", .halfDayHour), ("4", .minute),
+        ("002", .dayOfYear), ("01", .month), ("02", .day), ("03", .hour12), ("04", .minute),
+        ("05", .second), ("06", .shortYear), ("15", .hour), ("PM", .amPM), ("pm", .amPM),
+        ("_2", .day), ("1", .month), ("2", .day), ("3", .hour12), ("4", .minute),
         ("5", .second),
     ]
 }

@@ -42,7 +42,7 @@ struct SampleParticipant {
     private static let start = 1_709_222_400_000
 
     /// The fields for which the backend adds `_lambda` and `_trigger` companions.
-    private static let withCompanions: Set<String> = [
+    private static let fieldsWithCompanions: Set<String> = [
         "ts_heart_rate", "ws_heart_rate", "ts_step_count", "ts_latitude", "ts_longitude",
         "ws_latitude", "ws_longitude", "ws_survey_count",
     ]
@@ -147,7 +147,7 @@ struct SampleParticipant {
         let microseconds = Int64(arrival) * 1_000 + Int64(random.below(1_000))
         let stamp = SampleValue.string(SampleTime.text(microseconds))
         var all = fields
-        for field in fields where Self.withCompanions.contains(field.name) {
+        for field in fields where Self.fieldsWithCompanions.contains(field.name) {
             all.append((field.name + "_lambda", stamp))
             all.append((field.name + "_trigger", .string(trigger)))
         }

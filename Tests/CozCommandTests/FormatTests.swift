@@ -11,7 +11,7 @@ struct FormatTests {
     /// One series with each kind of cell, and a second row with nothing but nulls.
     private func text(
         _ style: TimeText.Style = .full, tags: [(String, String)] = [],
-        _ make: (OutputWriter, TimeText) -> any ResultFormat
+        _ make: (OutputWriter, TimeText) -> any ResultWriter
     ) -> String {
         let output = OutputWriter(descriptor: nil)
         let format = make(output, TimeText(style: style))

@@ -84,10 +84,10 @@ struct JSONRowTests {
     }
 
     /// Passes rows on one by one.
-    private final class ByCells: ResultFormat {
-        private let format: any ResultFormat
+    private final class ByCells: ResultWriter {
+        private let format: any ResultWriter
 
-        init(_ format: any ResultFormat) { self.format = format }
+        init(_ format: any ResultWriter) { self.format = format }
 
         func beginStatement(_ index: Int) { format.beginStatement(index) }
         func beginSeries(_ header: ResultHeader) { format.beginSeries(header) }
@@ -101,14 +101,14 @@ struct JSONRowTests {
     func `rows of a batch are the rows of its cells`(_ style: TimeText.Style) {
         var random = SeededRandom(seed: 33)
         let time = TimeText(style: style)
-        let makers: [(OutputWriter) -> any ResultFormat] = [
+        let makers: [(OutputWriter) -> any ResultWriter] = [
             { InfluxJSONFormat($0, time) }, { JSONFormat($0, time, isArray: true) },
             { JSONFormat($0, time, isArray: false) },
         ]
         for round in 0..<40 {
             // The first are longer than a piece that is handed on.
             let batches = (0..<2).map { _ in batch(&random, countMax: round == 0 ? 1500 : 30) }
-            if round == 0 { #expect(batches[0].count * 7 * 8 > JSONRow.pieceSizeBytes) }
+            if round == 0 { #expect(batches[0].count * 7 * 8 > JSONRowWriter.pieceSizeBytes) }
             for make in makers {
                 let outputs = [OutputWriter(descriptor: nil), OutputWriter(descriptor: nil)]
                 for (output, isByCells) in zip(outputs, [false, true]) {
@@ -121,7 +121,7 @@ struct JSONRowTests {
         }
     }
 
-    private func write(_ batches: [ResultBatch], to format: any ResultFormat) {
+    private func write(_ batches: [ResultBatch], to format: any ResultWriter) {
         var header = ResultHeader()
         header.columns = (0..<7).map {
             .init(title: "c\($0)", kind: $0 == 0 ? .time : .field(nil), source: nil)

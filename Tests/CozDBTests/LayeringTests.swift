@@ -39,8 +39,8 @@ struct LayeringTests {
     /// The part of Storage that Query sees: the immutable view and the values it hands out.
     private static let openToQuery: Set<String> = [
         "Snapshot.swift", "RowSources.swift", "ColumnData.swift", "RowCursor.swift",
-        "BlockStatistics.swift", "Deletion.swift", "ReadCounts.swift", "ColumnDemand.swift",
-        "ColumnPool.swift", "BucketRuns.swift", "FilteredRows.swift", "WordTest.swift",
+        "BlockStatistics.swift", "Deletion.swift", "ReadCounts.swift", "ColumnPredicate.swift",
+        "ColumnPool.swift", "BucketRuns.swift", "FilteredRows.swift", "WordPredicate.swift",
         "SegmentColumnReader+Filter.swift",
     ]
 

@@ -18,14 +18,14 @@ enum BatchesWorkload {
         let database = try Database.open(directory)
         var times = Durations()
         let start = Clock.now()
-        let startOfProcessor = Clock.processor()
+        let cpuStart = Clock.processor()
         for batch in batches {
             let begin = Clock.now()
             _ = try database.write(batch)
             times.append(Clock.now() - begin)
         }
         let elapsed = Clock.now() - start
-        let processor = Clock.processor() - startOfProcessor
+        let processor = Clock.processor() - cpuStart
         try database.close()
         let total = Double(rows * count)
         print(

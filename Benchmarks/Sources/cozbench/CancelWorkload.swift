@@ -3,7 +3,7 @@
 internal import CozDB
 
 /// A sink that discards the answer.
-struct NothingSink: QueryResultSink {
+struct DiscardingSink: QueryResultSink {
     mutating func beginStatement(_ index: Int) throws(DatabaseError) {}
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {}
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {}
@@ -41,7 +41,7 @@ enum CancelWorkload {
                 let moment = Clock.now() + Double.random(in: 0...0.5)
                 var options = QueryOptions(now: Timestamp(nanoseconds: 1_000_000_000_000_000))
                 options.isCancelled = { Clock.now() >= moment }
-                var sink = NothingSink()
+                var sink = DiscardingSink()
                 do throws(DatabaseError) {
                     try database.query(statement, options: options, into: &sink)
                 } catch {

@@ -6,7 +6,7 @@ internal import Glibc
 struct CommandRun {
     let seconds: Double
     /// User and system CPU seconds.
-    let processorSeconds: Double
+    let cpuTime: Double
     /// Largest resident set, in bytes. It includes the size of this process at the moment of the
     /// spawn (`man 2 getrusage`), so this process has to be small.
     let peakSizeBytes: Int
@@ -67,7 +67,7 @@ struct CommandRun {
         var usage = rusage()
         unsafe wait4(process, &status, 0, &usage)
         peakSizeBytes = usage.ru_maxrss * 1024
-        processorSeconds = CommandRun.seconds(usage.ru_utime) + CommandRun.seconds(usage.ru_stime)
+        cpuTime = CommandRun.seconds(usage.ru_utime) + CommandRun.seconds(usage.ru_stime)
         // The exit status as WEXITSTATUS computes it, or 128 plus the signal.
         self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }

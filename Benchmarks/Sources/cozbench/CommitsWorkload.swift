@@ -86,8 +86,8 @@ enum CommitsWorkload {
         let seconds = 3.0
         let all = Mutex(Durations())
         let start = Clock.now()
-        let startOfProcessor = Clock.processor()
-        OwnThreads.run(threads) { number in
+        let cpuStart = Clock.processor()
+        SystemThreads.run(threads) { number in
             var writer = RowWriter(series: number)
             var times = Durations()
             var now = Clock.now()
@@ -104,7 +104,7 @@ enum CommitsWorkload {
             all.withLock { $0.append(contentsOf: times) }
         }
         let elapsed = Clock.now() - start
-        let processor = Clock.processor() - startOfProcessor
+        let processor = Clock.processor() - cpuStart
         let times = all.withLock { $0 }
         let rate = Double(times.count) / elapsed
         print("\(threads) threads, each one row a commit and waiting for it:")

@@ -23,7 +23,7 @@ enum ExportShapedFile {
         var streams: [Stream: [Value]] = [:]
         for number in 0..<lines.lineCount {
             let line = unsafe lines.line(number)
-            guard let cuts = unsafe LineCuts(line) else { continue }
+            guard let cuts = unsafe LineParts(line) else { continue }
             let key = unsafe String(decoding: line[..<cuts.keyEnd], as: UTF8.self)
             let series = seriesNumbers[key, default: seriesNumbers.count]
             seriesNumbers[key] = series
@@ -72,7 +72,7 @@ enum ExportShapedFile {
 }
 
 /// The positions of the parts of a line of line protocol.
-private struct LineCuts {
+private struct LineParts {
     /// The end of the measurement and its tags.
     private(set) var keyEnd = 0
     private(set) var fields: [(start: Int, equals: Int, end: Int)] = []

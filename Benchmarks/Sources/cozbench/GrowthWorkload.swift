@@ -77,12 +77,12 @@ enum GrowthWorkload {
         var points: [(count: Int, seconds: Double, bytes: Double)] = []
         for count in axis.counts {
             let run = try cost(axis, count, in: directory)
-            let seconds = max(1e-4, run.processorSeconds - base.processorSeconds)
+            let seconds = max(1e-4, run.cpuTime - base.cpuTime)
             let bytes = max(1e4, Double(run.peakSizeBytes - base.peakSizeBytes))
             points.append((count, seconds, bytes))
             print(
                 "\(axis.name.padded(to: 20))\("\(count)".padded(to: 8))"
-                    + "\(digits(run.processorSeconds)) s of processor, "
+                    + "\(digits(run.cpuTime)) s of processor, "
                     + "\(run.peakSizeBytes / 1_000_000) MB")
         }
         print(
@@ -116,7 +116,7 @@ enum GrowthWorkload {
         var options = QueryOptions(now: Timestamp(nanoseconds: 1 << 60))
         options.limits = QueryLimits()
         options.limits?.textSizeBytesMax = 1 << 26
-        var sink = NothingSink()
+        var sink = DiscardingSink()
         try database.query(text, options: options, into: &sink)
         try database.close()
     }

@@ -8,20 +8,20 @@ struct ImportRun {
     let report: ImportReport
     /// Wall time of the whole import, including the close.
     let seconds: Double
-    let processorSeconds: Double
+    let cpuTime: Double
     let writtenBytes: Int
     let info: DatabaseInfo
 
     init(_ path: String, into directory: String) throws(DatabaseError) {
         let start = Clock.now()
-        let startOfProcessor = Clock.processor()
-        let startOfWriting = try ProcessCosts.writtenBytes()
+        let cpuStart = Clock.processor()
+        let writtenBytesAtStart = try ProcessCosts.writtenBytes()
         let database = try Database.open(directory)
         report = try importFiles([path], into: database)
         try database.close()
         seconds = Clock.now() - start
-        processorSeconds = Clock.processor() - startOfProcessor
-        writtenBytes = try ProcessCosts.writtenBytes() - startOfWriting
+        cpuTime = Clock.processor() - cpuStart
+        writtenBytes = try ProcessCosts.writtenBytes() - writtenBytesAtStart
         info = try Database.open(directory, access: .readOnly).info()
     }
 
@@ -37,7 +37,7 @@ enum ImportWorkload {
         print(
             "import              \(digits(rate)) MB/s, "
                 + "\(Int(Double(report.values) / run.seconds)) values/s, "
-                + "\(digits(run.processorSeconds)) s of processor in \(digits(run.seconds)) s")
+                + "\(digits(run.cpuTime)) s of processor in \(digits(run.seconds)) s")
         print(
             "read                \(report.points) points, \(report.values) values, "
                 + "\(report.refusedLines) refused lines")

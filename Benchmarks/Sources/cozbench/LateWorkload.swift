@@ -33,7 +33,7 @@ enum LateWorkload {
     private static func line(_ name: String, _ it: (run: CommandRun, info: DatabaseInfo)) {
         print(
             "\(name.padded(to: 22))\(digits(it.run.seconds)) s, "
-                + "\(digits(it.run.processorSeconds)) s of processor, peak "
+                + "\(digits(it.run.cpuTime)) s of processor, peak "
                 + "\(it.run.peakSizeBytes / 1_000_000) MB")
         print(
             "".padded(to: 22) + "\(it.info.diskBytes) bytes at rest in \(it.info.segments) "

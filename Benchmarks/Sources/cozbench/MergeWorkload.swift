@@ -32,7 +32,7 @@ enum MergeWorkload {
             "after               \(after.segments) segments, \(after.segmentBytes) bytes, "
                 + "\(digits(Double(after.segmentBytes) / Double(max(1, values)))) a value")
         print(
-            "merged in           \(digits(run.seconds)) s, \(digits(run.processorSeconds)) s of "
+            "merged in           \(digits(run.seconds)) s, \(digits(run.cpuTime)) s of "
                 + "processor: \(digits(Double(values) / run.seconds / 1e6)) M values/s")
         print(
             "written             \(run.writtenBytes) bytes: "

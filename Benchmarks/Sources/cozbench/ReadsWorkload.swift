@@ -18,7 +18,7 @@ enum ReadsWorkload {
         let end = Clock.now() + seconds
         let times = Mutex(Durations())
         let commits = Atomic(0)
-        OwnThreads.run(threads + 1) { number in
+        SystemThreads.run(threads + 1) { number in
             if number == threads {
                 let own = read(database, until: end)
                 times.withLock { $0 = own }

@@ -38,7 +38,7 @@ enum ScaleWorkload {
         let run = try ImportRun(path, into: directory)
         let points = Double(max(1, run.report.points))
         let rows = Double(max(1, run.rows))
-        let time = run.processorSeconds / points
+        let time = run.cpuTime / points
         let size = Double(run.info.diskBytes) / rows
         print(
             "\(path): \(run.report.points) points, \(digits(time * 1e6)) us of processor each, "

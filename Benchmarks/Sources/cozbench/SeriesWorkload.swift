@@ -15,7 +15,7 @@ enum SeriesWorkload {
         let rows = max(1, info.experiments.reduce(0) { $0 + $1.rows })
         print(
             "import              \(count) series in \(digits(run.seconds)) s, "
-                + "\(digits(run.processorSeconds)) s of processor")
+                + "\(digits(run.cpuTime)) s of processor")
         print("peak memory         \(run.peakSizeBytes / 1_000_000) MB")
         print(
             "on disk             \(info.diskBytes) bytes, "

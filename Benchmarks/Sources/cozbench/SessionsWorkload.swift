@@ -8,7 +8,7 @@ enum SessionsWorkload {
         var random = SplitMix(state: 1)
         var times = Durations()
         var segmentsMax = 0
-        let startOfWriting = try ProcessCosts.writtenBytes()
+        let writtenBytesAtStart = try ProcessCosts.writtenBytes()
         for session in 0..<sessions {
             let batch = try delivery(session, rows: rows, &random)
             let start = Clock.now()
@@ -19,7 +19,7 @@ enum SessionsWorkload {
             let info = try Database.open(directory, access: .readOnly).info()
             segmentsMax = max(segmentsMax, info.segments)
         }
-        let written = try ProcessCosts.writtenBytes() - startOfWriting
+        let written = try ProcessCosts.writtenBytes() - writtenBytesAtStart
         let info = try Database.open(directory, access: .readOnly).info()
         let values = info.experiments.reduce(0) { $0 + $1.values }
         print(

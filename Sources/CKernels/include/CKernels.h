@@ -23,7 +23,7 @@ void coz_gate_wait(uint32_t *_Nonnull gate);
 void coz_gate_open(uint32_t *_Nonnull gate);
 
 // Returns the free bytes of the calling thread's stack; 0 if unknown.
-size_t coz_stack_left(void);
+size_t coz_stack_remaining(void);
 
 // Returns the process id. It costs a load; getpid costs a system call.
-int32_t coz_process(void);
+int32_t coz_process_id(void);

@@ -57,7 +57,7 @@ struct QuerySession {
         return try Database.withReader(path, body)
     }
 
-    private func makeFormat(_ output: OutputWriter) -> any ResultFormat {
+    private func makeFormat(_ output: OutputWriter) -> any ResultWriter {
         let plain = makePlainFormat(output)
         switch (showsQuestions, format) {
         case (true, .table): return QuestionFormat(plain, output, .below)
@@ -66,7 +66,7 @@ struct QuerySession {
         }
     }
 
-    private func makePlainFormat(_ output: OutputWriter) -> any ResultFormat {
+    private func makePlainFormat(_ output: OutputWriter) -> any ResultWriter {
         switch format {
         case .table: TableFormat(output, time, widthMax: Terminal.columns(STDOUT_FILENO))
         case .csv: CSVFormat(output, time, csvStyle)
@@ -137,7 +137,7 @@ struct QuerySession {
         _ text: String, _ database: Database, _ count: Int
     ) throws(DatabaseError) -> ExitStatus {
         var status = ExitStatus.success
-        Signals.keepMemory()
+        Signals.retainFreeMemory()
         for run in 1...count {
             let memory = OutputWriter(descriptor: nil)
             let outcome = answer(text, database, memory)

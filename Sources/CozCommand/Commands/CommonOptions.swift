@@ -79,7 +79,7 @@ extension Database {
         _ path: String, creates: Bool, access: DatabaseOptions.FileAccess = .ownerOnly,
         _ wait: LockWait, _ body: (Database) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
-        let (result, failure) = try withClosedWriter(
+        let (result, failure) = try withWriterReturningCloseError(
             path, creates: creates, access: access, wait, body)
         if let failure { throw failure }
         return result
@@ -87,13 +87,13 @@ extension Database {
 
     /// Like `withWriter`, but returns an error of the close instead of throwing it, so that the
     /// caller can still report what `body` did.
-    static func withClosedWriter<Result>(
+    static func withWriterReturningCloseError<Result>(
         _ path: String, creates: Bool, access: DatabaseOptions.FileAccess, _ wait: LockWait,
         _ body: (Database) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> (result: Result, failure: DatabaseError?) {
         var options = options(creates: creates)
         options.fileAccess = access
-        let database = try wait.untilFree { () throws(DatabaseError) in
+        let database = try wait.retryWhileLocked { () throws(DatabaseError) in
             try open(path, access: .readWrite, options: options)
         }
         let result: Result

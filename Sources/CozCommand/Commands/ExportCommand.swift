@@ -151,7 +151,7 @@ struct ExportCommand: ParsableCommand {
     ) throws(DatabaseError) -> Int {
         let export = ResearcherExport(request) { Signals.isInterrupted }
         let summary = try export.write(from: snapshot) { bytes throws(DatabaseError) in
-            if output.isClosed { throw FormatSink.readerLeft }
+            if output.isClosed { throw FormatSink.outputClosed }
             output.append(bytes)
         }
         return summary.rows

@@ -79,7 +79,7 @@ struct ForgetCommand: ParsableCommand {
 
     func run() throws {
         if list { return try printList() }
-        if readmit { return try takeBack() }
+        if readmit { return try readmitParticipants() }
         let others = try forgotten.map { name throws(DatabaseError) in
             try ForgottenList(text: try InputReader.text(of: name, .forgotten))
         }
@@ -106,7 +106,7 @@ struct ForgetCommand: ParsableCommand {
         try output.flush()
     }
 
-    private func takeBack() throws {
+    private func readmitParticipants() throws {
         let known = try Database.withWriter(database.path, creates: false, wait.lock) {
             database throws(DatabaseError) in try database.readmit(participant)
         }

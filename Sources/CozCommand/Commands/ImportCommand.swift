@@ -104,7 +104,7 @@ struct ImportCommand: ParsableCommand {
         // Do not create a database if an input file is missing.
         for file in files { try ImportCommand.checkReadable(file) }
         var summary = ImportSummary(path: database.path)
-        summary.asksForRenames = !renaming.words.isEmpty
+        summary.reportsRenames = !renaming.words.isEmpty
         let display = SharedProgress(progress)
         defer { display.end() }
         // Open the inputs before the database: while a pipe has no data yet, other writers are not
@@ -112,7 +112,7 @@ struct ImportCommand: ParsableCommand {
         let options = importOptions(display)
         let inputs = try ImportInputs(files, options: options)
         var start = ContinuousClock.now
-        let (written, failure) = try Database.withClosedWriter(
+        let (written, failure) = try Database.withWriterReturningCloseError(
             database.path, creates: true, access: fileAccess.access, wait.lock
         ) { database throws(DatabaseError) in
             summary.begin(database)

@@ -6,7 +6,7 @@ internal import CozImport
 struct ImportSummary {
     var report = ImportReport()
     /// Whether to report that nothing was renamed.
-    var asksForRenames = false
+    var reportsRenames = false
     private let path: String
     private var before = Counts()
     private var after = Counts()
@@ -66,7 +66,7 @@ struct ImportSummary {
             let count = PlainText.counted(report.droppedTimeFields, "field")
             text += "dropped  \(count) named time, as InfluxDB does\n"
         }
-        if asksForRenames { text += RenameOptions.text(report.renames) }
+        if reportsRenames { text += RenameOptions.text(report.renames) }
         text += passedOver
         text += refusals
         text += "time     \(PlainText.fixed(report.seconds, digits: 2)) s, "

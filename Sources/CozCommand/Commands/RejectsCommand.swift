@@ -172,7 +172,7 @@ struct RejectPrinter {
 
     /// The reason is the last column and the most important one, so no column may be dropped.
     private mutating func takeText() -> String {
-        if let widthMax { table.fit(widthMax, leavesOut: false) }
+        if let widthMax { table.fit(widthMax, dropsColumns: false) }
         return table.takeText()
     }
 

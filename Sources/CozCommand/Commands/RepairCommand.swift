@@ -30,7 +30,7 @@ struct RepairCommand: ParsableCommand {
     var dryRun = false
 
     func run() throws {
-        let report = try wait.lock.untilFree { () throws(DatabaseError) in
+        let report = try wait.lock.retryWhileLocked { () throws(DatabaseError) in
             try Database.repair(database.path, isDryRun: dryRun)
         }
         let output = OutputWriter()

@@ -84,7 +84,7 @@ struct StudyCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Time between two valid votes, such as 1h or 90s.", valueName: "duration"))
-    var gap = SpanOfTime(nanoseconds: 3_300_000_000_000)
+    var gap = DurationArgument(nanoseconds: 3_300_000_000_000)
 
     @Option(
         help: ArgumentHelp(

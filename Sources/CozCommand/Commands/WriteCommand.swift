@@ -57,7 +57,7 @@ private struct WriteSession: ~Copyable {
     private let hasClock: Bool
     private let output = OutputWriter()
     private(set) var wasRefused = false
-    private var saidFull = false
+    private var reportedJournalFull = false
 
     init(_ database: Database, _ options: WriteOptions) {
         self.database = database
@@ -111,8 +111,8 @@ private struct WriteSession: ~Copyable {
             output.append("ok\n")
         }
         try output.flush()
-        if report.unkeptRefusals > 0, !saidFull {
-            saidFull = true
+        if report.unkeptRefusals > 0, !reportedJournalFull {
+            reportedJournalFull = true
             StandardError.writeLine(
                 "cozdb: the rejects journal is full: of what is refused only the number is kept; "
                     + "empty it (cozdb rejects export, then clear)")

@@ -85,7 +85,7 @@ final class CSVExport: ExportFormat {
         case .string: vector.withText(row) { CSVText.append($0, style, to: &bytes) }
         case .integer: NumberText.append(Int64(bitPattern: vector.bits(row)), to: &bytes)
         case .boolean: bytes.append(contentsOf: (vector.bits(row) != 0 ? "true" : "false").utf8)
-        case .float where vector.isUnspeakable(row):
+        case .float where vector.isNonFinite(row):
             losses.lose(
                 "\(Double(bitPattern: vector.bits(row))), which CSV has no number for")
         case .float: NumberText.append(Double(bitPattern: vector.bits(row)), to: &bytes)
@@ -100,7 +100,7 @@ enum CSVText {
 
     /// Like `CSVFormat.append`, but also quotes text that starts or ends with a tab.
     static func append(_ text: Span<UInt8>, _ style: CSVStyle, to bytes: inout [UInt8]) {
-        if style == .marksFormulas, let marked = FormulaText.marked(text) {
+        if style == .marksFormulas, let marked = SpreadsheetFormula.marked(text) {
             append(marked.span, to: &bytes)
         } else {
             append(text, to: &bytes)

@@ -43,8 +43,8 @@ struct ExportFile {
         let isThere = unsafe stat(path, &status) == 0
         // Devices and pipes are written to in place; they cannot be replaced. Links in /dev and
         // /proc to open files look like regular files but are treated alike.
-        let isSystems = ["/dev/", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
-        let isReplaced = !isSystems && (!isThere || status.st_mode & S_IFMT == S_IFREG)
+        let isSystemPath = ["/dev/", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
+        let isReplaced = !isSystemPath && (!isThere || status.st_mode & S_IFMT == S_IFREG)
         let (descriptor, target) =
             isReplaced
             ? FileOpening.make(beside: path)
@@ -58,7 +58,7 @@ struct ExportFile {
         // Sound: as above. A regular file here has replaced the device since the check.
         let isFile =
             unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        if !isReplaced, !isSystems, isFile {
+        if !isReplaced, !isSystemPath, isFile {
             close(descriptor)
             throw DatabaseError(.io, "was replaced by a file; run the command again", file: path)
         }

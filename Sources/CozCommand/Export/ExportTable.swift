@@ -42,7 +42,7 @@ struct ExportSink: QueryResultSink {
 
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
         // The reader of the output is gone.
-        if output.isClosed { throw FormatSink.readerLeft }
+        if output.isClosed { throw FormatSink.outputClosed }
         rows += batch.count
         format.rows(batch)
     }
@@ -53,7 +53,7 @@ struct ExportSink: QueryResultSink {
 
 extension ResultVector {
     /// Whether the value is NaN or infinite, which no export format can represent.
-    func isUnspeakable(_ row: Int) -> Bool {
+    func isNonFinite(_ row: Int) -> Bool {
         type == .float && !Double(bitPattern: bits(row)).isFinite
     }
 }

@@ -79,7 +79,7 @@ final class JSONExport: ExportFormat {
         _ bytes: inout [UInt8]
     ) {
         if vector.isNull(row) { return }
-        if vector.isUnspeakable(row) {
+        if vector.isNonFinite(row) {
             losses.lose("\(Double(bitPattern: vector.bits(row))), which JSON has no number for")
             return
         }

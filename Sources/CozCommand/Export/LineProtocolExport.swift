@@ -23,13 +23,13 @@ final class LineProtocolExport: ExportFormat {
         self.table = table
         prefix = []
         LineProtocolText.append(experiment: table.experiment, to: &prefix)
-        isWritable = LineProtocolText.canSay(experiment: table.experiment)
+        isWritable = LineProtocolText.canRepresent(experiment: table.experiment)
         tagKeys = table.tags.map { LineProtocolExport.key($0, after: ",") }
         fieldKeys = table.fields.map { LineProtocolExport.key($0.name, after: "") }
     }
 
     private static func key(_ name: String, after separator: String) -> [UInt8]? {
-        guard LineProtocolText.canSay(key: name) else { return nil }
+        guard LineProtocolText.canRepresent(key: name) else { return nil }
         var bytes = Array(separator.utf8)
         LineProtocolText.append(key: name, to: &bytes)
         bytes.append(UInt8(ascii: "="))
@@ -70,7 +70,7 @@ final class LineProtocolExport: ExportFormat {
         for index in table.tags.indices where !batch.columns[index + 1].isNull(row) {
             let value = batch.columns[index + 1].text(row)
             if value.isEmpty { continue }
-            guard let key = tagKeys[index], LineProtocolText.canSay(value: value) else {
+            guard let key = tagKeys[index], LineProtocolText.canRepresent(value: value) else {
                 losses.lose(points: 1, LineProtocolText.loss(tag: table.tags[index], value))
                 return false
             }
@@ -90,14 +90,14 @@ final class LineProtocolExport: ExportFormat {
                 losses.lose(LineProtocolText.loss(field: table.fields[index].name))
                 continue
             }
-            if vector.isUnspeakable(row) {
+            if vector.isNonFinite(row) {
                 let number = Double(bitPattern: vector.bits(row))
                 losses.lose(LineProtocolText.loss(number: .float(number)))
                 continue
             }
             bytes.append(separator)
             if separator == UInt8(ascii: " "),
-                LineText.isPassedOver(table.fields[index].name)
+                LineText.isReadAsWhitespace(table.fields[index].name)
             {
                 bytes.append(contentsOf: LineText.ignoredField.utf8)
             }

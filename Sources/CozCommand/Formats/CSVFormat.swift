@@ -10,7 +10,7 @@ enum CSVStyle {
     case marksFormulas
 }
 
-final class CSVFormat: ResultFormat {
+final class CSVFormat: ResultWriter {
     private let output: OutputWriter
     private let time: TimeText
     private let style: CSVStyle
@@ -81,7 +81,7 @@ final class CSVFormat: ResultFormat {
 
     /// Appends a cell. Quotes it if a reader would otherwise split or trim it, or take it for null.
     static func append(_ text: String, _ style: CSVStyle = .plain, to bytes: inout [UInt8]) {
-        let utf8 = (style == .plain ? text : FormulaText.marked(text)).utf8
+        let utf8 = (style == .plain ? text : SpreadsheetFormula.marked(text)).utf8
         let needsQuotes =
             utf8.isEmpty || utf8.first == UInt8(ascii: " ") || utf8.last == UInt8(ascii: " ")
             || utf8.contains { byte in

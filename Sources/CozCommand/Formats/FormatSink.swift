@@ -4,7 +4,7 @@ internal import CozDB
 
 /// Passes an answer to a format. It also records the first error and the time spent on formatting.
 struct FormatSink: QueryResultSink {
-    private let format: any ResultFormat
+    private let format: any ResultWriter
     private let output: OutputWriter
     private let schemas: [ExperimentSchema]
     private let needsIdentity: Bool
@@ -24,7 +24,7 @@ struct FormatSink: QueryResultSink {
     ///   - schemas: The schemas of all experiments, which tell tags from fields.
     ///   - needsIdentity: Whether rows need their identity tags (line protocol).
     init(
-        _ format: any ResultFormat, _ output: OutputWriter, schemas: [ExperimentSchema],
+        _ format: any ResultWriter, _ output: OutputWriter, schemas: [ExperimentSchema],
         needsIdentity: Bool
     ) {
         self.format = format
@@ -95,7 +95,7 @@ struct FormatSink: QueryResultSink {
 
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) {
         // The reader of the output is gone.
-        if output.isClosed { throw FormatSink.readerLeft }
+        if output.isClosed { throw FormatSink.outputClosed }
         let start = ContinuousClock.now
         format.rows(batch, isTime: isTime)
         formatting += ContinuousClock.now - start
@@ -114,7 +114,7 @@ struct FormatSink: QueryResultSink {
     }
 
     /// Stops a query whose output has no reader. It is not an error of the command.
-    static let readerLeft = DatabaseError(.cancelled, "standard output was closed")
+    static let outputClosed = DatabaseError(.cancelled, "standard output was closed")
 }
 
 extension ExperimentSchema {

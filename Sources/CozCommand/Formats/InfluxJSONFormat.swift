@@ -3,7 +3,7 @@
 
 internal import CozDB
 
-final class InfluxJSONFormat: ResultFormat {
+final class InfluxJSONFormat: ResultWriter {
     private let output: OutputWriter
     private let time: TimeText
     private var bytes: [UInt8] = []
@@ -20,15 +20,15 @@ final class InfluxJSONFormat: ResultFormat {
         self.time = time
     }
 
-    private var cells = JSONRow(
-        opening: Array(",[".utf8), closing: Array("]".utf8), likeGo: true)
+    private var cells = JSONRowWriter(
+        opening: Array(",[".utf8), closing: Array("]".utf8), goCompatible: true)
 
     private func put(_ text: StaticString) {
         text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
 
     private func put(string: String) {
-        JSONText.append(string, likeGo: true, to: &bytes)
+        JSONText.append(string, goCompatible: true, to: &bytes)
     }
 
     private func send() {
@@ -38,7 +38,7 @@ final class InfluxJSONFormat: ResultFormat {
 
     /// Collect small series: most series are short.
     private func sendIfLong() {
-        if bytes.count >= JSONRow.pieceSizeBytes { send() }
+        if bytes.count >= JSONRowWriter.pieceSizeBytes { send() }
     }
 
     func beginStatement(_ index: Int) {
@@ -59,16 +59,16 @@ final class InfluxJSONFormat: ResultFormat {
         series += 1
         if !header.name.isEmpty {
             bytes.append(contentsOf: "\"name\":".utf8)
-            JSONText.append(header.name, likeGo: true, to: &bytes)
+            JSONText.append(header.name, goCompatible: true, to: &bytes)
             bytes.append(UInt8(ascii: ","))
         }
         if !header.tags.isEmpty {
             bytes.append(contentsOf: "\"tags\":{".utf8)
             for (index, tag) in header.tags.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSONText.append(tag.name, likeGo: true, to: &bytes)
+                JSONText.append(tag.name, goCompatible: true, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
-                JSONText.append(tag.value, likeGo: true, to: &bytes)
+                JSONText.append(tag.value, goCompatible: true, to: &bytes)
             }
             bytes.append(contentsOf: "},".utf8)
         }
@@ -77,7 +77,7 @@ final class InfluxJSONFormat: ResultFormat {
             titles = Array("\"columns\":[".utf8)
             for (index, column) in columns.enumerated() {
                 if index > 0 { titles.append(UInt8(ascii: ",")) }
-                JSONText.append(column.title, likeGo: true, to: &titles)
+                JSONText.append(column.title, goCompatible: true, to: &titles)
             }
             titles.append(UInt8(ascii: "]"))
         }
@@ -90,7 +90,7 @@ final class InfluxJSONFormat: ResultFormat {
         rows += 1
         for (index, cell) in cells.enumerated() {
             if index > 0 { put(",") }
-            JSONText.append(cell, time, offset: header.zoneOffset, likeGo: true, to: &bytes)
+            JSONText.append(cell, time, offset: header.zoneOffset, goCompatible: true, to: &bytes)
         }
         put("]")
         send()
@@ -98,7 +98,7 @@ final class InfluxJSONFormat: ResultFormat {
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
         // Local copies, because every access to a stored property of a class checks exclusivity.
-        var cells = JSONRow()
+        var cells = JSONRowWriter()
         swap(&cells, &self.cells)
         cells.load(batch, isTime: isTime, time: time, offset: header.zoneOffset)
         var bytes: [UInt8] = []
@@ -110,7 +110,7 @@ final class InfluxJSONFormat: ResultFormat {
             let next = cells.append(from: row, skipping: rows == 0 ? 1 : 0, to: &bytes)
             rows += next - row
             row = next
-            if bytes.count >= JSONRow.pieceSizeBytes {
+            if bytes.count >= JSONRowWriter.pieceSizeBytes {
                 output.append(bytes)
                 bytes.removeAll(keepingCapacity: true)
             }

@@ -2,7 +2,7 @@
 
 internal import CozDB
 
-final class JSONFormat: ResultFormat {
+final class JSONFormat: ResultWriter {
     private let output: OutputWriter
     private let time: TimeText
     private let isArray: Bool
@@ -61,7 +61,7 @@ final class JSONFormat: ResultFormat {
     }
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
-        var cells = JSONRow(
+        var cells = JSONRowWriter(
             opening: Array((isArray ? ",\n{" : "{").utf8) + prefix,
             closing: Array((isArray ? "}" : "}\n").utf8), keys: keys)
         cells.load(batch, isTime: isTime, time: time, offset: header.zoneOffset)

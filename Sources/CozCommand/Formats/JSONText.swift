@@ -8,8 +8,8 @@ enum JSONText {
 
     /// Appends the string in quotes.
     ///
-    /// - Parameter likeGo: Whether to escape `<`, `>`, `&`, U+2028 and U+2029 too, as Go does.
-    static func append(_ text: String, likeGo: Bool = false, to bytes: inout [UInt8]) {
+    /// - Parameter goCompatible: Whether to escape `<`, `>`, `&`, U+2028 and U+2029 too, as Go does.
+    static func append(_ text: String, goCompatible: Bool = false, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         let utf8 = text.utf8
         if isPlain(utf8.span) {
@@ -27,11 +27,15 @@ enum JSONText {
             case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
             case 0..<0x20: appendEscape(UInt16(byte), to: &bytes)
             case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"):
-                if likeGo { appendEscape(UInt16(byte), to: &bytes) } else { bytes.append(byte) }
+                if goCompatible {
+                    appendEscape(UInt16(byte), to: &bytes)
+                } else {
+                    bytes.append(byte)
+                }
             case 0xA8, 0xA9:
                 // The last byte of U+2028 and U+2029, which are line terminators in JavaScript.
                 bytes.append(byte)
-                guard likeGo, bytes.suffix(3).starts(with: [0xE2, 0x80]) else { continue }
+                guard goCompatible, bytes.suffix(3).starts(with: [0xE2, 0x80]) else { continue }
                 bytes.removeLast(3)
                 appendEscape(0x2028 + UInt16(byte - 0xA8), to: &bytes)
             default: bytes.append(byte)
@@ -68,7 +72,7 @@ enum JSONText {
     }
 
     static func append(
-        _ cell: ResultCell, _ time: TimeText, offset: ((Int64) -> Int)?, likeGo: Bool = false,
+        _ cell: ResultCell, _ time: TimeText, offset: ((Int64) -> Int)?, goCompatible: Bool = false,
         to bytes: inout [UInt8]
     ) {
         switch cell {
@@ -77,7 +81,7 @@ enum JSONText {
             if !time.isNumber { bytes.append(UInt8(ascii: "\"")) }
             time.append(nanoseconds, offset: offset?(nanoseconds) ?? 0, to: &bytes)
             if !time.isNumber { bytes.append(UInt8(ascii: "\"")) }
-        case .value(.string(let text)): append(text, likeGo: likeGo, to: &bytes)
+        case .value(.string(let text)): append(text, goCompatible: goCompatible, to: &bytes)
         case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
         case .value(.boolean(let flag)): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
         case .value(.float(let number)):

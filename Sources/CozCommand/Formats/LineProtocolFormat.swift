@@ -3,7 +3,7 @@
 internal import CozDB
 internal import CozStudy
 
-final class LineProtocolFormat: ResultFormat {
+final class LineProtocolFormat: ResultWriter {
     private let output: OutputWriter
     private var header = ResultHeader()
     private var line: [UInt8] = []
@@ -38,7 +38,7 @@ final class LineProtocolFormat: ResultFormat {
             }
         }
         guard let time, !fields.isEmpty else { return }
-        guard LineProtocolText.canSay(experiment: header.name) else {
+        guard LineProtocolText.canRepresent(experiment: header.name) else {
             losses.lose(points: 1, LineProtocolText.loss(experiment: header.name))
             return
         }
@@ -46,7 +46,8 @@ final class LineProtocolFormat: ResultFormat {
         LineProtocolText.append(experiment: header.name, to: &line)
         tags.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         for tag in tags where !tag.value.isEmpty {
-            guard LineProtocolText.canSay(key: tag.name), LineProtocolText.canSay(value: tag.value)
+            guard LineProtocolText.canRepresent(key: tag.name),
+                LineProtocolText.canRepresent(value: tag.value)
             else {
                 losses.lose(points: 1, LineProtocolText.loss(tag: tag.name, tag.value))
                 return
@@ -65,14 +66,14 @@ final class LineProtocolFormat: ResultFormat {
     }
 
     private func append(_ name: String, _ value: FieldValue) {
-        guard LineProtocolText.canSay(key: name) else {
+        guard LineProtocolText.canRepresent(key: name) else {
             losses.lose(LineProtocolText.loss(field: name))
             return
         }
         let end = fields.count
         if end > 0 {
             fields.append(UInt8(ascii: ","))
-        } else if LineText.isPassedOver(name) {
+        } else if LineText.isReadAsWhitespace(name) {
             fields.append(contentsOf: LineText.ignoredField.utf8)
         }
         LineProtocolText.append(key: name, to: &fields)

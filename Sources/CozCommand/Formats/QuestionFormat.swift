@@ -5,7 +5,7 @@ internal import CozDB
 /// Adds registered questions to the output of another format. In CSV they become part of the
 /// titles. Below a table they are listed with their options and the number of answers that are not
 /// options.
-final class QuestionFormat: ResultFormat {
+final class QuestionFormat: ResultWriter {
     enum Place {
         case titles, below
     }
@@ -26,7 +26,7 @@ final class QuestionFormat: ResultFormat {
     /// The schemas of all experiments, which hold the questions.
     var schemas: [ExperimentSchema] = []
 
-    private let inner: any ResultFormat
+    private let inner: any ResultWriter
     private let output: OutputWriter
     private let place: Place
     /// The questions of the columns of the statement so far.
@@ -34,7 +34,7 @@ final class QuestionFormat: ResultFormat {
     /// The index in `asked` for each column of the series.
     private var columns: [Int?] = []
 
-    init(_ inner: any ResultFormat, _ output: OutputWriter, _ place: Place) {
+    init(_ inner: any ResultWriter, _ output: OutputWriter, _ place: Place) {
         self.inner = inner
         self.output = output
         self.place = place

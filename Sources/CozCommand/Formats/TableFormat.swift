@@ -4,7 +4,7 @@
 
 internal import CozDB
 
-final class TableFormat: ResultFormat {
+final class TableFormat: ResultWriter {
     /// How many rows to collect before the column widths are computed.
     private static let chunkRows = 512
 

@@ -8,7 +8,7 @@ struct DatabaseNames: NameCatalog {
     /// Maximum number of tag values to read. Longer lists are not useful.
     private static let valueCountMax = 200
     /// Time limit of a query, because the user waits for the key.
-    private static let patience = Duration.milliseconds(800)
+    private static let queryTimeout = Duration.milliseconds(800)
 
     let path: String
     /// Whether values of credential columns are masked.
@@ -69,7 +69,7 @@ struct DatabaseNames: NameCatalog {
     private func answers(_ statement: String) -> [String] {
         var options = QueryOptions(now: ClockTime.current)
         options.redactsSecrets = redactsSecrets
-        let end = ContinuousClock.now + DatabaseNames.patience
+        let end = ContinuousClock.now + DatabaseNames.queryTimeout
         options.isCancelled = { ContinuousClock.now > end || Signals.isInterrupted }
         let result = try? Database.withReader(path) { database throws(DatabaseError) in
             try database.query(statement, options: options)

@@ -6,7 +6,7 @@ internal import Synchronization
 
 enum EditingSignals {
     private static let wasResized = Atomic<Bool>(false)
-    private static let shallSuspend = Atomic<Bool>(false)
+    private static let suspendRequested = Atomic<Bool>(false)
     /// The original terminal settings. Only `begin` writes them, before it installs the handlers
     /// that read them. They are allocated on the heap: Swift 6.3 lays out a static C structure
     /// without the padding inside this one, so calls that fill it would write past its end.
@@ -18,7 +18,7 @@ enum EditingSignals {
     /// The read end of the pipe that signal handlers write to.
     private static let wakeUp = Atomic<Int32>(-1)
 
-    private static let deadly = [SIGTERM, SIGHUP, SIGQUIT]
+    private static let fatalSignals = [SIGTERM, SIGHUP, SIGQUIT]
 
     /// Until `end`, Ctrl-C, Ctrl-Z and a resize wake `waitForKey`, and a fatal signal restores the
     /// terminal before it ends the process.
@@ -30,8 +30,8 @@ enum EditingSignals {
             EditingSignals.wasResized.store(true, ordering: .relaxed)
             Signals.wake()
         }
-        install(SIGTSTP, suspendSoon)
-        for number in deadly {
+        install(SIGTSTP, requestSuspend)
+        for number in fatalSignals {
             install(number) { number in
                 // Only async-signal-safe calls. The raised signal kills the process when the
                 // handler returns.
@@ -43,7 +43,7 @@ enum EditingSignals {
     }
 
     static func end() {
-        for number in deadly + [SIGWINCH, SIGTSTP] { signal(number, SIG_DFL) }
+        for number in fatalSignals + [SIGWINCH, SIGTSTP] { signal(number, SIG_DFL) }
     }
 
     /// Waits for input or for one of the signals.
@@ -62,17 +62,17 @@ enum EditingSignals {
 
     static func takeResize() -> Bool { wasResized.exchange(false, ordering: .relaxed) }
 
-    static func takeSuspend() -> Bool { shallSuspend.exchange(false, ordering: .relaxed) }
+    static func takeSuspend() -> Bool { suspendRequested.exchange(false, ordering: .relaxed) }
 
     /// Stops the process as Ctrl-Z does, until it is continued.
     static func suspend() {
         signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
-        install(SIGTSTP, suspendSoon)
+        install(SIGTSTP, requestSuspend)
     }
 
-    private static let suspendSoon: @convention(c) (Int32) -> Void = { _ in
-        EditingSignals.shallSuspend.store(true, ordering: .relaxed)
+    private static let requestSuspend: @convention(c) (Int32) -> Void = { _ in
+        EditingSignals.suspendRequested.store(true, ordering: .relaxed)
         Signals.wake()
     }
 

@@ -48,7 +48,7 @@ final class Prompt {
             session, clock: clock, reader: reader, history: history,
             pagerCommand: Pager.standardCommand(Environment.value))
         Signals.beginPrompt()
-        Signals.keepMemory()
+        Signals.retainFreeMemory()
         prompt.say(greeting)
         prompt.loop()
     }

@@ -74,7 +74,7 @@ final class TerminalEditor: LineReader {
         defer { EditingSignals.end() }
         // Switch the mode before the prompt appears, so that the editor gets all that is typed
         // after it.
-        unsafe cozEditTakeTerminal(editor, 1)
+        unsafe cozEditSetTerminalMode(editor, 1)
         var count: Int32 = 0
         // Sound: the text belongs to libedit until the next line; it is copied at once.
         guard let text = unsafe el_gets(editor, &count), count > 0 else {
@@ -134,9 +134,9 @@ final class TerminalEditor: LineReader {
         let wasResized = EditingSignals.takeResize()
         if wasResized { unsafe el_resize(editor) }
         guard EditingSignals.takeSuspend() else { return wasResized }
-        unsafe cozEditTakeTerminal(editor, 0)
+        unsafe cozEditSetTerminalMode(editor, 0)
         EditingSignals.suspend()
-        unsafe cozEditTakeTerminal(editor, 1)
+        unsafe cozEditSetTerminalMode(editor, 1)
         unsafe cozEditRefresh(editor)
         return true
     }

@@ -16,7 +16,7 @@ struct QuestionName: ExpressibleByArgument {
 }
 
 /// A duration in the syntax of statements: `55m`, `1h30m`.
-struct SpanOfTime: ExpressibleByArgument {
+struct DurationArgument: ExpressibleByArgument {
     let nanoseconds: Int64
 
     init(nanoseconds: Int64) {

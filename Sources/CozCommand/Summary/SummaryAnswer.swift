@@ -157,7 +157,7 @@ struct SummaryAnswer {
 
     private func printCSV(_ rows: [Row], _ style: CSVStyle, to output: OutputWriter) {
         let name = { (text: String) in
-            style == .marksFormulas ? FormulaText.marked(text) : text
+            style == .marksFormulas ? SpreadsheetFormula.marked(text) : text
         }
         for (index, row) in rows.enumerated() {
             if index == 0 { appendLine([SummaryAnswer.who] + row.members.map(\.key), to: output) }

@@ -9,7 +9,7 @@ struct LockWait {
     /// Runs the body until it does not throw `locked` or the time is over.
     ///
     /// - Throws: Errors of the body; `locked` when the time is over; `cancelled` after Ctrl-C.
-    func untilFree<Result>(
+    func retryWhileLocked<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
         let end = ContinuousClock.now + .seconds(seconds)

@@ -9,7 +9,7 @@ enum OpenFiles {
     /// including the standard descriptors.
     private static let countMin: rlim_t = 16
     /// From this limit on, inherited descriptors need not be counted.
-    private static let countEnough: rlim_t = 512
+    private static let inheritedCheckThreshold: rlim_t = 512
 
     /// Checks the limit. Call it once, before any file is opened.
     ///
@@ -17,7 +17,7 @@ enum OpenFiles {
     static func prepare() throws(DatabaseError) {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
-            limit.rlim_cur < countEnough
+            limit.rlim_cur < inheritedCheckThreshold
         else { return }
         let inherited = inheritedCount(below: limit.rlim_cur)
         guard limit.rlim_cur >= countMin + inherited else {
@@ -28,7 +28,7 @@ enum OpenFiles {
                 .io,
                 "found a limit of \(limit.rlim_cur) open files (RLIMIT_NOFILE)\(others), expected "
                     + "at least \(countMin + inherited); nothing was done. Raise it: "
-                    + "ulimit -n \(countEnough)")
+                    + "ulimit -n \(inheritedCheckThreshold)")
         }
     }
 

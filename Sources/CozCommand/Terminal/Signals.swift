@@ -61,8 +61,8 @@ enum Signals {
         // process.
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
-        fillStandardDescriptors()
-        boundMemory()
+        openMissingStandardDescriptors()
+        configureAllocator()
         // Multithreaded programs often pass on blocked signals to the programs that they start.
         // Ctrl-C and kill must work anyway.
         var none = sigset_t()
@@ -88,7 +88,7 @@ enum Signals {
     /// peak of an import, at the same speed. Blocks below 1 MiB, which every chunk of rows
     /// allocates and frees, are not mapped separately: they would be fresh pages every time, two
     /// fifths of the system time of an import.
-    private static func boundMemory() {
+    private static func configureAllocator() {
         mallopt(M_ARENA_MAX, 2)
         mallopt(M_TRIM_THRESHOLD, 128 << 10)
         mallopt(M_MMAP_THRESHOLD, 1 << 20)
@@ -97,14 +97,14 @@ enum Signals {
     /// Keeps free memory in the process, for commands that answer one statement after another.
     /// Otherwise their buffers would be fresh pages every time. Measured: a sixth of the time of a
     /// statement that reads a million values.
-    static func keepMemory() {
+    static func retainFreeMemory() {
         mallopt(M_TRIM_THRESHOLD, 64 << 20)
         mallopt(M_MMAP_THRESHOLD, 16 << 20)
     }
 
     /// Opens /dev/null for standard descriptors that the caller closed. Otherwise the next file
     /// opened would get that number, and output would go into a file of the database.
-    private static func fillStandardDescriptors() {
+    private static func openMissingStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) < 0 {
             if descriptor == STDIN_FILENO { inputWasClosed.store(true, ordering: .relaxed) }

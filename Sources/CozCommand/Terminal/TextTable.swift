@@ -88,11 +88,11 @@ struct TextTable {
     /// Fits the rows so far to a terminal, if possible. Cells get the room there is, at least
     /// `TextTable.cellWidthMax`.
     ///
-    /// - Parameter leavesOut: Whether columns on the right may be dropped.
-    mutating func fit(_ widthMax: Int, leavesOut: Bool = true) {
+    /// - Parameter dropsColumns: Whether columns on the right may be dropped.
+    mutating func fit(_ widthMax: Int, dropsColumns: Bool = true) {
         guard width > widthMax else { return }
         let least = TextTable.cellWidthMax
-        while leavesOut, shownCount > 2, width(cellsTo: least) > widthMax { shownCount -= 1 }
+        while dropsColumns, shownCount > 2, width(cellsTo: least) > widthMax { shownCount -= 1 }
         let widest = widths.prefix(shownCount).max() ?? 0
         var limit = least
         while limit < widest, width(cellsTo: limit + 1) <= widthMax { limit += 1 }

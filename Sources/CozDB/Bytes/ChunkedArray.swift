@@ -8,7 +8,7 @@
     private var chunks: [UnsafeMutablePointer<Element>] = unsafe []
     /// First chunks that were replaced by larger ones. Views may read them as long as the array
     /// lives.
-    private var outgrown: [UnsafeMutablePointer<Element>] = unsafe []
+    private var replacedChunks: [UnsafeMutablePointer<Element>] = unsafe []
     private(set) var count = 0
     /// Number of elements that fit without growing.
     private var capacity = 0
@@ -24,7 +24,7 @@
 
     deinit {
         unsafe chunks.forEach { unsafe $0.deallocate() }
-        unsafe outgrown.forEach { unsafe $0.deallocate() }
+        unsafe replacedChunks.forEach { unsafe $0.deallocate() }
     }
 
     /// Size of the elements in bytes. Memory of the last chunk beyond them has never been touched.
@@ -66,7 +66,7 @@
         let larger = UnsafeMutablePointer<Element>.allocate(capacity: 2 * capacity)
         // Sound: the first chunk is full, and the new one has twice its capacity.
         unsafe larger.initialize(from: chunks[0], count: capacity)
-        unsafe outgrown.append(chunks[0])
+        unsafe replacedChunks.append(chunks[0])
         unsafe chunks[0] = larger
         capacity *= 2
     }

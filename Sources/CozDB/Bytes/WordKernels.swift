@@ -32,7 +32,7 @@ func sumOfIntegers(_ words: Span<UInt64>) -> Int64 {
 
 /// Returns the first index in `range` whose time is not earlier than `time`; the end of the range
 /// if all are earlier. Times ascend. A galloping search, because buckets are usually short.
-func firstIndex(in times: Span<Int64>, atOrBehind time: Int64, in range: Range<Int>) -> Int {
+func firstIndex(in times: Span<Int64>, notBefore time: Int64, in range: Range<Int>) -> Int {
     guard let lastIndex = range.last, times[lastIndex] >= time else { return range.upperBound }
     var low = range.lowerBound
     var step = 1
@@ -51,7 +51,7 @@ func firstIndex(in times: Span<Int64>, atOrBehind time: Int64, in range: Range<I
 
 /// Returns the first index of ascending rows, from `start` on, that is not less than `row`; their
 /// count if all are less. A galloping search from the start.
-func firstIndex(in rows: Span<UInt32>, atOrBehind row: UInt32, from start: Int) -> Int {
+func firstIndex(in rows: Span<UInt32>, notBefore row: UInt32, from start: Int) -> Int {
     var low = start
     var step = 1
     while low + step < rows.count, rows[low + step] < row {

@@ -101,7 +101,7 @@ final class BlockEncoder {
     /// Whether a reference to this field may be smaller. A differing value takes about one and a
     /// half bytes with its position.
     private func isPromising(
-        _ partner: BlockReferences.Partner, _ count: Int, _ sizeBytes: Int
+        _ partner: BlockReferences.ReferencedField, _ count: Int, _ sizeBytes: Int
     ) -> Bool {
         let same = partner.isSame.span
         var differing = count

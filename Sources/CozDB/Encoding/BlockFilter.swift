@@ -17,7 +17,7 @@ struct BlockFilter {
     ///   - count: Number of values in the block.
     ///   - bits: Reset to one bit per value.
     /// - Throws: What `BlockDecoder.decode` throws for the same bytes, or nothing.
-    mutating func select<Test: WordTest>(
+    mutating func select<Test: WordPredicate>(
         _ bytes: Span<UInt8>, encoding: UInt8, count: Int, type: FieldType,
         test: inout Test, into bits: inout BitVector
     ) throws(FormatError) {
@@ -40,7 +40,7 @@ struct BlockFilter {
 
     /// Filters a block of an encoding that `patched` and `distinct` may contain. `bits` must be
     /// zero.
-    private mutating func selectUncompressed<Test: WordTest>(
+    private mutating func selectUncompressed<Test: WordPredicate>(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ test: inout Test, _ bits: inout BitVector
     ) throws(FormatError) {
@@ -73,7 +73,7 @@ struct BlockFilter {
     }
 
     /// Filters single values. Decimals are compared by their digits.
-    private mutating func selectValues<Test: WordTest>(
+    private mutating func selectValues<Test: WordPredicate>(
         _ bytes: Span<UInt8>, _ encoding: UInt8, _ count: Int, _ type: FieldType,
         _ test: inout Test, _ bits: inout BitVector
     ) throws(FormatError) {
@@ -84,7 +84,7 @@ struct BlockFilter {
         }
         var reader = ByteReader(bytes)
         let header = try readDecimalHeader(&reader, count: count, exceptions: &scratch)
-        guard let digits = test.ofDigits(exponent: header.exponent) else {
+        guard let digits = test.onDigits(exponent: header.exponent) else {
             try decoder.decodeValues(bytes, encoding, count, type, &words)
             return test.select(words.span, into: &bits)
         }
@@ -108,7 +108,7 @@ struct BlockFilter {
         }
     }
 
-    private mutating func selectPatched<Test: WordTest>(
+    private mutating func selectPatched<Test: WordPredicate>(
         _ bytes: Span<UInt8>, _ count: Int, _ type: FieldType, _ test: inout Test,
         _ bits: inout BitVector
     ) throws(FormatError) {
@@ -127,7 +127,7 @@ struct BlockFilter {
         for (index, place) in places.enumerated() { bits[Int(place)] = patchBits[index] }
     }
 
-    private mutating func selectDistinct<Test: WordTest>(
+    private mutating func selectDistinct<Test: WordPredicate>(
         _ bytes: Span<UInt8>, _ count: Int, _ type: FieldType, _ test: inout Test,
         _ bits: inout BitVector
     ) throws(FormatError) {

@@ -61,9 +61,9 @@ struct IntegerEncoder {
         let min = appendNeighbourDifferences(words, to: &differences)
         let differences = differences
         sample.take(words, min: range.min)
-        let frameSizeBytes = sample.sizeBytesLikely
+        let frameSizeBytes = sample.sizeBytesEstimate
         sample.take(differences.span, min: min)
-        if frameSizeBytes <= sample.sizeBytesLikely {
+        if frameSizeBytes <= sample.sizeBytesEstimate {
             frame.plan(words, min: range.min)
             choose(.bitPacked, frame.sizeBytes)
         } else {

@@ -4,9 +4,9 @@
 /// time and rules out most forms.
 struct IntegerSample {
     /// A lower bound of the size in any packed form; 0 if there are too few values for a sample.
-    private(set) var sizeBytesLeast = 0
+    private(set) var sizeBytesLowerBound = 0
     /// The size of the best form if the sample is representative.
-    private(set) var sizeBytesLikely = 0
+    private(set) var sizeBytesEstimate = 0
 
     private var differences: [UInt64] = []
     private var histogram: [Int] = []
@@ -16,7 +16,7 @@ struct IntegerSample {
 
     /// Takes a sample. `min` is the smallest of all values, as a signed number.
     mutating func take(_ values: Span<UInt64>, min: UInt64) {
-        (sizeBytesLeast, sizeBytesLikely) = (0, 0)
+        (sizeBytesLowerBound, sizeBytesEstimate) = (0, 0)
         guard values.count >= Self.valueCountMin else { return }
         let count = values.count / Self.step
         differences.removeAll(keepingCapacity: true)
@@ -29,12 +29,12 @@ struct IntegerSample {
         let largest = fill(divisorWidth: divisorWidth)
         let positionWidth = positionWidth(values.count)
         var above = 0
-        (sizeBytesLeast, sizeBytesLikely) = (.max, .max)
+        (sizeBytesLowerBound, sizeBytesEstimate) = (.max, .max)
         for width in stride(from: largest, through: 0, by: -1) {
             let packed = values.count * width / 8
             let exceptionBits = above * (positionWidth + largest - width)
-            sizeBytesLeast = Swift.min(sizeBytesLeast, packed + exceptionBits / 8)
-            sizeBytesLikely = Swift.min(sizeBytesLikely, packed + exceptionBits * Self.step / 8)
+            sizeBytesLowerBound = Swift.min(sizeBytesLowerBound, packed + exceptionBits / 8)
+            sizeBytesEstimate = Swift.min(sizeBytesEstimate, packed + exceptionBits * Self.step / 8)
             above += histogram[width]
         }
     }

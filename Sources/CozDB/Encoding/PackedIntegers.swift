@@ -85,7 +85,7 @@ struct PackedIntegerEncoder {
         sizeBytes = .max
         if sizeBytesMax < .max {
             sample.take(values, min: min)
-            if sample.sizeBytesLeast > sizeBytesMax { return }
+            if sample.sizeBytesLowerBound > sizeBytesMax { return }
         }
         base = min
         divisor = 1

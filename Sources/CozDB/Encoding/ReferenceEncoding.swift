@@ -13,12 +13,12 @@
 struct BlockReferences {
     /// A referenced field, and for each value of the block whether it equals that field's value at
     /// the same row.
-    struct Partner {
+    struct ReferencedField {
         var column: Int
         var isSame: [Bool]
     }
 
-    var partners: [Partner] = []
+    var partners: [ReferencedField] = []
     /// Times of the rows, if the block has packed times; otherwise empty.
     var rowTimes: [Int64] = []
 }
@@ -34,7 +34,7 @@ struct ReferenceEncoder {
 
     /// Replaces the content of `writer` by a block that references another field.
     mutating func encode(
-        _ words: Span<UInt64>, type: FieldType, sameAs partner: BlockReferences.Partner,
+        _ words: Span<UInt64>, type: FieldType, sameAs partner: BlockReferences.ReferencedField,
         into writer: inout ByteWriter
     ) {
         collect(words, partner.isSame.span)

@@ -6,7 +6,7 @@ internal import Synchronization
 
 extension DatabaseError {
     /// The error for a file that the manifest names: a missing file is damage.
-    var ofNamedFile: DatabaseError {
+    var asDamageIfMissing: DatabaseError {
         guard kind == .notFound else { return self }
         return DatabaseError(
             .damaged,
@@ -21,7 +21,7 @@ extension DatabaseError {
         let reason: String
         switch error.code {
         case FileError.notRegular: reason = "found no regular file"
-        case FileError.notFolder: reason = "found a link or a file, expected a folder"
+        case FileError.notDirectory: reason = "found a link or a file, expected a folder"
         default: reason = unsafe String(cString: strerror(error.code))
         }
         let advice: String
@@ -45,7 +45,7 @@ extension DatabaseError {
         case EMFILE: advice = "this process may have no more; raise the limit (ulimit -n)"
         case ENOMEM: advice = "free memory or raise the limit (ulimit -v)"
         case ENFILE: advice = "the system has no more; raise its limit (sysctl fs.file-max)"
-        case FileError.notFolder:
+        case FileError.notDirectory:
             advice = "links are not followed inside a database; put the folder back, or remove this"
         case ELOOP:
             advice =

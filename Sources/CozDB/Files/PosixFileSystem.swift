@@ -55,10 +55,10 @@ package struct PosixFileSystem: FileSystem {
     package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
         guard let directory = directory as? PosixDirectory else { return .apart }
         var (path, isThere) = (path, true)
-        var number = PosixFileSystem.openForAsking(path)
+        var number = PosixFileSystem.openForInspection(path)
         while number < 0, errno == ENOENT, path != PosixFileSystem.parent(of: path) {
             (path, isThere) = (PosixFileSystem.parent(of: path), false)
-            number = PosixFileSystem.openForAsking(path)
+            number = PosixFileSystem.openForInspection(path)
         }
         guard number >= 0 else { return .apart }
         let other = PosixFileSystem.ancestry(of: Descriptor(number, path: path))
@@ -69,7 +69,7 @@ package struct PosixFileSystem: FileSystem {
         return isThere && other.first.map(own.contains) == true ? .around : .apart
     }
 
-    private static func openForAsking(_ path: String) -> Int32 {
+    private static func openForInspection(_ path: String) -> Int32 {
         uninterrupted { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
@@ -236,7 +236,7 @@ private final class PosixDirectory: Directory {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let number = uninterrupted { unsafe openat(descriptor.number, name, flags) }
         guard number >= 0 else {
-            let code = errno == ENOTDIR || errno == ELOOP ? FileError.notFolder : errno
+            let code = errno == ENOTDIR || errno == ELOOP ? FileError.notDirectory : errno
             throw FileError(code: code, call: "open", path: path(of: name))
         }
         return PosixDirectory(Descriptor(number, path: path(of: name)), access: access)
@@ -276,7 +276,7 @@ private final class PosixDirectory: Directory {
             _ = try create(name)
             try sync()
         } catch {
-            guard error.isExisting else { throw error }
+            guard error.alreadyExists else { throw error }
         }
         while true {
             guard let file = try open(name, writable: true) as? PosixFile else { return nil }

@@ -36,14 +36,14 @@ public struct DatabaseError: Error, Sendable {
     /// The system call that failed; nil if none did.
     var cause: FileError?
     /// Whether a device failed to return stored bytes, which is treated like damage.
-    var isUnreadable: Bool { cause?.isUnreadable == true }
+    var isReadFailure: Bool { cause?.isReadFailure == true }
     /// Whether a link, pipe or directory has the name of a file.
-    var isOdd: Bool { cause?.isOdd == true }
+    var isWrongFileType: Bool { cause?.isWrongFileType == true }
     /// Whether a system call failed, other than a device that failed to return stored bytes.
-    var isFailedCall: Bool { kind == .io && !isUnreadable }
+    var isSystemCallFailure: Bool { kind == .io && !isReadFailure }
     /// Whether the system refused a call for a reason unrelated to the stored data: permissions,
     /// limits, memory.
-    var isRefusal: Bool { isFailedCall && !isOdd }
+    var isRefusal: Bool { isSystemCallFailure && !isWrongFileType }
 
     /// Creates an error.
     ///

@@ -21,20 +21,20 @@ package struct FileError: Error, Equatable, Sendable {
     /// Pseudo errno: a directory, pipe or device where a file is expected.
     package static let notRegular: Int32 = -1
     /// Pseudo errno: a file, link or pipe where a directory of the database is expected.
-    package static let notFolder: Int32 = -2
+    package static let notDirectory: Int32 = -2
 
     package var isNotFound: Bool { code == ENOENT }
-    package var isExisting: Bool { code == EEXIST }
-    package var isForbidden: Bool { code == EACCES || code == EPERM }
+    package var alreadyExists: Bool { code == EEXIST }
+    package var isPermissionDenied: Bool { code == EACCES || code == EPERM }
     /// Whether a device failed to return stored bytes.
-    package var isUnreadable: Bool { code == EIO && call == "pread" }
+    package var isReadFailure: Bool { code == EIO && call == "pread" }
     /// Whether the path is not the expected kind of file.
-    package var isOdd: Bool {
-        [FileError.notRegular, FileError.notFolder, ELOOP, EISDIR, ENXIO, ENOTDIR]
+    package var isWrongFileType: Bool {
+        [FileError.notRegular, FileError.notDirectory, ELOOP, EISDIR, ENXIO, ENOTDIR]
             .contains(code)
     }
     /// Whether the disk or the user's quota is full.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
     /// Whether a sync failed. Earlier writes may be lost then.
-    package var isOfSync: Bool { call == "fsync" || call == "fdatasync" }
+    package var isSyncFailure: Bool { call == "fsync" || call == "fdatasync" }
 }

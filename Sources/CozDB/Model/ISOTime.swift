@@ -180,7 +180,7 @@ extension ISOTime {
 
 extension ISOTime {
     /// Set in every packed time and never in a string number.
-    static let wordTag: UInt64 = 1 << 63
+    static let packedTimeTag: UInt64 = 1 << 63
 
     private static let microsecondBits: UInt64 = 52
 
@@ -198,7 +198,7 @@ extension ISOTime {
     }
 
     /// Whether a word of a string column is a packed time, not a string number.
-    static func isWord(_ word: UInt64) -> Bool { word & wordTag != 0 }
+    static func isWord(_ word: UInt64) -> Bool { word & packedTimeTag != 0 }
 
     /// Adjusts a word of a string column after its table was appended to another one of `offset`
     /// strings.
@@ -235,7 +235,7 @@ extension ISOTime {
         let (microseconds, over) = units.multipliedReportingOverflow(by: ISOTime.powers[6 - digits])
         guard !over, microseconds >> ISOTime.microsecondBits == 0 else { return nil }
         let zone = UInt64(style.bits >> 4)
-        return ISOTime.wordTag | (UInt64(digits) << 8 | zone) << ISOTime.microsecondBits
+        return ISOTime.packedTimeTag | (UInt64(digits) << 8 | zone) << ISOTime.microsecondBits
             | UInt64(microseconds)
     }
 

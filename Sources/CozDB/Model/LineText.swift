@@ -15,7 +15,9 @@ package enum LineText {
         for index in cells {
             let column = batch.receivedColumn(Int(batch.cells[index].column))
             let value = batch.value(batch.cells[index], column.type)
-            if index == cells.lowerBound, isPassedOver(column.name) { separator += ignoredField }
+            if index == cells.lowerBound, isReadAsWhitespace(column.name) {
+                separator += ignoredField
+            }
             text += separator + escaped(column.name, ",= ") + "=" + value.description
             separator = ","
         }
@@ -28,7 +30,7 @@ package enum LineText {
 
     /// Whether a reader would skip the start of a name as whitespace (`skipWhitespace` in
     /// InfluxDB). A space can be escaped; tab and NUL cannot.
-    package static func isPassedOver(_ name: String) -> Bool {
+    package static func isReadAsWhitespace(_ name: String) -> Bool {
         name.utf8.first == UInt8(ascii: "\t") || name.utf8.first == 0
     }
 

@@ -163,7 +163,7 @@ extension WriteBatch {
 
     /// Gives values of the open row their old names back if the row also has the new names.
     @usableFromInline
-    mutating func settleRenames() {
+    mutating func resolveRenames() {
         let start = Int(rows.last?.cellEnd ?? 0)
         for (cell, experiment, name, kind) in renaming.settle(cells[start...]) {
             cells[cell].column = storedColumn(
@@ -364,7 +364,7 @@ extension WriteBatch {
         guard number < strings.count,
             strings.hash(number) & WriteBatch.stringMarkMask == value.mark
         else {
-            isOpenRowWrong = true
+            isOpenRowInvalid = true
             return note("a string handle", "string(_:)")
         }
         append(column, .string, UInt64(truncatingIfNeeded: number))
@@ -375,7 +375,7 @@ extension WriteBatch {
     /// - Parameter type: The type of the value; nil if the column handle is invalid.
     @usableFromInline
     mutating func refuse(_ column: ColumnHandle, _ type: FieldType?) {
-        isOpenRowWrong = true
+        isOpenRowInvalid = true
         let number = Int(column.number)
         guard let type, number < columnMarks.count, columnMarks[number] == column.mark else {
             return note("a column handle", "column(experiment:name:type:)")
@@ -394,9 +394,9 @@ extension WriteBatch {
     ///   - line: Line in `source`, from 1; 0 if unknown.
     @inlinable
     public mutating func endRow(tagSet: TagSetHandle, time: Int64, line: Int) {
-        if hasRenamedColumns { settleRenames() }
+        if hasRenamedColumns { resolveRenames() }
         let number = Int(tagSet.number)
-        if isOpenRowWrong || number >= tagSetMarks.count || tagSetMarks[number] != tagSet.mark
+        if isOpenRowInvalid || number >= tagSetMarks.count || tagSetMarks[number] != tagSet.mark
             || cells.count > Int(UInt32.max)
         {
             return dropRow()
@@ -411,7 +411,7 @@ extension WriteBatch {
     mutating func dropRow() {
         if cells.count > Int(UInt32.max) {
             note(mistake: "more than \(UInt32.max) values in a batch; write it in parts")
-        } else if !isOpenRowWrong {
+        } else if !isOpenRowInvalid {
             note("a tag set handle", "tagSet(experiment:tags:)")
         }
         abandonRow()

@@ -105,7 +105,7 @@ public struct WriteBatch: Sendable {
     /// `TagSetHandle.mark` of each tag set.
     @usableFromInline var tagSetMarks: [UInt32] = []
     /// Whether the open row has an invalid value.
-    @usableFromInline var isOpenRowWrong = false
+    @usableFromInline var isOpenRowInvalid = false
     /// The open tag set; nil if there is none.
     var openTagSet: OpenTagSet?
     /// Its tags as received, encoded as in `tagSets`.
@@ -150,7 +150,7 @@ public struct WriteBatch: Sendable {
         renaming.removeAll()
         hasRenamedColumns = false
         openTagSet = nil
-        isOpenRowWrong = false
+        isOpenRowInvalid = false
         mistake = nil
     }
 
@@ -166,7 +166,7 @@ public struct WriteBatch: Sendable {
     /// Drops the values appended since the last `endRow`, for a line that turned out to be invalid.
     public mutating func abandonRow() {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
-        isOpenRowWrong = false
+        isOpenRowInvalid = false
     }
 
     /// Adds a refused line or value, to be stored in the rejects journal. The key of a value may
@@ -210,7 +210,7 @@ public struct WriteBatch: Sendable {
         guard !fields.isEmpty else {
             throw DatabaseError(.usage, "a point of experiment \"\(experiment)\" has no fields")
         }
-        guard !hasOpenRow, !isOpenRowWrong else {
+        guard !hasOpenRow, !isOpenRowInvalid else {
             throw DatabaseError(
                 .usage, "a row has values and is not finished; call endRow or abandonRow before add"
             )

@@ -39,7 +39,7 @@ struct QueryEngine {
     func run(
         _ text: String, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
-        let stop = StopSign(options.isCancelled)
+        let stop = CancellationCheck(options.isCancelled)
         let cache = StatementCache.of(snapshot)
         let known = cache.known(text, options)
         let depth = known?.depth ?? StatementStack.depthMax(text, options)
@@ -47,7 +47,7 @@ struct QueryEngine {
             try stop.over { () throws(DatabaseError) in
                 let clock = ContinuousClock()
                 let start = clock.now
-                let prepared: PreparedText
+                let prepared: PreparedStatements
                 if let known {
                     prepared = known
                 } else {
@@ -59,10 +59,10 @@ struct QueryEngine {
     }
 
     private func run(
-        _ prepared: PreparedText, parse: Duration, _ stop: StopSign,
+        _ prepared: PreparedStatements, parse: Duration, _ stop: CancellationCheck,
         into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
-        let counters = CounterBox(options, stop: stop)
+        let counters = ExecutionContext(options, stop: stop)
         counters.value.parse = parse
         let output = SinkOutput(sink, counters, options)
         defer { sink = output.sink }
@@ -109,10 +109,10 @@ struct QueryEngine {
 private struct StatementRun {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: CounterBox
+    let counters: ExecutionContext
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
     /// The prepared text and the index of the statement in it.
-    let prepared: (text: PreparedText, index: Int)?
+    let prepared: (text: PreparedStatements, index: Int)?
 
     /// Runs the statement. Returns the snapshot to continue with if it changed data.
     func run(
@@ -180,7 +180,7 @@ private struct StatementRun {
         var planner = Planner(snapshot: snapshot, options: options)
         let plan = try planner.plan(select)
         // A plan from a cancelled query must not be cached.
-        try StopSign.check()
+        try CancellationCheck.check()
         if let prepared { prepared.text.keep(plan, prepared.index) }
         return plan
     }
@@ -191,7 +191,7 @@ private struct StatementRun {
                 .usage, "the statement changes data, but the database is open for reading only")
         }
         // The change checks for cancellation itself, at points where it can stop safely.
-        let result = StopSign.$current.withValue(nil) {
+        let result = CancellationCheck.$current.withValue(nil) {
             Result { () throws(DatabaseError) in try change(wanted) }
         }
         return try result.get()

@@ -19,7 +19,7 @@ final class StatementCache: Sendable {
     }
 
     /// Most recent last.
-    private let texts = Mutex<[(key: Key, text: PreparedText)]>([])
+    private let texts = Mutex<[(key: Key, text: PreparedStatements)]>([])
     /// Enough for a few views that are refreshed in turn.
     private static let textCountMax = 16
     private static let textSizeBytesMax = 1 << 14
@@ -35,7 +35,7 @@ final class StatementCache: Sendable {
     }
 
     /// Returns the prepared text; nil if it is not cached.
-    func known(_ text: String, _ options: QueryOptions) -> PreparedText? {
+    func known(_ text: String, _ options: QueryOptions) -> PreparedStatements? {
         guard StatementCache.isKept(text, options) else { return nil }
         let key = Key(text, options)
         return texts.withLock { $0.last { $0.key == key }?.text }
@@ -47,10 +47,10 @@ final class StatementCache: Sendable {
     /// - Throws: the errors of `Parser.parse`.
     func prepare(
         _ text: String, _ options: QueryOptions, depth: Int
-    ) throws(DatabaseError) -> PreparedText {
+    ) throws(DatabaseError) -> PreparedStatements {
         let isKept = StatementCache.isKept(text, options)
-        let prepared = PreparedText(
-            try Parser.parseWithPlaces(text, options: options), depth: depth,
+        let prepared = PreparedStatements(
+            try Parser.parseWithOffsets(text, options: options), depth: depth,
             isKept: isKept && !StatementCache.mayReadClock(text))
         guard isKept else { return prepared }
         texts.withLock { texts in
@@ -79,7 +79,7 @@ final class StatementCache: Sendable {
 }
 
 /// The statements of a text and their plans so far.
-final class PreparedText: Sendable {
+final class PreparedStatements: Sendable {
     let statements: [(statement: Statement, offset: Int)]
     /// The nesting depth, as computed by `StatementStack.depthMax`.
     let depth: Int
@@ -100,7 +100,7 @@ final class PreparedText: Sendable {
 
     /// Caches a plan unless it depends on the clock.
     func keep(_ plan: SelectPlan, _ index: Int) {
-        guard isKept, !plan.endsNow else { return }
+        guard isKept, !plan.endsAtPlanningTime else { return }
         plans.withLock { $0[index] = plan }
     }
 }

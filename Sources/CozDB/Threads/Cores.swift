@@ -10,7 +10,7 @@ package enum Cores {
     static let count = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     private static let helpers = Helpers()
-    private static let process = OwnProcess()
+    private static let process = ProcessGuard()
 
     /// Runs the body for each index below `iterations`, on this thread and on idle helpers.
     package static func perform(iterations: Int, _ body: @Sendable (Int) -> Void) {
@@ -25,7 +25,7 @@ package enum Cores {
     /// Offers work to at most `threadCount` helpers. There is no guarantee that any runs it.
     static func offer(_ threadCount: Int, _ work: @escaping @Sendable () -> Void) {
         // A child process made by `fork` has no helper threads.
-        guard count > 1, threadCount > 0, process.isThisOne else { return }
+        guard count > 1, threadCount > 0, process.isSameProcess else { return }
         helpers.offer(min(threadCount, count - 1), work)
     }
 }
@@ -61,7 +61,7 @@ package enum Cores {
         }
         for _ in 0..<offeredCount { unsafe sem_post(offered) }
         guard missingCount > 0 else { return }
-        for index in 0..<missingCount where !OwnThread.start({ self.serve() }) {
+        for index in 0..<missingCount where !DetachedThread.start({ self.serve() }) {
             let lostCount = missingCount - index
             return state.withLock { state in
                 state.threadCount -= lostCount

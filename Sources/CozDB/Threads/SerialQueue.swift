@@ -38,7 +38,7 @@ package final class SerialQueue: Sendable {
     }
 
     private func runInBackground() {
-        if !OwnThread.start({ self.runWaiting() }) { runWaiting() }
+        if !DetachedThread.start({ self.runWaiting() }) { runWaiting() }
     }
 
     private func runWaiting() {

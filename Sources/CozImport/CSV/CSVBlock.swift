@@ -78,14 +78,14 @@ package struct CSVBlock {
     /// Whether an unquoted cell contains a carriage return that no newline follows. In a header
     /// this indicates CR line endings (Mac OS 9 and earlier), which make the whole file look like
     /// one line.
-    package func hasLoneReturn(_ row: CSVRow) -> Bool {
+    package func hasBareCarriageReturn(_ row: CSVRow) -> Bool {
         cells[row.cells].contains { cell in
             !cell.isQuoted && cell.range.contains { bytes[$0] == carriageReturn }
         }
     }
 
     /// The error message for such a header.
-    package static let loneReturn =
+    package static let bareCarriageReturnMessage =
         "found a carriage return without a newline, expected lines that end with LF or CRLF; "
         + "\"tr '\\r' '\\n' < FILE\" makes lines of carriage returns alone"
 

@@ -10,7 +10,7 @@ struct CSVScanner {
         /// The bytes end before the row does, inside or outside a quoted cell.
         case open
         /// Something other than the end of the cell follows a closing quote.
-        case textBehindQuote(place: Int)
+        case textAfterQuote(place: Int)
     }
 
     /// Maximum cells per row; more than the default limit of columns per experiment. Cells take
@@ -60,7 +60,7 @@ struct CSVScanner {
     /// - Parameter isEnd: whether `text` ends where the file ends.
     /// - Returns: the start of the first incomplete row.
     mutating func scan(_ text: PaddedBytes, from start: Int, isEnd: Bool) -> Int {
-        var start = passOverlongLine(text, from: start)
+        var start = skipOverlongLine(text, from: start)
         hasMore = false
         while start < text.count {
             if cellCount >= CSVScanner.blockCellCountMax {
@@ -124,8 +124,8 @@ struct CSVScanner {
                 }
                 continue
             }
-            let breaks = CSVScanner.exactPlaces(of: newline, in: word)
-            var ends = breaks | CSVScanner.exactPlaces(of: delimiter, in: word)
+            let breaks = CSVScanner.exactMatchMask(of: newline, in: word)
+            var ends = breaks | CSVScanner.exactMatchMask(of: delimiter, in: word)
             while ends != 0 {
                 let place = index + ends.trailingZeroBitCount >> 3
                 if breaks & (0 &- ends) & ends != 0 {
@@ -141,7 +141,8 @@ struct CSVScanner {
 
     /// Returns a mask with bit 7 set in each byte of `word` that equals `byte`. Exact for all
     /// bytes.
-    @inline(__always) private static func exactPlaces(of byte: UInt8, in word: UInt64) -> UInt64 {
+    @inline(__always) private static func exactMatchMask(of byte: UInt8, in word: UInt64) -> UInt64
+    {
         let difference = word ^ UInt64(byte) &* 0x0101_0101_0101_0101
         let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
         return ~((difference & low) &+ low | difference | low)
@@ -242,13 +243,13 @@ struct CSVScanner {
         }
         if text[lineEnd] == newline { return .row(.whole(end: end, next: lineEnd + 1)) }
         if text[end] == dialect.delimiter { return .delimiter(end) }
-        return .row(.textBehindQuote(place: end))
+        return .row(.textAfterQuote(place: end))
     }
 
     // MARK: Faulty rows
 
     /// Skips the rest of an overlong line.
-    private mutating func passOverlongLine(_ text: PaddedBytes, from start: Int) -> Int {
+    private mutating func skipOverlongLine(_ text: PaddedBytes, from start: Int) -> Int {
         guard isInsideOverlongLine else { return start }
         guard let end = text.firstIndex(of: newline, in: start..<text.count) else {
             return text.count
@@ -272,7 +273,7 @@ struct CSVScanner {
                 CSVFault(column: 0, reason: "a row of more than \(rowSizeBytesMax) bytes"),
                 start..<limit)
             isInsideOverlongLine = true
-            return passOverlongLine(text, from: limit)
+            return skipOverlongLine(text, from: limit)
         }
         if newlinePlace == nil && !isEnd { return nil }
         var end = newlinePlace ?? limit
@@ -294,7 +295,7 @@ struct CSVScanner {
         let reason = "a row of more than \(CSVScanner.cellCountMax) cells"
         add(CSVFault(column: 0, reason: reason), start..<end)
         isInsideOverlongLine = true
-        return passOverlongLine(text, from: end)
+        return skipOverlongLine(text, from: end)
     }
 
     private mutating func add(_ fault: CSVFault, _ range: Range<Int>) {
@@ -310,7 +311,7 @@ struct CSVScanner {
         let isInFirstLine = text.lastIndex(of: newline, in: start..<openQuote) == nil
         let column = isInFirstLine ? openQuote - start + 1 : 0
         let opened = isInFirstLine ? "that begins here" : "that begins in a later line"
-        guard case .textBehindQuote(let place) = rowEnd, place - start <= rowSizeBytesMax else {
+        guard case .textAfterQuote(let place) = rowEnd, place - start <= rowSizeBytesMax else {
             return CSVFault(
                 column: column,
                 reason: "the quoted cell \(opened) is never closed; expected a quote and then "

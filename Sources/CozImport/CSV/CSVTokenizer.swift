@@ -82,7 +82,7 @@ package final class CSVTokenizer {
     ///
     /// - Throws: as `InputFile.read`. Rows read since the previous block are lost then.
     package func nextBlock(of file: InputFile) throws(DatabaseError) -> CSVBlock? {
-        takeBackArrays()
+        recycleArrays()
         storage.buffer.truncate(to: readEnd)
         while scanner.rows.isEmpty && !(isEnd && rowsEnd >= readEnd) {
             storage.buffer.removeFirst(rowsEnd)
@@ -128,7 +128,7 @@ package final class CSVTokenizer {
     }
 
     /// Reuses the arrays of the previous block. They are copied only if the caller still holds it.
-    private func takeBackArrays() {
+    private func recycleArrays() {
         swap(&scanner.rows, &block.rows)
         swap(&scanner.cells, &block.cells)
         swap(&scanner.faults, &block.faults)

@@ -50,12 +50,12 @@ package struct TimedRows {
     /// The caller places all rows from this time on, in milliseconds.
     package var limit = Int64.min
     /// Index in the block of the row that was placed last, stored or not; nil if none.
-    package private(set) var lastPlaced: Int?
+    package private(set) var lastPlacedRow: Int?
 
     let timeColumn: Int
     /// A field with the same text in all rows; nil if none.
     let constant: (name: String, value: String)?
-    var second = SecondText()
+    var second = TimeTextMatcher()
     private var tagSet = WriteBatch.TagSetHandle.none
     private var constantColumn = WriteBatch.ColumnHandle.none
     private var constantBits: UInt64 = 0
@@ -100,7 +100,7 @@ package struct TimedRows {
 
     /// Begins a block. Text ranges of the previous block are no longer valid.
     package mutating func beginBlock() {
-        lastPlaced = nil
+        lastPlacedRow = nil
         for index in columns.indices { columns[index].lastText = nil }
     }
 
@@ -153,7 +153,7 @@ package struct TimedRows {
         into batch: inout WriteBatch
     ) {
         let row = block.rows[index]
-        lastPlaced = index
+        lastPlacedRow = index
         var number = row.cells.lowerBound
         for column in columns.indices {
             let cell = block.cells[number].range
@@ -190,14 +190,14 @@ package struct TimedRows {
                 batch.append(column: columns[index].float, bits: number.bits)
                 return true
             }
-            return addOddNumber(cell, index, bytes, into: &batch)
+            return addNumberSlowPath(cell, index, bytes, into: &batch)
         case .text:
             return addText(cell, index, bytes, into: &batch)
         case .moment:
             if second.agrees(bytes, cell, milliseconds) { return true }
             return addText(cell, index, bytes, into: &batch)
         case .integer, .milliseconds:
-            return addOddNumber(cell, index, bytes, into: &batch)
+            return addNumberSlowPath(cell, index, bytes, into: &batch)
         }
     }
 
@@ -221,7 +221,7 @@ package struct TimedRows {
 
     /// Adds an integer, a number with blanks or a plus sign, or a text that is not a number. Such a
     /// text is appended as a string, and the database refuses it because of its type.
-    @inline(never) private mutating func addOddNumber(
+    @inline(never) private mutating func addNumberSlowPath(
         _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, into batch: inout WriteBatch
     ) -> Bool {
         let trimmed = TimedRows.trimmed(bytes, cell)

@@ -3,7 +3,7 @@
 internal import CozDB
 
 /// The part of an object that contains a key.
-enum ObjectPlace: UInt8 {
+enum ObjectSection: UInt8 {
     /// The object itself.
     case flat
     case fields
@@ -20,7 +20,7 @@ struct ObjectColumn {
 
     /// The name of the tag or field.
     var name: [UInt8]
-    var place: ObjectPlace
+    var place: ObjectSection
     var role: Role
     /// Of several keys that may be the time or the experiment, the lowest rank is used; the others
     /// are fields.
@@ -58,7 +58,7 @@ struct ObjectColumns {
     ///   - experiment: the experiment whose tags apply; nil: the experiment of the options, or else
     ///     the tags of all experiments.
     mutating func column(
-        _ scanner: JSONScanner, in place: ObjectPlace, guess: Int, experiment: [UInt8]?
+        _ scanner: JSONScanner, in place: ObjectSection, guess: Int, experiment: [UInt8]?
     ) -> Int {
         if guess < all.count, all[guess].place == place, !scanner.hasEscapes,
             options.table.participantColumn == nil,
@@ -76,7 +76,7 @@ struct ObjectColumns {
     }
 
     private func make(
-        _ name: [UInt8], _ place: ObjectPlace, _ experiment: [UInt8]?
+        _ name: [UInt8], _ place: ObjectSection, _ experiment: [UInt8]?
     ) -> ObjectColumn {
         let table = options.table
         var column = ObjectColumn(name: name, place: place, role: .field)

@@ -14,7 +14,7 @@ extension InputFormat {
     /// Recognized by documents that begin with `{"results":` or `{"error":`.
     public static let influxJSON = InputFormat(
         name: "influx-json", recognizes: { head, _ in ObjectFormats.isAnswer(head) },
-        makeReader: { options throws(DatabaseError) in try ResultReader(options) })
+        makeReader: { options throws(DatabaseError) in try InfluxJSONReader(options) })
 }
 
 package enum ObjectFormats {

@@ -86,12 +86,12 @@ private struct ObjectDecoder: ~Copyable {
 
     /// Reads members until the object ends; false if the JSON is invalid.
     private mutating func readMembers(
-        _ place: ObjectPlace, _ file: InputFile
+        _ place: ObjectSection, _ file: InputFile
     ) throws(DatabaseError) -> Bool {
         while true {
             let name = try input.next(from: file)
             if name != .key { return name == .objectEnd }
-            let inner = place == .flat ? innerPlace : nil
+            let inner = place == .flat ? innerSection : nil
             let column = rows.columns.column(
                 input.scanner, in: place, guess: guess, experiment: nil)
             guess = column + 1
@@ -119,7 +119,7 @@ private struct ObjectDecoder: ~Copyable {
     }
 
     /// The meaning of an object whose key was the last token; nil if unknown.
-    private var innerPlace: ObjectPlace? {
+    private var innerSection: ObjectSection? {
         if input.scanner.contentsEqual("fields") { return .fields }
         if input.scanner.contentsEqual("fields_int") { return .integerFields }
         return input.scanner.contentsEqual("tags") ? .tags : nil

@@ -183,14 +183,14 @@ struct ObjectRows {
         {
             declare(column, locked, &batch)
         }
-        let isUsual = field.type == type
+        let hasFieldType = field.type == type
         let handle: WriteBatch.ColumnHandle
-        if isUsual, let known = field.handle {
+        if hasFieldType, let known = field.handle {
             handle = known
         } else {
             let experiment = plans[current].handle
             handle = batch.column(experiment: experiment, name: column.name.span, type: type)
-            if isUsual { keep(Field(type: type, handle: handle), of: cell.column) }
+            if hasFieldType { keep(Field(type: type, handle: handle), of: cell.column) }
         }
         let stored =
             type == .string ? texts.withSpan(cell.text) { batch.string($0).bits } : bits
@@ -246,8 +246,8 @@ struct ObjectRows {
             // An integer of more than 64 bits was rounded. Only its text is exact.
             let digits = cell.text.dropFirst(
                 texts[cell.text.lowerBound] == NumberParsing.minus ? 1 : 0)
-            let isTooGreat = type == .integer && CellValue.isDigits(texts, digits)
-            return isTooGreat ? (.string, 0) : (.float, cell.bits)
+            let isTooLarge = type == .integer && CellValue.isDigits(texts, digits)
+            return isTooLarge ? (.string, 0) : (.float, cell.bits)
         case .integer:
             let number = Int64(bitPattern: cell.bits)
             let isWanted =

@@ -124,12 +124,12 @@ struct TableAnnotations {
             ?? layout.index(of: .time)
         for place in layout.columns.indices {
             let column = layout.columns[place]
-            let isIdle =
+            let isIgnored =
                 column.name.isEmpty && column.role != .experiment && column.role != .time
                 || isFlux && TableHeader.fluxColumns.contains { column.name.elementsEqual($0.utf8) }
             if place == time {
                 layout.columns[place].role = .time
-            } else if isIdle {
+            } else if isIgnored {
                 layout.columns[place].role = .ignored
             } else if place == measurement {
                 layout.columns[place].role = .experiment

@@ -7,13 +7,13 @@ struct TableReader: PointReader {
 
     /// State shared by the copies of a reader.
     private final class Reading {
-        var state: TableReading
+        var state: TableDecoder
 
-        init(_ state: TableReading) { self.state = state }
+        init(_ state: TableDecoder) { self.state = state }
     }
 
     init(_ kind: TableKind, _ options: ImportOptions) throws(DatabaseError) {
-        reading = Reading(try TableReading(kind, options))
+        reading = Reading(try TableDecoder(kind, options))
     }
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {
@@ -27,14 +27,14 @@ struct TableReader: PointReader {
     }
 }
 
-private struct TableReading {
+private struct TableDecoder {
     private let kind: TableKind
     private let options: ImportOptions
     private let lookup: SchemaLookup
     private let tokenizer = CSVTokenizer()
-    private var session: TableSession
+    private var session: TableRowClassifier
     private var rows: TableRows
-    private var survey: ColumnSurvey?
+    private var survey: FileTypeInference?
     /// A copy of input that cannot be read twice; nil: the file itself is read.
     private var copy: InputFile?
     private var tableCount = 0
@@ -51,13 +51,13 @@ private struct TableReading {
         self.kind = kind
         self.options = options
         lookup = SchemaLookup(options)
-        session = TableSession(kind, options, lookup, file: "")
+        session = TableRowClassifier(kind, options, lookup, file: "")
         let header = TableHeader(kind: kind, options: options, lookup: lookup, file: "")
         rows = TableRows(options, lookup: lookup, participantTag: header.participantTag)
     }
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {
-        session = TableSession(kind, options, lookup, file: file.name)
+        session = TableRowClassifier(kind, options, lookup, file: file.name)
         // Types are inferred in a first pass. Annotated tables declare them and need none.
         copy = file.isRepeatable || kind == .annotated ? nil : try file.spooled()
         let source = copy ?? file
@@ -143,15 +143,15 @@ private struct TableReading {
     ) throws(DatabaseError) {
         defer { tableCount += 1 }
         var types: [FieldType?] = []
-        if needsSurvey(layout) {
-            if survey == nil { survey = try surveyFile(file) }
+        if needsTypeInference(layout) {
+            if survey == nil { survey = try inferTypes(file) }
             types = survey?.types(table: tableCount) ?? sample(layout, block)
         }
         try rows.begin(layout, types: types, file: file.name)
     }
 
     /// Whether neither the table nor the database knows the type of some field.
-    private func needsSurvey(_ layout: TableLayout) -> Bool {
+    private func needsTypeInference(_ layout: TableLayout) -> Bool {
         guard layout.hasOpenTypes else { return false }
         guard let name = options.experiment, layout.index(of: .fieldValue) == nil else {
             return true
@@ -163,17 +163,17 @@ private struct TableReading {
     }
 
     /// Infers types from all cells of a file; nil if it cannot be opened again.
-    private func surveyFile(_ file: InputFile) throws(DatabaseError) -> ColumnSurvey? {
+    private func inferTypes(_ file: InputFile) throws(DatabaseError) -> FileTypeInference? {
         guard let again = try file.reopened() else { return nil }
         return try look(through: again)
     }
 
     /// Infers types from all cells of all tables of a file.
-    private func look(through file: InputFile) throws(DatabaseError) -> ColumnSurvey {
+    private func look(through file: InputFile) throws(DatabaseError) -> FileTypeInference {
         let tokenizer = CSVTokenizer()
         tokenizer.begin(dialect: try dialect(of: file))
-        var session = TableSession(kind, options, lookup, file: file.name)
-        var survey = ColumnSurvey()
+        var session = TableRowClassifier(kind, options, lookup, file: file.name)
+        var survey = FileTypeInference()
         var layout = TableLayout()
         let nulls = options.table.nulls.map { Array($0.utf8) }
         while let block = try tokenizer.nextBlock(of: file) {
@@ -193,7 +193,7 @@ private struct TableReading {
 
     /// Infers types from the rows after the header that are in the current block.
     private func sample(_ layout: TableLayout, _ block: CSVBlock) -> [FieldType?] {
-        var survey = ColumnSurvey()
+        var survey = FileTypeInference()
         survey.beginTable(columns: layout.columns.count)
         let nulls = options.table.nulls.map { Array($0.utf8) }
         for row in block.rows[rowIndex...] {

@@ -30,7 +30,7 @@ struct TableRows {
     private let nulls: [[UInt8]]
     private let participantTag: [UInt8]
     private var layout = TableLayout()
-    private var surveyed: [FieldType?] = []
+    private var inferredTypes: [FieldType?] = []
     private var fields: [Int] = []
     private var tags: [Int] = []
     private var fieldName: Int?
@@ -68,7 +68,7 @@ struct TableRows {
         _ layout: TableLayout, types: [FieldType?], file: String
     ) throws(DatabaseError) {
         self.layout = layout
-        surveyed = types
+        inferredTypes = types
         let columns = layout.columns
         fields = columns.indices.filter { columns[$0].role == .field }
         tags = columns.indices.filter { columns[$0].role == .tag || columns[$0].role == .tagList }
@@ -249,7 +249,7 @@ struct TableRows {
         if let type = column.type ?? lookup.type(of: field, in: experiment) { return type }
         let key = experiment + [0] + field
         if let type = found[key] { return type }
-        guard index < surveyed.count, let type = surveyed[index] else { return nil }
+        guard index < inferredTypes.count, let type = inferredTypes[index] else { return nil }
         found[key] = type
         return type
     }
@@ -301,7 +301,7 @@ struct TableRows {
             ? CellValue.read(text, range, as: type, layout.columns[index].notation)
             : .value(.string, bits: 0)
         guard case .value(type, let bits) = value else {
-            return appendOther(value, text, range, layout.columns[index].name, type, &batch)
+            return appendMismatch(value, text, range, layout.columns[index].name, type, &batch)
         }
         let column: WriteBatch.ColumnHandle
         if let known = plans[current].handles[index] {
@@ -326,7 +326,7 @@ struct TableRows {
     private mutating func appendFirst(
         _ text: PaddedBytes, _ range: Range<Int>, _ index: Int, _ batch: inout WriteBatch
     ) {
-        var evidence = ColumnEvidence()
+        var evidence = ColumnTypeInference()
         evidence.add(text, range)
         let type = evidence.type ?? .string
         plans[current].types[index] = type
@@ -336,7 +336,7 @@ struct TableRows {
 
     /// Appends a value whose type is not that of its field. The database converts or refuses a
     /// number of another type. It refuses a text and records the expected type.
-    private mutating func appendOther(
+    private mutating func appendMismatch(
         _ value: CellValue, _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8],
         _ type: FieldType, _ batch: inout WriteBatch
     ) {
@@ -410,7 +410,7 @@ struct TableRows {
         _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8], _ column: TableColumn,
         _ index: Int, _ batch: inout WriteBatch
     ) {
-        var evidence = ColumnEvidence()
+        var evidence = ColumnTypeInference()
         if !range.isEmpty { evidence.add(text, range) }
         let type =
             type(of: name, in: plans[current].name, column: column, at: index) ?? evidence.type
@@ -419,7 +419,7 @@ struct TableRows {
             range.isEmpty
             ? (type == .string ? .value(.string, bits: 0) : .null)
             : CellValue.read(text, range, as: type, column.notation)
-        appendOther(value, text, range, name, type, &batch)
+        appendMismatch(value, text, range, name, type, &batch)
     }
 
     // MARK: Tags

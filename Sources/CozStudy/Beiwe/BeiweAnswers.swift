@@ -170,7 +170,7 @@ extension [UInt64: Int] {
 
 /// The questions already declared in this import.
 struct DeclaredQuestions {
-    private var cellsOfQuestion: [String: [String]] = [:]
+    private var cellsByQuestion: [String: [String]] = [:]
 
     /// Declares the field of a question with its wording and answer options.
     ///
@@ -181,9 +181,9 @@ struct DeclaredQuestions {
     ) {
         let asked = Array(cells.dropLast())
         let limit = DatabaseOptions.nameSizeBytesMax
-        guard cellsOfQuestion[cells[0]] != asked, asked.allSatisfy({ $0.utf8.count <= limit })
+        guard cellsByQuestion[cells[0]] != asked, asked.allSatisfy({ $0.utf8.count <= limit })
         else { return }
-        cellsOfQuestion[cells[0]] = asked
+        cellsByQuestion[cells[0]] = asked
         func cell(_ name: String) -> String {
             header.names.firstIndex(of: name).map { cells[$0] } ?? ""
         }

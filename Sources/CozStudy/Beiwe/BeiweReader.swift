@@ -28,9 +28,9 @@ struct BeiweReader: PointReader {
     private var answerOrdinals = AnswerOrdinals()
     private var declared = DeclaredQuestions()
     /// Results of `BeiweHeader.problem`. A stream has only one or two different headers.
-    private var problems: [Judged: String?] = [:]
+    private var problems: [ProblemKey: String?] = [:]
 
-    private struct Judged: Hashable {
+    private struct ProblemKey: Hashable {
         var header: BeiweHeader
         var stream: String
     }
@@ -115,7 +115,7 @@ struct BeiweReader: PointReader {
     }
 
     private mutating func problem(with header: BeiweHeader, _ stream: String) -> String? {
-        let key = Judged(header: header, stream: stream)
+        let key = ProblemKey(header: header, stream: stream)
         if let known = problems[key] { return known }
         let problem = header.problem(stream)
         problems[key] = .some(problem)
@@ -232,7 +232,7 @@ struct BeiweReader: PointReader {
             default: TimedColumn(name, .text)
             }
         }
-        let survey = BeiweFilePlace(path: path, folder: nil).survey
+        let survey = BeiweFilePath(path: path, folder: nil).survey
         let hasColumn = header.names.contains(BeiweHeader.survey)
         return TimedRows(
             columns,

@@ -16,7 +16,7 @@ struct BeiweSource: Hashable {
     init(
         _ file: InputFile, _ header: BeiweHeader, _ options: BeiweOptions, _ imports: ImportOptions
     ) throws(DatabaseError) {
-        let place = BeiweFilePlace(path: file.name, folder: file.folder)
+        let place = BeiweFilePath(path: file.name, folder: file.folder)
         survey = place.survey
         milliseconds = place.milliseconds
         if let found = place.stream {
@@ -59,7 +59,7 @@ struct BeiweSource: Hashable {
         let name = file.name.utf8
         let isTable = name.hasSuffix(".csv") || name.hasSuffix(".csv.gz")
         if file.folder != nil && !isTable { return false }
-        let place = BeiweFilePlace(path: file.name, folder: file.folder)
+        let place = BeiweFilePath(path: file.name, folder: file.folder)
         if place.patient != nil && place.stream != nil && file.folder != nil { return true }
         // Accept empty files silently.
         let head = try file.peek()

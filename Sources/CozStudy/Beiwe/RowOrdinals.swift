@@ -12,7 +12,7 @@ internal import CozDB
 internal import CozImport
 
 /// The ordinals of rows in a set of milliseconds.
-struct MomentIndex {
+struct RowOrdinalIndex {
     private struct Key: Hashable {
         var milliseconds: Int64
         var identity: UInt64
@@ -40,19 +40,19 @@ struct RowOrdinals {
     static let countMax = 1_000_000
 
     /// The files read so far, by each hour that they have rows of.
-    private var filesOfHour: [Int64: [String]] = [:]
+    private var filesByHour: [Int64: [String]] = [:]
     /// The indexes of input that cannot be read again.
-    private var lasting: [Int64: MomentIndex] = [:]
+    private var lasting: [Int64: RowOrdinalIndex] = [:]
     /// The hour indexed last, for further files of that hour.
-    private var lastIndexed: (hour: Int64, index: MomentIndex)?
+    private var lastHourIndex: (hour: Int64, index: RowOrdinalIndex)?
 
     // State of the current file:
     private var path = ""
     private var canReopen = true
     private var hours: Set<Int64> = []
-    private var indexes: [Int64: MomentIndex] = [:]
+    private var indexes: [Int64: RowOrdinalIndex] = [:]
     /// The rows of the latest millisecond, in order.
-    private var latest: (milliseconds: Int64, index: MomentIndex)?
+    private var latest: (milliseconds: Int64, index: RowOrdinalIndex)?
     /// The identity of the last row with an ordinal, kept after its block is overwritten.
     private var carried: UInt64 = 0
 
@@ -72,19 +72,19 @@ struct RowOrdinals {
 
     /// Saves the identity of the last row, because the block is about to be overwritten.
     mutating func endBlock(_ rows: inout TimedRows, _ block: CSVBlock) {
-        guard let last = rows.lastPlaced, let time = rows.time(of: block.rows[last], in: block)
+        guard let last = rows.lastPlacedRow, let time = rows.time(of: block.rows[last], in: block)
         else { return }
         carried = rows.identity(of: block.rows[last], in: block, time)
     }
 
     /// Records the hours of a file that was read to its end.
     mutating func end() {
-        for hour in hours where canReopen { filesOfHour[hour, default: []].append(path) }
+        for hour in hours where canReopen { filesByHour[hour, default: []].append(path) }
         if !canReopen { lasting.merge(indexes) { $1 } }
         if canReopen, let hour = indexes.keys.max() {
-            lastIndexed = indexes[hour].map { (hour, $0) }
-        } else if let hour = lastIndexed?.hour, hours.contains(hour) {
-            lastIndexed = nil
+            lastHourIndex = indexes[hour].map { (hour, $0) }
+        } else if let hour = lastHourIndex?.hour, hours.contains(hour) {
+            lastHourIndex = nil
         }
         indexes = [:]
     }
@@ -100,14 +100,14 @@ struct RowOrdinals {
         let hour = RowOrdinals.hour(of: milliseconds)
         let isLater = milliseconds > rows.latest ?? .min
         let isNew = hours.insert(hour).inserted
-        let others = filesOfHour[hour] ?? []
+        let others = filesByHour[hour] ?? []
         let isAlone = others.isEmpty && lasting[hour] == nil && canReopen
         let isInOrder = isLater || milliseconds == rows.latest
         if indexes[hour] == nil && !(isAlone && isInOrder) {
             indexes[hour] = try index(hour, others, isNew ? nil : row.line, replay)
         }
         if isLater {
-            latest = (milliseconds, MomentIndex())
+            latest = (milliseconds, RowOrdinalIndex())
             rows.latest = milliseconds
         }
         var ordinal = 0
@@ -125,9 +125,9 @@ struct RowOrdinals {
     /// Indexes the latest row before another one replaces it.
     private mutating func remember(_ rows: inout TimedRows, _ block: CSVBlock) {
         guard let time = rows.latest, latest?.milliseconds != time else { return }
-        var index = MomentIndex()
+        var index = RowOrdinalIndex()
         var identity = carried
-        if let last = rows.lastPlaced {
+        if let last = rows.lastPlacedRow {
             identity = rows.identity(of: block.rows[last], in: block, time)
         }
         _ = index.ordinal(time, identity)
@@ -137,13 +137,13 @@ struct RowOrdinals {
     /// Returns the index of an hour: other files in order, then this one up to `line`.
     private mutating func index(
         _ hour: Int64, _ others: [String], _ line: Int?, _ replay: Replay
-    ) throws(DatabaseError) -> MomentIndex {
-        if line == nil, let known = lastIndexed, known.hour == hour {
+    ) throws(DatabaseError) -> RowOrdinalIndex {
+        if line == nil, let known = lastHourIndex, known.hour == hour {
             // Move instead of copying, because many small files may share an hour.
-            lastIndexed = nil
+            lastHourIndex = nil
             return known.index
         }
-        var index = lasting[hour] ?? MomentIndex()
+        var index = lasting[hour] ?? RowOrdinalIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
             guard RowOrdinals.hour(of: milliseconds) == hour else { return }
             _ = index.ordinal(milliseconds, identity)

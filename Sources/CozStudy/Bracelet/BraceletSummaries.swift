@@ -101,7 +101,7 @@ public struct BraceletSummaries: Sendable {
     public func sleep() throws(DatabaseError) -> [ParticipantSummaries<SleepSummary>] {
         let reader = try SummaryReader(snapshot, request)
         let fields = try SummaryFields(.sleep, of: request, in: reader.schema)
-        if request.qualityMin != nil { throw SummaryKind.sleep.withoutQuality }
+        if request.qualityMin != nil { throw SummaryKind.sleep.noQualityError }
         let gap = Int64(request.sleepGapSeconds) * 1_000_000_000
         return try SleepSource(fields, reader).spans().map { one in
             let sessions = SleepTimeline(one.spans).sessions(gap: gap)
@@ -174,7 +174,7 @@ extension BraceletSummaries {
     ) throws(DatabaseError) -> [SummaryCondition] {
         var conditions: [SummaryCondition] = []
         if let least = request.qualityMin {
-            guard let metric = kind.qualityMetric else { throw kind.withoutQuality }
+            guard let metric = kind.qualityMetric else { throw kind.noQualityError }
             guard let names = fields[metric]?.groups.first else {
                 throw DatabaseError(
                     .notFound,

@@ -121,8 +121,8 @@ extension SleepSummary {
         totalLightToREMTransitions = changes.count(.light, .rem)
         totalREMToDeepTransitions = changes.count(.rem, .deep)
         totalREMToLightTransitions = changes.count(.rem, .light)
-        totalSleepToAwakeTransitions = changes.wakings
-        totalAwakeToSleepTransitions = changes.fallingsAsleep
+        totalSleepToAwakeTransitions = changes.sleepToAwakeCount
+        totalAwakeToSleepTransitions = changes.awakeToSleepCount
         let gap = Int64(request.sleepGapSeconds) * SleepSummary.second
         readyForSync = session.end + gap <= request.now.nanoseconds
         slots = SleepSummary.slots(session, request)
@@ -181,7 +181,7 @@ private struct StageChanges {
         changes.count { $0.from == from && $0.to == to }
     }
 
-    var wakings: Int { changes.count { $0.from.isSleep && $0.to == .awake } }
+    var sleepToAwakeCount: Int { changes.count { $0.from.isSleep && $0.to == .awake } }
 
-    var fallingsAsleep: Int { changes.count { $0.from == .awake && $0.to.isSleep } }
+    var awakeToSleepCount: Int { changes.count { $0.from == .awake && $0.to.isSleep } }
 }

@@ -116,7 +116,7 @@ struct SleepTimeline {
         while first < sleeps.count {
             var last = first
             while last + 1 < sleeps.count,
-                isOneSleep(segments[sleeps[last]].end, segments[sleeps[last + 1]].start, gap)
+                isSameSession(segments[sleeps[last]].end, segments[sleeps[last + 1]].start, gap)
             {
                 last += 1
             }
@@ -126,7 +126,7 @@ struct SleepTimeline {
         return sessions
     }
 
-    private func isOneSleep(_ end: Int64, _ start: Int64, _ gap: Int64) -> Bool {
+    private func isSameSession(_ end: Int64, _ start: Int64, _ gap: Int64) -> Bool {
         start - end <= gap || inBed.contains { $0.start <= end && $0.end >= start }
     }
 

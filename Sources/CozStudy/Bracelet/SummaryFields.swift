@@ -41,7 +41,7 @@ struct SummaryFields {
     /// Returns the main metrics. A summary needs at least one of them.
     private static func main(_ kind: SummaryKind) -> [SummaryMetric] {
         switch kind {
-        case .sleep: [.sleepType] + SummaryMetric.sleepMinutes
+        case .sleep: [.sleepType] + SummaryMetric.sleepStageMetrics
         case .eda: SummaryMetric.emography
         default: [kind.metric]
         }

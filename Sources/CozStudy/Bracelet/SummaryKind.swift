@@ -87,14 +87,14 @@ public enum SummaryKind: String, CaseIterable, Sendable {
         case .skinTemperature: [.skinTemperature]
         case .coreTemperature: [.coreTemperature]
         case .eda: SummaryMetric.emography
-        case .sleep: [.sleepType] + SummaryMetric.sleepMinutes
+        case .sleep: [.sleepType] + SummaryMetric.sleepStageMetrics
         }
     }
 }
 
 extension SummaryKind {
     /// The error for a minimum quality on a summary without a quality metric.
-    var withoutQuality: DatabaseError {
+    var noQualityError: DatabaseError {
         let others = SummaryKind.allCases.filter { $0.qualityMetric != nil }.map(\.rawValue)
         return DatabaseError(
             .usage,
@@ -169,7 +169,7 @@ public enum SummaryMetric: String, CaseIterable, Sendable {
         .cortisolContribution,
     ]
 
-    static let sleepMinutes: [SummaryMetric] = [
+    static let sleepStageMetrics: [SummaryMetric] = [
         .sleepLight, .sleepDeep, .sleepREM, .sleepAwake, .sleepUnspecified, .sleepInBed,
     ]
 }

@@ -119,7 +119,7 @@ extension PayloadDecoder {
                 faults.append("tag \"\(name)\" is \(member.token.kindName), expected a string")
             }
             if value.isEmpty { continue }
-            if let reason = PayloadDecoder.reasonAgainstTag(name, value) { faults.append(reason) }
+            if let reason = PayloadDecoder.invalidTagReason(name, value) { faults.append(reason) }
             // The later of two tags with one name wins.
             if let known = places.updateValue(tags.count, forKey: Array(name.utf8)) {
                 tags[known].value = value
@@ -138,7 +138,7 @@ extension PayloadDecoder {
         return tags
     }
 
-    private static func reasonAgainstTag(_ name: String, _ value: String) -> String? {
+    private static func invalidTagReason(_ name: String, _ value: String) -> String? {
         let limit = DatabaseOptions.nameSizeBytesMax
         if name.utf8.elementsEqual("time".utf8) { return "a tag cannot be named time" }
         if name.isEmpty { return "a tag has no name" }

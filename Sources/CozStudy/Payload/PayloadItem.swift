@@ -146,13 +146,13 @@ struct PayloadItem {
     }
 
     private mutating func beginObject(at start: Int) {
-        noteOnce()
+        reportDuplicate()
         isInObject = true
         objectStart = start
         if part != .tags { hasFields = true }
     }
 
-    private mutating func noteOnce() {
+    private mutating func reportDuplicate() {
         if partsSeen & 1 << part.rawValue != 0 {
             faults.append("\"\(part.name)\" stands twice, expected once")
         }
@@ -165,7 +165,7 @@ struct PayloadItem {
             members.append(member)
             return
         }
-        noteOnce()
+        reportDuplicate()
         switch part {
         case .time: time = member
         case .measurement: measurement = member

@@ -34,7 +34,7 @@ enum PayloadRecognition {
 
     /// Whether a top-level object has a measurement and an object with tags or fields.
     private static func hasItem(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var keys = OutermostKeys(bytes)
+        var keys = TopLevelKeys(bytes)
         var hasMeasurement = false
         var hasContainer = false
         var object = 0
@@ -74,7 +74,7 @@ enum PayloadRecognition {
 
 /// Iterates over the keys of top-level objects. Does not validate: on invalid JSON it may return
 /// some keys or none.
-private struct OutermostKeys {
+private struct TopLevelKeys {
     struct Key {
         /// The raw bytes between the quotes.
         var name: ArraySlice<UInt8>

@@ -12,7 +12,7 @@ extension Study {
     public func silence() throws(DatabaseError) -> StudyAnswer<LastEntry> {
         let fields = modalities
         guard let statement = statement(of: .silence) else {
-            return StudyAnswer(note: nothingOfModalities)
+            return StudyAnswer(note: noModalitiesNote)
         }
         let rowCount = participants.count * fields.count
         guard rowCount <= Study.rowCountMax else {
@@ -51,7 +51,7 @@ extension Study {
     public func availability() throws(DatabaseError) -> StudyAnswer<DailyAvailability> {
         let fields = modalities
         guard let statement = statement(of: .availability) else {
-            return StudyAnswer(note: nothingOfModalities)
+            return StudyAnswer(note: noModalitiesNote)
         }
         try checkDays(of: fields.count)
         let counted = try daily(statement, fields)
@@ -79,7 +79,7 @@ extension Study {
     public func intervals() throws(DatabaseError) -> StudyAnswer<IntervalStatistics> {
         let fields = modalities
         guard let statement = statement(of: .interval) else {
-            return StudyAnswer(note: nothingOfModalities)
+            return StudyAnswer(note: noModalitiesNote)
         }
         var rows: [IntervalStatistics] = []
         for (series, field, numbers) in try statistics(statement, fields, 4) {
@@ -105,7 +105,7 @@ extension Study {
     public func delays() throws(DatabaseError) -> StudyAnswer<DelayStatistics> {
         let arrivals = self.arrivals
         guard let statement = statement(of: .delay) else {
-            return StudyAnswer(note: nothingOfArrival)
+            return StudyAnswer(note: noArrivalTimesNote)
         }
         var rows: [DelayStatistics] = []
         for (series, column, numbers) in try statistics(statement, arrivals.map(\.column), 6) {
@@ -125,11 +125,11 @@ extension Study {
 
     // MARK: Columns
 
-    private var nothingOfModalities: String {
+    private var noModalitiesNote: String {
         participants.isEmpty ? nothing : "experiment \"\(experiment)\" has no numeric fields"
     }
 
-    private var nothingOfArrival: String {
+    private var noArrivalTimesNote: String {
         let columns =
             options.modalities.isEmpty
             ? "timestamp_lambda or timestamp_lambda_ms"

@@ -9,7 +9,7 @@ extension Study {
     ///   1,000,000 rows).
     public func responses() throws(DatabaseError) -> StudyAnswer<DailyResponses> {
         guard let statement = statement(of: .responses) else {
-            return StudyAnswer(note: nothingOfSurveys)
+            return StudyAnswer(note: noSurveysNote)
         }
         let hasStart = startField != nil
         let counted = try daily(statement, ["responses", "surveys"])
@@ -28,7 +28,7 @@ extension Study {
     /// - Throws: the errors of `responses`.
     public func votes() throws(DatabaseError) -> StudyAnswer<DailyVotes> {
         guard let statement = statement(of: .votes) else {
-            return StudyAnswer(note: nothingOfSurveys)
+            return StudyAnswer(note: noSurveysNote)
         }
         let counted = try daily(statement, ["responses", "valid"])
         let rows = try forEachDay { participant, day in
@@ -46,7 +46,7 @@ extension Study {
     /// - Throws: the errors of `responses`.
     public func goal() throws(DatabaseError) -> StudyAnswer<GoalProgress> {
         guard let statement = statement(of: .goal) else {
-            return StudyAnswer(note: nothingOfSurveys)
+            return StudyAnswer(note: noSurveysNote)
         }
         try checkDays()
         let counted = try daily(statement, ["responses", "valid", "goal"])
@@ -89,7 +89,7 @@ extension Study {
     }
 
     private func surveyNote(_ isEmpty: Bool) -> String? {
-        nothingOfSurveys ?? (isEmpty ? nothing : nil)
+        noSurveysNote ?? (isEmpty ? nothing : nil)
     }
 
     // MARK: Days

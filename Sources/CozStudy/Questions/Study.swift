@@ -53,7 +53,7 @@ public struct Study: Sendable {
         zone = try TimeZoneRules(named: options.zone)
         var statements = StudyStatements(
             experiment: experiment, tag: participantTag, zone: zone, options: options)
-        let all = try Holdings(snapshot, statements.everything, options, zone)
+        let all = try ParticipantTotals(snapshot, statements.everything, options, zone)
         participants = try Study.chosen(options.participants, of: all.participants)
         valueCounts = all.counts
         statements.last = all.participants.map(\.last).max()
@@ -101,7 +101,7 @@ public struct Study: Sendable {
     /// - Throws: `io`, `damaged`, `cancelled`, `limitExceeded`.
     public func overview() throws(DatabaseError) -> StudyAnswer<ParticipantOverview> {
         let statement = statements.overview
-        let held = try Holdings(snapshot, statement, options, zone)
+        let held = try ParticipantTotals(snapshot, statement, options, zone)
         let note = held.participants.isEmpty ? nothing : nil
         return StudyAnswer(statement: statement, rows: held.participants, note: note)
     }
@@ -119,7 +119,7 @@ public struct Study: Sendable {
     }
 
     /// Why there are no responses, or nil if there are some.
-    var nothingOfSurveys: String? {
+    var noSurveysNote: String? {
         if participants.isEmpty { return nothing }
         if valueCounts[Array(options.surveyField.utf8)] ?? 0 == 0 {
             return "experiment \"\(experiment)\" has no survey rows: no value of "

@@ -3,7 +3,7 @@
 internal import CozDB
 internal import CozImport
 
-enum CozieRole: Equatable {
+enum CozieColumnRole: Equatable {
     /// A row number, or an unnamed column added by pandas.
     case ignored
     case time
@@ -13,7 +13,7 @@ enum CozieRole: Equatable {
 
 struct CozieHeader {
     private(set) var names: [[UInt8]] = []
-    private(set) var roles: [CozieRole] = []
+    private(set) var roles: [CozieColumnRole] = []
     private(set) var timeColumn = 0
 
     static func begins(_ head: [UInt8]) -> Bool {
@@ -30,7 +30,7 @@ struct CozieHeader {
             DatabaseError(.usage, "line \(row.line): \(text)", file: file)
         }
         if let fault = block.fault(of: row) { throw problem(fault.reason) }
-        if block.hasLoneReturn(row) { throw problem(CSVBlock.loneReturn) }
+        if block.hasBareCarriageReturn(row) { throw problem(CSVBlock.bareCarriageReturnMessage) }
         if let place = block.bytes.firstInvalidUTF8(in: row.text) {
             throw problem("column \(place - row.text.lowerBound + 1): invalid UTF-8 in the header")
         }
@@ -66,7 +66,7 @@ struct CozieHeader {
                 + "other tables")
     }
 
-    private static func role(_ name: [UInt8]) -> CozieRole {
+    private static func role(_ name: [UInt8]) -> CozieColumnRole {
         // pandas names an unnamed column like this when it reads and rewrites a file.
         if name.isEmpty || name.starts(with: "Unnamed: ".utf8) { return .ignored }
         let isTag = ResearcherRequest.tags.contains { name.elementsEqual($0.utf8) }

@@ -22,7 +22,7 @@ struct PandasColumn {
 
     /// Whether all numbers are printed as floats. Otherwise each is printed as in InfluxDB's
     /// response.
-    var isOfFloats: Bool {
+    var isFloatColumn: Bool {
         (hasNull || hasFraction) && !isBeyondUInt64 && !(isBeyondInt64 && hasNegative)
     }
 
@@ -46,7 +46,7 @@ struct PandasColumn {
             return
         }
         hasValue = true
-        guard PandasText.isAnsweredAsInteger(value) else {
+        guard PandasText.isPrintedAsInteger(value) else {
             hasFraction = true
             return
         }

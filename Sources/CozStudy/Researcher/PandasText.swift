@@ -11,7 +11,7 @@ enum PandasText {
 
     /// Appends a text cell. Escapes it if a spreadsheet would evaluate it as a formula.
     static func append(safeCell text: Span<UInt8>, to bytes: inout [UInt8]) {
-        if let marked = FormulaText.marked(text) {
+        if let marked = SpreadsheetFormula.marked(text) {
             append(cell: marked.span, to: &bytes)
         } else {
             append(cell: text, to: &bytes)
@@ -98,7 +98,7 @@ enum PandasText {
     ///
     /// - Parameter value: not NaN.
     static func append(answered value: Double, to bytes: inout [UInt8]) {
-        guard isAnsweredAsInteger(value) else { return append(float: value, to: &bytes) }
+        guard isPrintedAsInteger(value) else { return append(float: value, to: &bytes) }
         if value.magnitude < 1e15 {
             append(Int64(value), to: &bytes)
         } else {
@@ -107,7 +107,7 @@ enum PandasText {
     }
 
     /// Whether InfluxDB's JSON prints the number without decimal point and exponent.
-    static func isAnsweredAsInteger(_ value: Double) -> Bool {
+    static func isPrintedAsInteger(_ value: Double) -> Bool {
         value.magnitude < 1e21 && value == value.rounded(.towardZero)
     }
 }

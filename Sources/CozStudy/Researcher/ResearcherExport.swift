@@ -148,7 +148,7 @@ private struct ColumnSurvey: QueryResultSink {
 private struct ResearcherTable: QueryResultSink {
     private static let pieceSizeBytes = 1 << 16
 
-    private let areFloats: [Bool]
+    private let floatColumns: [Bool]
     private let marksFormulas: Bool
     private var index: ResearcherIndex
     private let write: ([UInt8]) throws(DatabaseError) -> Void
@@ -159,7 +159,7 @@ private struct ResearcherTable: QueryResultSink {
         _ columns: [PandasColumn], names: [String], _ index: ResearcherIndex, marksFormulas: Bool,
         _ write: @escaping ([UInt8]) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        areFloats = columns.map(\.isOfFloats)
+        floatColumns = columns.map(\.isFloatColumn)
         self.marksFormulas = marksFormulas
         self.index = index
         self.write = write
@@ -192,7 +192,7 @@ private struct ResearcherTable: QueryResultSink {
             for column in columns.indices {
                 bytes.append(UInt8(ascii: ","))
                 if !columns[column].isNull(row) {
-                    append(columns[column], row, isFloat: areFloats[column])
+                    append(columns[column], row, isFloat: floatColumns[column])
                 }
             }
             bytes.append(UInt8(ascii: "\n"))

@@ -31,7 +31,7 @@ internal import Testing
             let end = Int.random(in: start...times.count, using: &random)
             let time = Int64.random(in: -1...31, using: &random)
             let expected = times[start..<end].firstIndex { $0 >= time } ?? end
-            let found = firstIndex(in: times.span, atOrBehind: time, in: start..<end)
+            let found = firstIndex(in: times.span, notBefore: time, in: start..<end)
             #expect(found == expected, "\(times) from \(start) to \(end), \(time)")
         }
     }

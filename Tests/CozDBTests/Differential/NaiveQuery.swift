@@ -7,7 +7,7 @@
 /// One statement on the way to its answer.
 struct NaiveQuery {
     /// What a subquery takes over from the statement around it.
-    struct Surroundings {
+    struct OuterQuery {
         var first: Int64?
         var last: Int64?
         var buckets: NaiveBuckets?
@@ -27,7 +27,7 @@ struct NaiveQuery {
     let database: NaiveDatabase
     let now: Int64
     let statement: SelectStatement
-    let surroundings: Surroundings?
+    let surroundings: OuterQuery?
 
     var first: Int64?
     var last: Int64?
@@ -43,7 +43,7 @@ struct NaiveQuery {
 
     static func run(
         _ statement: SelectStatement, _ database: NaiveDatabase, now: Int64,
-        inside surroundings: Surroundings? = nil
+        inside surroundings: OuterQuery? = nil
     ) throws -> Output {
         var query = NaiveQuery(
             database: database, now: now, statement: statement, surroundings: surroundings)
@@ -52,7 +52,7 @@ struct NaiveQuery {
 
     init(
         database: NaiveDatabase, now: Int64, statement: SelectStatement,
-        surroundings: Surroundings?
+        surroundings: OuterQuery?
     ) {
         self.database = database
         self.now = now
@@ -105,7 +105,7 @@ struct NaiveQuery {
             }
             let output = try NaiveQuery.run(
                 inner, database, now: now,
-                inside: Surroundings(
+                inside: OuterQuery(
                     first: range.first, last: range.last, buckets: buckets, dimensions: names,
                     isAscending: isAscending))
             return [table(output)]

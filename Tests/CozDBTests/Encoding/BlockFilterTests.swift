@@ -9,7 +9,7 @@ struct BlockFilterTests {
     /// Numbers that a test of such words could be about: some of them, and what lies around.
     private static func test(
         _ type: FieldType, _ words: [UInt64], using random: inout SeededRandom
-    ) -> NumberTest {
+    ) -> NumberPredicate {
         let inside = random.next() % 4 != 0
         let word = words.randomElement(using: &random) ?? random.next()
         let other = words.randomElement(using: &random) ?? random.next()
@@ -35,7 +35,7 @@ struct BlockFilterTests {
         return .integersAsFloats(Double(min(a, b))...Double(max(a, b)), inside: inside)
     }
 
-    private static func passes(_ test: NumberTest, _ word: UInt64) -> Bool {
+    private static func passes(_ test: NumberPredicate, _ word: UInt64) -> Bool {
         switch test {
         case .integers(let bounds, let inside):
             return bounds.contains(Int64(bitPattern: word)) == inside
@@ -132,8 +132,8 @@ struct BlockFilterTests {
             for bound in bounds {
                 let least = leastDigits(exponent: exponent) { $0 >= bound }
                 guard
-                    let digits = NumberTest.floats(bound ... .infinity, inside: true)
-                        .ofDigits(exponent: exponent)
+                    let digits = NumberPredicate.floats(bound ... .infinity, inside: true)
+                        .onDigits(exponent: exponent)
                 else {
                     Issue.record("no digits at \(exponent)")
                     continue

@@ -29,11 +29,11 @@ struct ReferenceEncodingTests {
         var time: Int64 = Int64.random(in: -1_000_000_000...1_700_000_000_000_000, using: &random)
         for _ in 0..<count {
             time += Int64.random(in: 0...3_600_000_000, using: &random)
-            let word = ISOTime.wordTag | random.next() >> 14
+            let word = ISOTime.packedTimeTag | random.next() >> 14
             block.rowTimes.append(time * 1000 + Int64.random(in: 0...999, using: &random))
             block.partner.append(word)
             if isNearRow, time >= 0 {
-                block.words.append(ISOTime.wordTag | UInt64(time + 1000))
+                block.words.append(ISOTime.packedTimeTag | UInt64(time + 1000))
             } else {
                 block.words.append(
                     Int.random(in: 0..<20, using: &random) < rate ? random.next() >> 1 : word)
@@ -103,7 +103,7 @@ struct ReferenceEncodingTests {
     @Test func `what equals a partner takes a few bytes`() {
         let encoder = BlockEncoder()
         var writer = ByteWriter()
-        let words = (0..<1000).map { ISOTime.wordTag | UInt64($0 * $0 * 7919 % 1_000_003) }
+        let words = (0..<1000).map { ISOTime.packedTimeTag | UInt64($0 * $0 * 7919 % 1_000_003) }
         var isSame = [Bool](repeating: true, count: 1000)
         isSame[17] = false
         let references = BlockReferences(partners: [.init(column: 4, isSame: isSame)])

@@ -78,7 +78,7 @@ struct ISOTimeTests {
         var random = SeededRandom(seed: seed)
         for _ in 0..<500 {
             var bytes: [UInt8] = []
-            ISOTime(word: random.next() | ISOTime.wordTag).append(to: &bytes)
+            ISOTime(word: random.next() | ISOTime.packedTimeTag).append(to: &bytes)
             ISOTime(
                 style: ISOTime.Style(bits: UInt16(truncatingIfNeeded: random.next())),
                 units: Int64(bitPattern: random.next())

@@ -11,7 +11,7 @@ internal import Testing
         for interval in [1, 7, 3_600, 86_400] as [Int64] {
             let buckets = TimeBuckets(interval: interval, offset: 3)
             let extent = TimeRange(lower: -1000, upper: -1000 + 50 * interval)
-            var numbering = try #require(BucketNumbering(buckets, extent: extent))
+            var numbering = try #require(BucketMap(buckets, extent: extent))
             var places: [Int64: Int] = [:]
             for _ in 0..<200 {
                 let time = Int64.random(in: extent.lower..<extent.upper, using: &random)
@@ -28,10 +28,10 @@ internal import Testing
 
     @Test func `too many buckets, and those of a zone, have no numbers`() throws {
         let extent = TimeRange(lower: 0, upper: 1_000_000)
-        #expect(BucketNumbering(TimeBuckets(interval: 1), extent: extent) == nil)
+        #expect(BucketMap(TimeBuckets(interval: 1), extent: extent) == nil)
         let zone = try TimeZoneRules(named: "Europe/Helsinki")
-        #expect(BucketNumbering(TimeBuckets(interval: 1000, zone: zone), extent: extent) == nil)
-        #expect(BucketNumbering(TimeBuckets(interval: 1000), extent: .all) == nil)
+        #expect(BucketMap(TimeBuckets(interval: 1000, zone: zone), extent: extent) == nil)
+        #expect(BucketMap(TimeBuckets(interval: 1000), extent: .all) == nil)
     }
 
     @Test func `the bucket after a known one is the one that is computed`() {

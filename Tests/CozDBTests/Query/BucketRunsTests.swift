@@ -37,11 +37,11 @@ internal import Testing
     }
 
     @Test func `buckets without plain bounds are not even`() throws {
-        #expect(EvenBuckets(interval: .max, offset: 0) == nil)
+        #expect(FixedBuckets(interval: .max, offset: 0) == nil)
         let zone = try TimeZoneRules(named: "Europe/Helsinki")
         #expect(TimeBuckets(interval: 10, zone: zone).even == nil)
         // Times at the ends of all that can be written lie in no bucket, but do not trap.
-        let even = try #require(EvenBuckets(interval: 1 << 59, offset: -(1 << 59)))
+        let even = try #require(FixedBuckets(interval: 1 << 59, offset: -(1 << 59)))
         let ends: [Int64] = [.min, -1, 0, .max]
         #expect(BucketRuns(times: ends.span, even).ends.last == 4)
     }

@@ -1,4 +1,4 @@
-// Secrets are masked where values leave storage: no statement, wherever rows lie, tells one.
+// CredentialColumns are masked where values leave storage: no statement, wherever rows lie, tells one.
 
 import CozTestSupport
 import Testing
@@ -70,7 +70,7 @@ struct RedactionTests {
                     continue
                 }
                 let text = "\(answer.statements.flatMap(\.series).map(Self.text))"
-                if text.contains(Secrets.mask) { masked += 1 }
+                if text.contains(CredentialColumns.mask) { masked += 1 }
                 for secret in Self.secrets {
                     #expect(!text.contains(secret), "\(statement), step \(step)")
                 }
@@ -94,7 +94,7 @@ struct RedactionTests {
         }
         #expect(
             try database.snapshot().redacted.query("SELECT api_read_key FROM dev LIMIT 1")
-                .series[0].columns[1].texts == [Secrets.mask])
+                .series[0].columns[1].texts == [CredentialColumns.mask])
         try database.close()
     }
 

@@ -11,8 +11,8 @@ internal import Testing
         .sum, .mean, .median, .min, .max, .stddev, .spread, .mode, .percentile, .first, .last,
     ]
 
-    private static var counters: CounterBox {
-        CounterBox(QueryOptions(now: Timestamp(nanoseconds: 0)))
+    private static var counters: ExecutionContext {
+        ExecutionContext(QueryOptions(now: Timestamp(nanoseconds: 0)))
     }
 
     private func window(

@@ -64,7 +64,7 @@ struct GrowthTests {
             let rows =
                 values == .scattered
                 ? [UInt32(column.id)] : (0..<4).map { UInt32($0) }
-            let bits = rows.map { _ in type == .string ? ISOTime.wordTag | word : word }
+            let bits = rows.map { _ in type == .string ? ISOTime.packedTimeTag | word : word }
             try writer.addValues(column, rows: rows, bits: bits, strings: .none)
         }
         _ = try writer.finish()
@@ -151,7 +151,7 @@ struct GrowthTests {
         let tagSet = batch.tagSet(
             experiment: experiment,
             tags: [("id_participant", "p")] + tags.map { (name: $0.0, value: $0.1) })
-        let rowCount = SegmentFormat.slabCellCountMax / 2000 + 500
+        let rowCount = SegmentFormat.chunkCellCountMax / 2000 + 500
         for row in 0..<rowCount {
             batch.append(column: column, bits: UInt64(row))
             // Every other two rows are one.

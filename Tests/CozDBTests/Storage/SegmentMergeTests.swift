@@ -33,7 +33,9 @@ struct SegmentMergeTests {
         }
     }
 
-    func segment(_ number: UInt64, _ rows: Rows, isHasty: Bool = false) throws -> SegmentReader {
+    func segment(_ number: UInt64, _ rows: Rows, isQuicklyEncoded: Bool = false) throws
+        -> SegmentReader
+    {
         let info = try write(number) { writer in
             try writer.beginSeries(SeriesKey(tags: []).bytes)
             try writer.addRows(rows.times)
@@ -48,7 +50,7 @@ struct SegmentMergeTests {
             }
         }
         var known = info
-        known.isHasty = isHasty
+        known.isQuicklyEncoded = isQuicklyEncoded
         return try open(known)
     }
 
@@ -113,8 +115,9 @@ struct SegmentMergeTests {
 
     @Test func `what was encoded in haste is encoded again`() throws {
         let merged = try merge([
-            try segment(1, Rows(times: Array(0..<5000), value: Self.word), isHasty: true),
-            try segment(2, Rows(times: Array(5000..<10_000), value: Self.word), isHasty: true),
+            try segment(1, Rows(times: Array(0..<5000), value: Self.word), isQuicklyEncoded: true),
+            try segment(
+                2, Rows(times: Array(5000..<10_000), value: Self.word), isQuicklyEncoded: true),
         ])
         #expect(try counts(merged, 0) == Array(repeating: 1024, count: 9) + [784])
         #expect(try values(merged, 1).allSatisfy { Self.word(1, $0.key) == $0.value })
@@ -190,7 +193,7 @@ struct SegmentMergeTests {
                 try segment(
                     number + 1,
                     Rows(times: Array(start..<(start + count))) { known[$0]?[$1] },
-                    isHasty: Bool.random(using: &random)))
+                    isQuicklyEncoded: Bool.random(using: &random)))
         }
         let merged = try merge(inputs)
         for column in 0..<3 where expected[column] != nil {

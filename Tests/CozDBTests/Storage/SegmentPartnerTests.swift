@@ -154,10 +154,10 @@ struct SegmentPartnerTests {
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
-        var partners = FieldPartners()
+        var partners = ReferenceCandidates()
         var all = [Set<Int>](repeating: [], count: 12)
         for _ in 0..<40 {
-            var slab = Slab()
+            var slab = RowChunk()
             slab.begin(firstRow: 0, Array(0..<4))
             // Fields come and go; what is equal in one slab is not in the next one.
             let kinds = UInt64.random(in: 1...3, using: &random)

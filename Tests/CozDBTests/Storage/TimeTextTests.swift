@@ -64,7 +64,7 @@ struct TimeTextTests {
             written.addColumn()
             read.addColumn()
         }
-        var known = [ISOTime.wordTag]
+        var known = [ISOTime.packedTimeTag]
         var sizes = Set<Int>()
         for _ in 0..<5000 {
             let column = Int.random(in: 0..<2, using: &random)
@@ -72,10 +72,10 @@ struct TimeTextTests {
             let near = known.randomElement(using: &random) ?? 0
             let word =
                 switch Int.random(in: 0..<4, using: &random) {
-                case 0: random.next() | ISOTime.wordTag
+                case 0: random.next() | ISOTime.packedTimeTag
                 case 1: near
                 case 2: ISOTime.word(near, movedTo: time)
-                default: (near &+ random.next() >> 40) | ISOTime.wordTag
+                default: (near &+ random.next() >> 40) | ISOTime.packedTimeTag
                 }
             known = known.suffix(5) + [word]
             let code = written.code(word, column: column, time: time)

@@ -78,7 +78,7 @@ struct BatchFuzzing {
         case 13:
             batches[current].abandonRow()
             models[current].openRow = []
-            models[current].isOpenRowWrong = false
+            models[current].isOpenRowInvalid = false
         case 14:
             batches[current].removeAll()
             models[current].removeAll()
@@ -304,7 +304,7 @@ struct BatchFuzzing {
             models[current].openRow.append((model.content, value))
         } else {
             models[current].isWrong = true
-            models[current].isOpenRowWrong = true
+            models[current].isOpenRowInvalid = true
         }
     }
 
@@ -321,7 +321,7 @@ struct BatchFuzzing {
         let line = [1, 0, -5, Int.max, Int.min][next(5)]
         batches[current].endRow(tagSet: handle, time: time, line: line)
         let isGood = BatchModel.has(model, models[current].tagSets)
-        if isGood, !models[current].isOpenRowWrong {
+        if isGood, !models[current].isOpenRowInvalid {
             models[current].rows.append(
                 BatchModel.Row(
                     tagSet: model.content, time: time, values: models[current].openRow))
@@ -329,7 +329,7 @@ struct BatchFuzzing {
             models[current].isWrong = true
         }
         models[current].openRow = []
-        models[current].isOpenRowWrong = false
+        models[current].isOpenRowInvalid = false
     }
 
     /// A row as most callers add one.
@@ -353,7 +353,7 @@ struct BatchFuzzing {
         let isGood =
             BatchModel.isName(Array(experiment.utf8)) && !fields.isEmpty
             && fields.keys.allSatisfy { BatchModel.isName(Array($0.utf8)) }
-            && models[current].openRow.isEmpty && !models[current].isOpenRowWrong
+            && models[current].openRow.isEmpty && !models[current].isOpenRowInvalid
         var isAdded = true
         do throws(DatabaseError) {
             try batches[current].add(

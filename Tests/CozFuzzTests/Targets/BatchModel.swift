@@ -35,7 +35,7 @@ struct BatchModel {
     var strings: [[UInt8]] = []
     var rows: [Row] = []
     var openRow: [(column: Column, value: FieldValue)] = []
-    var isOpenRowWrong = false
+    var isOpenRowInvalid = false
     var refusedLines = 0
     var isWrong = false
     var isAllOrNothing = false

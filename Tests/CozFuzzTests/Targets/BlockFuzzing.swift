@@ -51,7 +51,8 @@ enum BlockFuzzing {
     }
 
     private static func select(
-        _ block: [UInt8], _ encoding: UInt8, _ count: Int, _ type: FieldType, _ test: NumberTest
+        _ block: [UInt8], _ encoding: UInt8, _ count: Int, _ type: FieldType,
+        _ test: NumberPredicate
     ) -> BitVector? {
         var filter = BlockFilter()
         var bits = BitVector()
@@ -75,7 +76,7 @@ enum BlockFuzzing {
         try require(again == words, "encoded as \(encoding) they are other values")
     }
 
-    private static func tests(of words: [UInt64], _ type: FieldType) -> [NumberTest] {
+    private static func tests(of words: [UInt64], _ type: FieldType) -> [NumberPredicate] {
         let (word, other) = (words.first ?? 5, words.last ?? 9)
         if type == .float {
             let (a, b) = (Double(bitPattern: word), Double(bitPattern: other))
@@ -92,7 +93,7 @@ enum BlockFuzzing {
         ]
     }
 
-    private static func passes(_ test: NumberTest, _ word: UInt64) -> Bool {
+    private static func passes(_ test: NumberPredicate, _ word: UInt64) -> Bool {
         switch test {
         case .integers(let bounds, let inside):
             bounds.contains(Int64(bitPattern: word)) == inside

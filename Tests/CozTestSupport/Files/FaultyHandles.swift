@@ -80,7 +80,7 @@ final class FaultyDirectory: Directory, Sendable {
         return try system.call("opendir", path(of: name)) { tree, _ throws(FileError) in
             guard let found = entry(name, tree) else { throw error("opendir", name, ENOENT) }
             guard tree.directories[found] != nil else {
-                throw error("opendir", name, syncsAlways ? ENOTDIR : FileError.notFolder)
+                throw error("opendir", name, syncsAlways ? ENOTDIR : FileError.notDirectory)
             }
             return FaultyDirectory(system, found, path: path(of: name))
         }
@@ -131,7 +131,7 @@ final class FaultyDirectory: Directory, Sendable {
             _ = try create(name)
             try sync()
         } catch {
-            guard error.isExisting else { throw error }
+            guard error.alreadyExists else { throw error }
         }
         _ = try open(name, writable: true)
         return try system.call("flock", path(of: name)) { tree, _ in

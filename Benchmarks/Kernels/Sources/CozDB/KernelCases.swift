@@ -79,7 +79,7 @@ private func integerCases() throws(FormatError) -> [KernelCase] {
 
 private func filterCases() -> [KernelCase] {
     let words = numbers(count, below: 1 << 11)
-    let test = NumberTest.integers(300...900, inside: true)
+    let test = NumberPredicate.integers(300...900, inside: true)
     let places = (0..<UInt32(count)).map { $0 * 3 }
     var bits = BitVector()
     var source = BitVector(count: count)
@@ -235,7 +235,7 @@ private func timeCases() throws(FormatError) -> [KernelCase] {
                 var (start, buckets) = (0, UInt64(0))
                 while start < count {
                     let end = times[start] / 384 * 384 + 384
-                    start = firstIndex(in: times.span, atOrBehind: end, in: start..<count)
+                    start = firstIndex(in: times.span, notBefore: end, in: start..<count)
                     buckets += 1
                 }
                 return buckets

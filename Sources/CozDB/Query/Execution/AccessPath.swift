@@ -6,13 +6,13 @@ enum AccessPath {
     /// and ends where they are enough.
     case columnScan(ExperimentView, Series)
     /// Reads the columns only at the rows that pass WHERE, which a bitmap marks.
-    case filteredScan(ExperimentView, Series, RowTest)
+    case filteredScan(ExperimentView, Series, RowPredicate)
     /// Scans the one column that WHERE and all calls read.
     case filteredColumn(ExperimentView, Series, reference: Int)
     /// Scans the first value of several columns, without other rows: coalesce().
     case firstValues(FirstValueColumns)
     /// Takes all rows of a materialized subquery.
-    case subqueryRows(MaterialSeries)
+    case subqueryRows(MaterializedSeries)
     /// Reads rows from an end, up to the first one with a value.
     case firstRow
     /// Reads each column from its ends, up to the first row that passes WHERE.
@@ -33,10 +33,10 @@ extension GroupAggregation {
             }
         }
         if let columns = firstValueColumns(input) { return .firstValues(columns) }
-        if case .material(let series) = input.origin, input.condition == nil, !hasComputed {
+        if case .materialized(let series) = input.origin, input.condition == nil, !hasComputed {
             return .subqueryRows(series)
         }
-        if takesOneRow, input.hasOwnTimes { return .firstRow }
+        if takesOneRow, input.hasUniqueTimes { return .firstRow }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return .endLookup(view, series)
         }
@@ -52,13 +52,14 @@ extension GroupAggregation {
     /// Whether the answer is the first or last point of all, with other columns of its row.
     private var takesOneRow: Bool {
         guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
-        return plan.calls[0].aggregate == .first || plan.calls[0].aggregate?.isOfLast == true
+        return plan.calls[0].aggregate == .first
+            || plan.calls[0].aggregate?.usesOnlyLastPoint == true
     }
 
     /// Whether only first and last values of few fields are asked for.
     var takesEndsOnly: Bool {
         collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
-            && demands.fields.allSatisfy(\.isEndEnough) && !hasComputed
+            && demands.fields.allSatisfy(\.needsOnlyEnds) && !hasComputed
     }
 
     /// Ends are looked up field by field; more fields than this are read once, row by row.
@@ -93,7 +94,7 @@ extension GroupAggregation {
         guard case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
         else { return "nothing to read" }
         guard view.schema.columns[column].type == fields[index].type else { return "from values" }
-        if isEndEnough(index) { return "from the ends of each series" }
+        if needsOnlyEnds(index) { return "from the ends of each series" }
         let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
         return takesSummaries
             ? "from block statistics where a block lies in one bucket, else from values"

@@ -64,7 +64,7 @@ extension Executor {
             var lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
             // A subquery's first bucket can begin before the range.
             if !plan.isAscending { lower = min(lower, first) }
-            let share = MemoryShare(counters.memory)
+            let share = MemoryReservation(counters.memory)
             var starts = try buckets.starts(
                 first: lower, last: max(range.upper - 1, first),
                 countMax: options.bucketCountMax
@@ -120,7 +120,7 @@ extension Executor {
             }
             guard let next else { break }
             times.append(next)
-            if times.count % max(1, StopSign.stepCount / lists.count) == 0 {
+            if times.count % max(1, CancellationCheck.stepCount / lists.count) == 0 {
                 try counters.checkCancelled()
             }
             for index in lists.indices {
@@ -176,7 +176,7 @@ extension ResultVector {
 struct CollectedPoints {
     var collector: Int?
     var list = PointList()
-    var rankings = RankingBox()
+    var rankings = RankingCache()
 }
 
 /// What the calls of a statement gather of one group.
@@ -186,10 +186,10 @@ struct GroupAggregation {
     var fields: [FieldAccumulator] = []
     var collectors: [PointCollector] = []
     /// Where the values of each call go.
-    let demands: CallPlaces
+    let demands: CallAssignments
     let hasAuxiliary: Bool
     /// What fields, collectors and the points made of them take.
-    let share: MemoryShare
+    let share: MemoryReservation
 
     /// - Parameter extent: where all rows lie that will be added, if that is known.
     init(_ plan: SelectPlan, _ executor: Executor, extent: TimeRange? = nil) {
@@ -197,7 +197,7 @@ struct GroupAggregation {
         self.executor = executor
         demands = executor.places(of: plan)
         hasAuxiliary = !plan.auxiliary.isEmpty
-        share = MemoryShare(executor.counters.memory)
+        share = MemoryReservation(executor.counters.memory)
         fields = demands.fields.map { field in
             FieldAccumulator(
                 type: field.type, range: field.range, buckets: plan.buckets, needs: field.needs,
@@ -218,7 +218,7 @@ struct GroupAggregation {
     func reference(ofCollector index: Int) -> Int { demands.collectors[index].reference }
 
     /// Whether nothing but the first and last value of a field is asked for.
-    func isEndEnough(_ index: Int) -> Bool { demands.fields[index].isEndEnough }
+    func needsOnlyEnds(_ index: Int) -> Bool { demands.fields[index].needsOnlyEnds }
 
     /// Whether it matters when the values were that collectors keep.
     var collectorsNeedTimes: Bool { demands.collectorsNeedTimes }
@@ -254,13 +254,13 @@ struct GroupAggregation {
 
     /// Adds rows of a subquery's answer that all count.
     private mutating func add(
-        _ series: MaterialSeries, _ input: InputSeries
+        _ series: MaterializedSeries, _ input: InputSeries
     ) throws(DatabaseError) {
         try executor.counters.checkCancelled()
         let source = plan.sources[input.source]
         let count = series.times.count
         var block = Block(times: series.times)
-        var tags = TagValues(input)
+        var tags = TagCache(input)
         for (binding, reference) in zip(source.bindings, plan.references) {
             var vector = ResultVector.nothing
             switch binding {
@@ -284,7 +284,7 @@ struct GroupAggregation {
     }
 
     /// Where the values of a call go.
-    func place(of call: Int) -> CallPlaces.Place { demands.places[call] }
+    func place(of call: Int) -> CallAssignments.Place { demands.places[call] }
 
     /// First and last values of rows that fulfil the condition: each field is read from its own
     /// ends, along with what the condition reads, and no further than to the first such row.
@@ -321,7 +321,7 @@ struct GroupAggregation {
         let argument = plan.calls[0].argument
         var reader = BlockReader(
             plan, input, driving: [argument], in: executor.extended(plan),
-            descending: plan.calls[0].aggregate?.isOfLast == true, blockRows: 64,
+            descending: plan.calls[0].aggregate?.usesOnlyLastPoint == true, blockRows: 64,
             counters: executor.counters)
         var block = Block()
         while try reader.next(into: &block) {

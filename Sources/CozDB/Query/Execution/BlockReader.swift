@@ -2,7 +2,7 @@
 // references and have the plan's types; rows that fail WHERE are already removed.
 
 /// The materialized rows of a subquery's series, by ascending time.
-final class MaterialSeries {
+final class MaterializedSeries {
     let name: String
     let tags: [(name: String, value: String)]
     let times: [Int64]
@@ -38,19 +38,19 @@ final class ComputedSeries {
     let input: InputSeries
     /// The rows, if computed ahead of time.
     private var prepared: Block?
-    private var share: MemoryShare?
+    private var share: MemoryReservation?
 
     init(plan: SelectPlan, input: InputSeries) {
         self.plan = plan
         self.input = input
     }
 
-    func prepare(_ counters: CounterBox) throws(DatabaseError) {
+    func prepare(_ counters: ExecutionContext) throws(DatabaseError) {
         prepared = try compute(counters)
     }
 
     /// Returns the rows and drops the copy that was computed ahead.
-    func rows(_ counters: CounterBox) throws(DatabaseError) -> Block {
+    func rows(_ counters: ExecutionContext) throws(DatabaseError) -> Block {
         guard let prepared else { return try compute(counters) }
         self.prepared = nil
         return prepared
@@ -59,8 +59,8 @@ final class ComputedSeries {
     /// Releases the memory of the rows.
     func release() { share = nil }
 
-    private func compute(_ counters: CounterBox) throws(DatabaseError) -> Block {
-        let share = MemoryShare(counters.memory)
+    private func compute(_ counters: ExecutionContext) throws(DatabaseError) -> Block {
+        let share = MemoryReservation(counters.memory)
         self.share = share
         return try SeriesExecution(plan: plan, input: input, counters: counters, share: share)
             .rows()
@@ -71,7 +71,7 @@ final class ComputedSeries {
 struct InputSeries {
     enum Origin {
         case stored(ExperimentView, Series)
-        case material(MaterialSeries)
+        case materialized(MaterializedSeries)
         case derived(DerivedSeries)
         case computed(ComputedSeries)
     }
@@ -87,7 +87,7 @@ struct InputSeries {
     var name: String {
         switch origin {
         case .stored(let view, _): view.schema.name
-        case .material(let series): series.name
+        case .materialized(let series): series.name
         case .derived(let series): series.input.name
         case .computed(let series): series.input.name
         }
@@ -97,7 +97,7 @@ struct InputSeries {
     var rowCount: Int {
         switch origin {
         case .stored(_, let series): series.parts.reduce(0) { $0 + $1.rows.count }
-        case .material(let series): series.times.count
+        case .materialized(let series): series.times.count
         case .derived(let series): series.input.rowCount
         case .computed(let series): series.input.rowCount
         }
@@ -108,23 +108,23 @@ struct InputSeries {
         switch origin {
         case .computed(let series): return series.input.nearestTime(range, ascending: ascending)
         case .derived(let series): return series.input.nearestTime(range, ascending: ascending)
-        case .stored, .material: break
+        case .stored, .materialized: break
         }
         let (first, last) =
             switch origin {
             case .stored(_, let series): (series.firstTime, series.lastTime)
-            case .material(let series): (series.times.first ?? .max, series.times.last ?? .min)
+            case .materialized(let series): (series.times.first ?? .max, series.times.last ?? .min)
             case .derived, .computed: (range.lower, range.upper)
             }
         return ascending ? max(first, range.lower) : min(last, range.upper)
     }
 
     /// Whether no two rows share a time. Rows of a subquery may.
-    var hasOwnTimes: Bool {
+    var hasUniqueTimes: Bool {
         switch origin {
         case .stored: true
-        case .material, .computed: false
-        case .derived(let series): series.input.hasOwnTimes
+        case .materialized, .computed: false
+        case .derived(let series): series.input.hasUniqueTimes
         }
     }
 
@@ -137,7 +137,7 @@ struct InputSeries {
     var tags: [(name: String, value: String)] {
         switch origin {
         case .stored(_, let series): series.key.tags
-        case .material(let series): series.tags
+        case .materialized(let series): series.tags
         case .derived(let series): series.tags
         case .computed(let series): series.input.tags
         }
@@ -145,7 +145,7 @@ struct InputSeries {
 }
 
 /// A cache for reading many tags of one series.
-struct TagValues {
+struct TagCache {
     /// The number of linear searches before the cache is built. Most statements read few tags.
     private static let searchedCountMax = 32
 
@@ -159,11 +159,11 @@ struct TagValues {
 
     /// Returns the value of a tag; empty if the series does not have it.
     mutating func value(of name: String) -> String {
-        if searchedCount < TagValues.searchedCountMax {
+        if searchedCount < TagCache.searchedCountMax {
             searchedCount += 1
             return input.tag(name)
         }
-        if searchedCount == TagValues.searchedCountMax {
+        if searchedCount == TagCache.searchedCountMax {
             searchedCount += 1
             // If a name occurs twice, the first tag wins, as in `tag`.
             for tag in input.tags.reversed() { known[Name(tag.name)] = tag.value }
@@ -191,7 +191,7 @@ struct Block {
 }
 
 /// The distinct columns that a reader requests from its cursor.
-private struct WantedColumns {
+private struct RequestedColumns {
     /// The number of columns up to which a linear search is used. Each series has a reader, and
     /// most readers have few columns.
     private static let searchedCountMax = 128
@@ -203,14 +203,14 @@ private struct WantedColumns {
     mutating func reserve(_ count: Int) { columns.reserveCapacity(count) }
 
     func known(_ column: ColumnID) -> Int? {
-        columns.count <= WantedColumns.searchedCountMax
+        columns.count <= RequestedColumns.searchedCountMax
             ? columns.firstIndex(of: column) : places[column]
     }
 
     mutating func place(of column: ColumnID) -> Int {
         if let known = known(column) { return known }
         columns.append(column)
-        if columns.count > WantedColumns.searchedCountMax {
+        if columns.count > RequestedColumns.searchedCountMax {
             let first = places.isEmpty ? 0 : columns.count - 1
             for place in first..<columns.count { places[columns[place]] = place }
         }
@@ -225,7 +225,7 @@ struct BlockReader {
     private static let rowCountMax = 4096
 
     /// Returns the number of rows per block for all columns of a plan.
-    static func rowCountMax(_ plan: SelectPlan, _ counters: CounterBox) -> Int {
+    static func rowCountMax(_ plan: SelectPlan, _ counters: ExecutionContext) -> Int {
         if counters.cutsByValues { return rowCountMax }
         return max(
             1, min(rowCountMax, cellCountMax / max(1, plan.references.count, plan.columns.count)))
@@ -233,7 +233,7 @@ struct BlockReader {
 
     private let plan: SelectPlan
     private let input: InputSeries
-    private let counters: CounterBox
+    private let counters: ExecutionContext
     private let counts: ReadCounts
     private let descending: Bool
     /// The references that can have values, ascending, with the source of their values.
@@ -269,7 +269,7 @@ struct BlockReader {
     ///   - only: the references to read, without dimensions; nil reads everything.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
-        in range: TimeRange, descending: Bool, blockRows: Int? = nil, counters: CounterBox
+        in range: TimeRange, descending: Bool, blockRows: Int? = nil, counters: ExecutionContext
     ) {
         self.plan = plan
         self.input = input
@@ -281,8 +281,8 @@ struct BlockReader {
         counts = counters.reads(source.number)
         referenceCount = plan.references.count
         self.driving = BlockReader.drivers(driving ?? [], source, input.present)
-        var wanted = WantedColumns()
-        var tags = TagValues(input)
+        var wanted = RequestedColumns()
+        var tags = TagCache(input)
         let only = only.map { plan.closure($0) }
         let presentCount = input.present?.count ?? plan.references.count
         filled.reserveCapacity(presentCount)
@@ -329,7 +329,7 @@ struct BlockReader {
 
     private func recipe(
         _ binding: Binding, _ type: FieldType?, _ source: PlannedSource,
-        _ wanted: inout WantedColumns, _ tags: inout TagValues
+        _ wanted: inout RequestedColumns, _ tags: inout TagCache
     ) -> Recipe {
         switch binding {
         case .column(let id, _): return .column(wanted.place(of: id), type)
@@ -346,30 +346,30 @@ struct BlockReader {
     private static func drivers(
         _ driving: [Int], _ source: PlannedSource, _ present: [Int]?
     ) -> [Int] {
-        let makesRows = { (index: Int) in source.bindings[index].makesRows }
-        guard let present else { return driving.filter(makesRows) }
+        let producesRows = { (index: Int) in source.bindings[index].producesRows }
+        guard let present else { return driving.filter(producesRows) }
         let own = present.filter { index in
             let place = driving.partitioningIndex { $0 >= index }
-            return place < driving.count && driving[place] == index && makesRows(index)
+            return place < driving.count && driving[place] == index && producesRows(index)
         }
         // The series has none of them. Keep one that is always null, so that no row qualifies.
-        return own.isEmpty ? driving.first(where: makesRows).map { [$0] } ?? [] : own
+        return own.isEmpty ? driving.first(where: producesRows).map { [$0] } ?? [] : own
     }
 
     /// Returns what storage can test: the condition, and the presence of a single driving column.
-    private func test(_ source: PlannedSource) -> RowTest? {
+    private func test(_ source: PlannedSource) -> RowPredicate? {
         guard case .experiment(let view) = source.origin else { return nil }
-        var tests: [RowTest] = []
+        var tests: [RowPredicate] = []
         let condition = input.condition?.storageCondition(plan, source, view.schema)
         if let test = condition?.test { tests.append(test) }
         if driving.count == 1, case .column(let id, _) = source.bindings[driving[0]] {
-            tests.append(.column(ColumnDemand(column: id, test: .isPresent)))
+            tests.append(.column(ColumnPredicate(column: id, test: .isPresent)))
         }
         return tests.count < 2 ? tests.first : .all(tests)
     }
 
     /// Returns whether every requested column is driving. Then every stored row qualifies.
-    private func drives(_ wanted: WantedColumns, _ source: PlannedSource) -> Bool {
+    private func drives(_ wanted: RequestedColumns, _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
         var isSure = [Bool](repeating: false, count: wanted.columns.count)
         for index in driving {
@@ -403,7 +403,7 @@ struct BlockReader {
             block.times = rows.times
             counts.rows += rows.count
             counts.bytes += rows.count * 8 * (rows.columns.count + 1)
-        case .material(let series):
+        case .materialized(let series):
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
             block = Block(times: descending ? series.times.reversed() : series.times)
@@ -478,7 +478,7 @@ struct BlockReader {
                 type: column.type, bits: column.bits, isPresent: column.isPresent,
                 strings: column.strings)
             return type.map { vector.cast(to: $0) } ?? vector
-        case (.output(let index, let type), .material(let series)):
+        case (.output(let index, let type), .materialized(let series)):
             let vector = descending ? series.columns[index].reversed : series.columns[index]
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .derived(let series)):
@@ -521,7 +521,7 @@ struct BlockReader {
 
 extension Binding {
     /// Whether a row exists because it has a value of this column.
-    fileprivate var makesRows: Bool {
+    fileprivate var producesRows: Bool {
         switch self {
         case .column(_, isTag: false), .computed: true
         default: false

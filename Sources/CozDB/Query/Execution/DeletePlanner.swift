@@ -5,7 +5,7 @@
 struct DeletePlanner {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: CounterBox
+    let counters: ExecutionContext
 
     /// What WHERE may name. InfluxDB's DELETE takes only tags, DROP SERIES only identity tags.
     private enum Rule {
@@ -14,8 +14,8 @@ struct DeletePlanner {
 
     func plan(_ statement: DeleteStatement, isSeries: Bool) throws(DatabaseError) -> Deletion {
         if !options.influxCompatible {
-            try TimeMistakes.checkDates(statement.condition)
-            try TimeMistakes.checkAlternatives(statement.condition)
+            try TimeConditionChecks.checkDates(statement.condition)
+            try TimeConditionChecks.checkAlternatives(statement.condition)
         }
         // This also checks the calls in the condition.
         let split = try StatementChecks(
@@ -135,12 +135,12 @@ struct DeletePlanner {
         let required = condition.requiredTags
         deletion.accepts = { key in
             guard required.allSatisfy({ key.contains($0) }) else { return false }
-            return !condition.specialized { key.value(of: $0) ?? "" }.isNever
+            return !condition.specialized { key.value(of: $0) ?? "" }.neverMatches
         }
         deletion.select = { series throws(DatabaseError) in
             let settled = condition.specialized { series.key.value(of: $0) ?? "" }
-            if settled.isNever { return .none }
-            if settled.isAlways { return .range(plan.range) }
+            if settled.neverMatches { return .none }
+            if settled.alwaysMatches { return .range(plan.range) }
             let input = InputSeries(origin: .stored(view, series), source: source)
             return .times(try self.times(plan, input, series, settled))
         }
@@ -166,13 +166,13 @@ struct DeletePlanner {
             let value = input.tag(name)
             return .constant(value.isEmpty ? nil : .string(value), count: 1)
         }
-        let holdsOfNothing = evaluator.mask(condition, nothing, count: 1)[0]
+        let matchesEmptyRow = evaluator.mask(condition, nothing, count: 1)[0]
         while try reader.next(into: &block) {
             let mask = evaluator.mask(condition, block.references, count: block.count)
             for row in 0..<block.count where mask[row] { matching.append(block.times[row]) }
-            if holdsOfNothing { seen.append(contentsOf: block.times) }
+            if matchesEmptyRow { seen.append(contentsOf: block.times) }
         }
-        guard holdsOfNothing else { return matching }
+        guard matchesEmptyRow else { return matching }
         let all = try view.rowTimes(of: series, in: plan.range)
         let isSeen = RowSelection.times(seen).mask(all)
         let others = all.indices.filter { isSeen?[$0] != true }.map { all[$0] }
@@ -256,7 +256,7 @@ private final class RefusalFilter {
         let name = Name(experiment)
         if bound[name] == nil { bound[name] = .some(bind(condition, to: experiment)) }
         guard let evaluation = bound[name] ?? nil else { return false }
-        return evaluation.specialized { key.value(of: $0) ?? "" }.isAlways
+        return evaluation.specialized { key.value(of: $0) ?? "" }.alwaysMatches
     }
 
     /// Binds the condition to an experiment, treating every name that is not a column as a tag.

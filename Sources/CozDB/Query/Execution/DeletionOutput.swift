@@ -3,7 +3,7 @@
 extension SinkOutput {
     /// Emits one row for each experiment of the statement.
     func emit(_ report: DeletionReport) throws(DatabaseError) {
-        var table = AnswerTable([
+        var table = ResultTable([
             ("experiment", .string), ("series", .integer), ("rows", .integer),
             ("values", .integer), ("refusals", .integer),
         ])
@@ -21,7 +21,7 @@ extension SinkOutput {
     /// Emits a preview: for each series a line for its rows, then one for each field that loses
     /// values.
     func preview(_ deletion: Deletion) throws(DatabaseError) {
-        var table = AnswerTable([
+        var table = ResultTable([
             ("experiment", .string), ("series", .string), ("field", .string), ("rows", .integer),
             ("values", .integer), ("first", nil), ("last", nil),
         ])
@@ -52,7 +52,7 @@ extension SinkOutput {
         if table.isBegun { try sink.endSeries() }
     }
 
-    private func flush(_ table: inout AnswerTable) throws(DatabaseError) {
+    private func flush(_ table: inout ResultTable) throws(DatabaseError) {
         guard table.count > 0 else { return }
         if !table.isBegun { try sink.beginSeries(ResultSeries(name: "", columns: table.headers)) }
         table.isBegun = true
@@ -61,7 +61,7 @@ extension SinkOutput {
 }
 
 /// A buffer of result rows for a sink.
-private struct AnswerTable {
+private struct ResultTable {
     let headers: [ResultColumn]
     var isBegun = false
     private(set) var count = 0

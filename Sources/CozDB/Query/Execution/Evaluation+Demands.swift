@@ -3,7 +3,7 @@
 /// The part of a condition that storage can evaluate.
 struct StorageCondition {
     /// A predicate that accepts at least every row that satisfies the condition; nil if unknown.
-    var test: RowTest?
+    var test: RowPredicate?
     /// Whether the predicate accepts only rows that satisfy the condition.
     var isExact: Bool
 
@@ -15,14 +15,14 @@ extension Evaluation {
         _ plan: SelectPlan, _ source: PlannedSource, _ schema: ExperimentSchema
     ) -> StorageCondition {
         func demand(
-            _ reference: Int, isExact: Bool = true, _ test: (FieldType) -> ValueTest?
+            _ reference: Int, isExact: Bool = true, _ test: (FieldType) -> ValuePredicate?
         ) -> StorageCondition {
             guard case .column(let id, _) = source.bindings[reference],
                 plan.references[reference].type == schema.columns[id].type,
                 let test = test(schema.columns[id].type)
             else { return .nothing }
             return StorageCondition(
-                test: .column(ColumnDemand(column: id, test: test)), isExact: isExact)
+                test: .column(ColumnPredicate(column: id, test: test)), isExact: isExact)
         }
         switch self {
         case .binary(.and, let left, let right):
@@ -32,9 +32,9 @@ extension Evaluation {
             return left.storageCondition(plan, source, schema)
                 .or(right.storageCondition(plan, source, schema))
         case .binary(let symbol, .column(let reference), .constant(let value?)):
-            return demand(reference) { ValueTest($0, symbol, value) }
+            return demand(reference) { ValuePredicate($0, symbol, value) }
         case .binary(let symbol, .constant(let value?), .column(let reference)):
-            return demand(reference) { ValueTest($0, symbol.mirrored, value) }
+            return demand(reference) { ValuePredicate($0, symbol.mirrored, value) }
         case .isNull(.column(let reference), negated: true):
             return demand(reference) { _ in .isPresent }
         case .stringTest(.column(let reference), let test, missing: false):
@@ -60,7 +60,7 @@ extension StorageCondition {
     }
 }
 
-extension ValueTest {
+extension ValuePredicate {
     /// Creates the test for a comparison with a constant; nil if a missing value could satisfy the
     /// comparison or storage has no test for it.
     fileprivate init?(_ type: FieldType, _ symbol: Operator, _ value: FieldValue) {
@@ -95,7 +95,7 @@ extension ValueTest {
 
     private init?(
         _ symbol: Operator, _ number: Double,
-        _ test: (ClosedRange<Double>, Bool) -> NumberTest
+        _ test: (ClosedRange<Double>, Bool) -> NumberPredicate
     ) {
         guard !number.isNaN else {
             // A comparison with NaN holds only for !=.

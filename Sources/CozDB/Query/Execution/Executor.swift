@@ -40,18 +40,18 @@ struct InputGroup {
 
 final class Executor {
     let options: QueryOptions
-    let counters: CounterBox
+    let counters: ExecutionContext
     /// The approximate memory per series in a statement's lists.
     private static let seriesSizeBytes = 400
-    private let seriesShare: MemoryShare
-    private var knownPlaces: CallPlaces?
+    private let seriesShare: MemoryReservation
+    private var knownAssignments: CallAssignments?
 
     /// - Parameter places: the call places of the plan to run, if already computed.
-    init(options: QueryOptions, counters: CounterBox, places: CallPlaces? = nil) {
-        knownPlaces = places
+    init(options: QueryOptions, counters: ExecutionContext, places: CallAssignments? = nil) {
+        knownAssignments = places
         self.options = options
         self.counters = counters
-        seriesShare = MemoryShare(counters.memory)
+        seriesShare = MemoryReservation(counters.memory)
     }
 
     func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
@@ -79,12 +79,12 @@ final class Executor {
     /// Returns every series that may have result rows, with tags substituted into its condition.
     private func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
         var inputs: [InputSeries] = []
-        for index in plan.sources.indices where isOfUse(plan, index) {
+        for index in plan.sources.indices where hasRequestedField(plan, index) {
             let source = plan.sources[index]
             switch source.origin {
             case .experiment: inputs += try storedInputs(plan, index)
             case .subquery(let inner) where isStream(inner, in: plan):
-                let shown = ShownColumns(plan, source, inner)
+                let shown = PassthroughColumns(plan, source, inner)
                 for series in try derived(inner) {
                     var input = InputSeries(origin: .derived(series), source: index)
                     input.present = series.input.present.map { shown.references(of: $0) }
@@ -92,10 +92,10 @@ final class Executor {
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             case .subquery(let inner):
-                let material = MaterialOutput(inner, options, counters)
-                try run(inner, into: material)
-                for series in material.finished() {
-                    let input = InputSeries(origin: .material(series), source: index)
+                let materialized = MaterializedOutput(inner, options, counters)
+                try run(inner, into: materialized)
+                for series in materialized.finished() {
+                    let input = InputSeries(origin: .materialized(series), source: index)
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             }
@@ -109,20 +109,22 @@ final class Executor {
 
     /// Returns the series of one source if it is an experiment; otherwise none.
     func storedInputs(_ plan: SelectPlan, _ index: Int) throws(DatabaseError) -> [InputSeries] {
-        guard case .experiment(let view) = plan.sources[index].origin, isOfUse(plan, index) else {
+        guard case .experiment(let view) = plan.sources[index].origin,
+            hasRequestedField(plan, index)
+        else {
             return []
         }
         let condition = plan.sources[index].condition
         // A condition that reads no tags is the same for every series.
         let common = condition.flatMap { $0.readsTags ? nil : $0.specialized { _ in nil } }
-        if let common, common.isNever { return [] }
+        if let common, common.neverMatches { return [] }
         var accepts: ((SeriesKey) -> Bool)?
         if let condition, common == nil {
             let required = condition.requiredTags
             accepts = { key in
                 // Most series fail this check, which creates no strings.
                 guard required.allSatisfy({ key.contains($0) }) else { return false }
-                return !condition.specialized { key.value(of: $0) ?? "" }.isNever
+                return !condition.specialized { key.value(of: $0) ?? "" }.neverMatches
             }
         }
         let prefix = condition?.keyPrefix(view.schema.identity) ?? []
@@ -131,7 +133,7 @@ final class Executor {
             series throws(DatabaseError) in
             var input = InputSeries(origin: .stored(view, series), source: index)
             if let common {
-                input.condition = common.isAlways ? nil : common
+                input.condition = common.alwaysMatches ? nil : common
                 inputs.append(input)
             } else if let settled = settled(input, condition) {
                 inputs.append(settled)
@@ -196,14 +198,14 @@ final class Executor {
     private func settled(_ input: InputSeries, _ condition: Evaluation?) -> InputSeries? {
         guard let condition else { return input }
         let specialized = condition.specialized { input.tag($0) }
-        if specialized.isNever { return nil }
+        if specialized.neverMatches { return nil }
         var input = input
-        input.condition = specialized.isAlways ? nil : specialized
+        input.condition = specialized.alwaysMatches ? nil : specialized
         return input
     }
 
     /// Returns whether a source has a field that the statement reads. Tags alone produce no rows.
-    func isOfUse(_ plan: SelectPlan, _ index: Int) -> Bool {
+    func hasRequestedField(_ plan: SelectPlan, _ index: Int) -> Bool {
         let source = plan.sources[index]
         let wanted = plan.isRaw ? plan.auxiliary : plan.calls.map(\.argument)
         return wanted.contains { plan.isField($0, source) }
@@ -222,10 +224,10 @@ final class Executor {
     func range(of call: PlannedCall, _ plan: SelectPlan) -> TimeRange { plan.range(of: call) }
 
     /// Returns the call places of a plan, computed once.
-    func places(of plan: SelectPlan) -> CallPlaces {
-        if let knownPlaces, knownPlaces.plan === plan { return knownPlaces }
-        let places = CallPlaces(plan)
-        knownPlaces = places
+    func places(of plan: SelectPlan) -> CallAssignments {
+        if let knownAssignments, knownAssignments.plan === plan { return knownAssignments }
+        let places = CallAssignments(plan)
+        knownAssignments = places
         return places
     }
 
@@ -265,7 +267,7 @@ final class Executor {
             groups.append(InputGroup(key: key, inputs: [input]))
         }
         if isSorted { return groups }
-        let sorted = groups.sortedUnlessStopped { $0.key < $1.key }
+        let sorted = groups.sortedUnlessCancelled { $0.key < $1.key }
         try counters.checkCancelled()
         return sorted
     }
@@ -278,7 +280,7 @@ final class Executor {
     }
 
     func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {
-        var tags = TagValues(input)
+        var tags = TagCache(input)
         let values = plan.sources[input.source].dimensions.map { binding in
             if case .tag(let name) = binding { Name(tags.value(of: name)) } else { Name("") }
         }
@@ -346,7 +348,7 @@ struct RowWriter {
         let kept = skip..<min(times.count, left >= times.count - skip ? times.count : skip + left)
         let areAll = kept.count == times.count
         var columns = plan.evaluatedColumns(inputs, count: times.count)
-        try StopSign.check()
+        try CancellationCheck.check()
         if !areAll { columns = columns.map { $0.part(kept) } }
         if !isBegun {
             isBegun = true
@@ -367,7 +369,7 @@ struct RowWriter {
 extension ExperimentView {
     /// Calls the body for each accepted series, checking for cancellation even if none is accepted.
     func forEachSeries(
-        in range: TimeRange, prefix: [UInt8] = [], _ counters: CounterBox,
+        in range: TimeRange, prefix: [UInt8] = [], _ counters: ExecutionContext,
         where accepts: ((SeriesKey) -> Bool)?,
         _ body: (Series) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -415,7 +417,7 @@ extension SelectPlan {
     func evaluatedColumns(_ inputs: [ResultVector], count: Int) -> [ResultVector] {
         columns.indices.map { number in
             // The caller checks for cancellation before using the result.
-            if number % 16 == 15, StopSign.isRaised { return .constant(nil, count: count) }
+            if number % 16 == 15, CancellationCheck.isRaised { return .constant(nil, count: count) }
             return evaluatedColumn(number, inputs, count: count)
         }
     }
@@ -446,7 +448,7 @@ extension SelectPlan {
 }
 
 /// Which references of a statement show a stored column of its subquery unchanged.
-private struct ShownColumns {
+private struct PassthroughColumns {
     /// The references that show each reference of the subquery.
     private var shown: [[Int]]
     /// All other references.

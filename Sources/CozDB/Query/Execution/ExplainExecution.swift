@@ -4,14 +4,14 @@
 struct ExplainExecution {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: CounterBox
+    let counters: ExecutionContext
 
     private let executor: Executor
     private var lines: [String] = []
     /// What was read by each item of FROM, where the statement has been run.
-    private var analyzed: CounterBox?
+    private var analyzed: ExecutionContext?
 
-    init(snapshot: Snapshot, options: QueryOptions, counters: CounterBox) {
+    init(snapshot: Snapshot, options: QueryOptions, counters: ExecutionContext) {
         self.snapshot = snapshot
         self.options = options
         self.counters = counters
@@ -148,7 +148,7 @@ struct ExplainExecution {
         _ plan: SelectPlan, _ source: SourceInputs, _ planned: PlannedSource,
         _ view: ExperimentView, _ indent: String
     ) throws(DatabaseError) {
-        guard executor.isOfUse(plan, source.index) else {
+        guard executor.hasRequestedField(plan, source.index) else {
             lines.append(indent + "nothing is read: it has none of the fields")
             return
         }
@@ -164,7 +164,7 @@ struct ExplainExecution {
         if let condition = planned.condition {
             lines.append(indent + "condition: " + left(of: condition, source.inputs, plan))
             let test = condition.storageCondition(plan, planned, view.schema).test
-            let demands = (test?.demands ?? []).filter(\.isOfStatistics).map {
+            let demands = (test?.demands ?? []).filter(\.usesStatistics).map {
                 view.schema.columns[$0.column].name
             }
             if !demands.isEmpty {

@@ -61,7 +61,7 @@ struct BucketNeeds: OptionSet {
     }
 
     /// Whether counts and sums suffice.
-    var areSums: Bool { isSubset(of: [.sum, .count]) }
+    var sumsSuffice: Bool { isSubset(of: [.sum, .count]) }
 
     var isCount: Bool { isSubset(of: .count) }
 }
@@ -91,7 +91,7 @@ struct FieldAccumulator {
     private var sums: [BucketSums] = []
     /// The details of the buckets; empty if sums suffice. A bucket then takes half a cache line.
     private var details: [BucketDetails] = []
-    private var numbering: BucketNumbering?
+    private var numbering: BucketMap?
     private var sortedCount = 0
     private var current = 0
     private var currentRange: (start: Int64, end: Int64) = (1, 0)
@@ -107,7 +107,7 @@ struct FieldAccumulator {
         self.buckets = buckets
         self.needs = needs
         if let buckets, let extent {
-            numbering = BucketNumbering(buckets, extent: extent.intersection(range))
+            numbering = BucketMap(buckets, extent: extent.intersection(range))
         }
     }
 
@@ -142,7 +142,7 @@ struct FieldAccumulator {
     mutating func add(_ other: FieldAccumulator) {
         for place in other.orderedPlaces where other.sums[place].count > 0 {
             let index = index(start: other.sums[place].start)
-            guard !needs.areSums else {
+            guard !needs.sumsSuffice else {
                 add(other.sums[place], to: index)
                 continue
             }
@@ -164,7 +164,7 @@ struct FieldAccumulator {
         } else {
             part.sums.integerSum = Int64(bitPattern: summary.sum)
         }
-        if needs.areSums { return add(part.sums, to: index) }
+        if needs.sumsSuffice { return add(part.sums, to: index) }
         (part.details.minimum, part.details.minimumTime) = (summary.min, summary.firstTime)
         (part.details.maximum, part.details.maximumTime) = (summary.max, summary.firstTime)
         (part.details.first, part.details.firstTime) = (summary.first, summary.firstTime)
@@ -179,11 +179,11 @@ struct FieldAccumulator {
     }
 
     /// Whether values can be added without their times and buckets.
-    var takesUntimed: Bool { buckets == nil && needs.areSums }
+    var takesUntimed: Bool { buckets == nil && needs.sumsSuffice }
 
     /// The form in which storage should return values.
     var shape: ColumnShape {
-        guard needs.areSums else { return .timed }
+        guard needs.sumsSuffice else { return .timed }
         guard let buckets else { return .untimed }
         return buckets.even.map { .buckets($0, withValues: !needs.isCount) } ?? .timed
     }
@@ -235,8 +235,8 @@ struct FieldAccumulator {
         while row < rowEnd {
             let index = bucket(at: times[row])
             let start = row
-            row = firstIndex(in: times.span, atOrBehind: currentRange.end, in: row..<rowEnd)
-            if needs.areSums {
+            row = firstIndex(in: times.span, notBefore: currentRange.end, in: row..<rowEnd)
+            if needs.sumsSuffice {
                 sums[index].count += row - start
                 if needs.isCount { continue }
                 addSum(bits.span.extracting(start..<row), to: index)
@@ -320,7 +320,7 @@ struct FieldAccumulator {
     /// Appends a bucket and returns its place.
     private mutating func append(_ start: Int64) -> Int {
         sums.append(BucketSums(start: start))
-        if !needs.areSums { details.append(BucketDetails()) }
+        if !needs.sumsSuffice { details.append(BucketDetails()) }
         return sums.count - 1
     }
 
@@ -351,13 +351,13 @@ struct FieldAccumulator {
         }
         if needs.contains(.moments) { moments(&part.details, bits, rows) }
         if !needs.isDisjoint(with: .ends), rows.count > 1 {
-            settleTies(&part.details, times, bits, rows, table)
+            breakTies(&part.details, times, bits, rows, table)
         }
         return part
     }
 
     /// Breaks ties of first and last, which only rows of a subquery can have.
-    private mutating func settleTies(
+    private mutating func breakTies(
         _ part: inout BucketDetails, _ times: [Int64], _ bits: [UInt64], _ rows: Range<Int>,
         _ table: StringTable
     ) {
@@ -529,7 +529,7 @@ struct FieldAccumulator {
         list.times.reserveCapacity(places.count)
         builder.reserve(places.count)
         for (number, place) in places.enumerated() where sums[place].count > 0 {
-            if number & (StopSign.stepCount - 1) == 0, StopSign.isRaised { break }
+            if number & (CancellationCheck.stepCount - 1) == 0, CancellationCheck.isRaised { break }
             let value = value(aggregate, place, age)
             list.times.append(buckets != nil ? sums[place].start : time ?? value.time)
             append(value.bits, to: &builder)

@@ -4,7 +4,7 @@
 extension GroupAggregation {
     /// Adds the values of the rows that pass a test.
     mutating func addFiltered(
-        _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowTest
+        _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowPredicate
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
         let ranges = fields.map(\.range) + collectors.map(\.range)
@@ -35,7 +35,7 @@ extension GroupAggregation {
 
     /// The condition as a test of stored rows; nil if storage cannot decide it exactly, or if more
     /// than values of columns is asked for.
-    func rowTest(_ input: InputSeries, _ view: ExperimentView) -> RowTest? {
+    func rowTest(_ input: InputSeries, _ view: ExperimentView) -> RowPredicate? {
         guard let condition = input.condition, !hasAuxiliary, !hasComputed,
             !takesEndsOnly || filteredColumn(input) != nil
         else { return nil }

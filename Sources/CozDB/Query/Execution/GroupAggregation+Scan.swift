@@ -137,7 +137,7 @@ extension GroupAggregation {
         _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
         let needs = fields[index].needs
-        guard isEndEnough(index), view.schema.columns[column].type == fields[index].type else {
+        guard needsOnlyEnds(index), view.schema.columns[column].type == fields[index].type else {
             return false
         }
         try executor.counters.checkCancelled()

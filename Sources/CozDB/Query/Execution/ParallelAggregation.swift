@@ -86,9 +86,9 @@ private final class AggregationRound: @unchecked Sendable {
     let groups: ArraySlice<InputGroup>
     private(set) var units: [AggregationUnit] = []
     /// The counters of each share of the units.
-    private(set) var counters: [CounterBox] = []
+    private(set) var counters: [ExecutionContext] = []
     private let executor: Executor
-    private let places: CallPlaces
+    private let places: CallAssignments
     private let shareUnitCount: Int
     private let isParallel: Bool
     private var isStarted = false
@@ -168,7 +168,7 @@ private final class AggregationRound: @unchecked Sendable {
         let own = Executor(
             options: executor.options, counters: counters[share], places: places)
         let first = share * shareUnitCount
-        StopSign.$current.withValue(own.counters.stop) {
+        CancellationCheck.$current.withValue(own.counters.stop) {
             var spare: GroupAggregation?
             for unit in units[first..<min(first + shareUnitCount, units.count)] {
                 unit.run(own, &spare)
@@ -215,7 +215,7 @@ private final class AggregationUnit: @unchecked Sendable {
         let countMax = max(1, min(countMax, callCountMax / max(1, plan.calls.count)))
         var size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
         // A few materialized rows are not worth a second thread.
-        if case .material? = inputs.first?.origin,
+        if case .materialized? = inputs.first?.origin,
             inputs.reduce(0, { $0 + $1.rowCount }) <= materialRowCountMin
         {
             size = inputs.count

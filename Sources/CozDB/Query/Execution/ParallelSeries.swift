@@ -49,12 +49,12 @@ extension Executor {
 ///
 /// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
 private final class SeriesUnit: @unchecked Sendable {
-    let counters: CounterBox
+    let counters: ExecutionContext
     let rowCount: Int
     private(set) var error: DatabaseError?
     private let series: ComputedSeries
 
-    init(_ series: ComputedSeries, _ counters: CounterBox) {
+    init(_ series: ComputedSeries, _ counters: ExecutionContext) {
         self.series = series
         self.counters = counters
         rowCount = series.input.rowCount

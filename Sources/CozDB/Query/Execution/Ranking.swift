@@ -59,7 +59,7 @@ final class Ranking {
         let binCountLog = min(max(countLog - 2, 1), Ranking.binCountLogMax)
         shift = UInt64(max(widthLog - binCountLog, 0))
         // All values are equal, or the query is cancelled and the caller discards the result.
-        if width == 0 || StopSign.isRaised { return }
+        if width == 0 || CancellationCheck.isRaised { return }
         if keys.count <= Ranking.sortedCountMax {
             sorted = keys.indices.map { UInt32(truncatingIfNeeded: $0) }
             sorted.sort { (keys[Int($0)], $0) < (keys[Int($1)], $1) }
@@ -120,7 +120,7 @@ final class Ranking {
 }
 
 /// A cached ranking, shared by all calls on the same points.
-final class RankingBox {
+final class RankingCache {
     private var known: (rows: Range<Int>, ranking: Ranking)?
 
     /// - Parameter vector: the same vector in every call.

@@ -44,7 +44,7 @@ struct RowMerge {
     private let plan: SelectPlan
     private let inputs: [InputSeries]
     private let range: TimeRange
-    private let counters: CounterBox
+    private let counters: ExecutionContext
     private var heads: [Head] = []
     /// A binary heap of indexes into `heads`; the series with the next row is first.
     private var heap: [Int] = []
@@ -52,7 +52,7 @@ struct RowMerge {
 
     init(
         _ plan: SelectPlan, _ inputs: [InputSeries], in range: TimeRange, rowsWanted: Int,
-        counters: CounterBox
+        counters: ExecutionContext
     ) {
         self.plan = plan
         self.inputs = inputs

@@ -15,11 +15,11 @@ extension Executor {
     private func runAggregateByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
-        var met = MetGroups<GroupAggregation>(self)
+        var met = GroupTable<GroupAggregation>(self)
         let arguments = plan.calls.map(\.argument)
         for input in inputs {
             var seen: [Int] = []
-            try deal(plan, input, driving: arguments, descending: false) {
+            try forEachGroup(plan, input, driving: arguments, descending: false) {
                 key, part throws(DatabaseError) in
                 let place = try met.place(of: key, sizeBytes: 1000) { GroupAggregation(plan, self) }
                 try met.groups[place].add(part, plan.sources[input.source])
@@ -42,10 +42,10 @@ extension Executor {
     private func runRawByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
-        var met = MetGroups<RowCollector>(self)
-        let share = MemoryShare(counters.memory)
+        var met = GroupTable<RowCollector>(self)
+        let share = MemoryReservation(counters.memory)
         for input in plan.isAscending ? inputs : inputs.reversed() {
-            try deal(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
+            try forEachGroup(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
                 key, part throws(DatabaseError) in
                 let place = try met.place(of: key, sizeBytes: 200) {
                     RowCollector(builders: plan.references.map { VectorBuilder(type: $0.type) })
@@ -71,7 +71,7 @@ extension Executor {
     }
 
     /// Reads a series and passes the rows of each group in each block to the body.
-    func deal(
+    func forEachGroup(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
         _ body: (GroupKey, Block) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -100,16 +100,16 @@ extension Executor {
 }
 
 /// Groups in the order of their first row.
-private struct MetGroups<Group> {
+private struct GroupTable<Group> {
     private(set) var keys: [GroupKey] = []
     var groups: [Group] = []
     private var places: [GroupKey: Int] = [:]
     private let executor: Executor
-    private let share: MemoryShare
+    private let share: MemoryReservation
 
     init(_ executor: Executor) {
         self.executor = executor
-        share = MemoryShare(executor.counters.memory)
+        share = MemoryReservation(executor.counters.memory)
     }
 
     /// Returns the index of a group, creating it if it is new.
@@ -129,7 +129,7 @@ private struct MetGroups<Group> {
 
     /// Returns the indexes of the groups in ascending key order.
     func sortedPlaces() throws(DatabaseError) -> [Int] {
-        let sorted = keys.indices.sortedUnlessStopped { keys[$0] < keys[$1] }
+        let sorted = keys.indices.sortedUnlessCancelled { keys[$0] < keys[$1] }
         try executor.counters.checkCancelled()
         return sorted
     }
@@ -220,7 +220,7 @@ private struct BlockGrouping {
     }
 
     private mutating func place(_ block: Block, _ row: Int) throws(DatabaseError) -> Int {
-        if keys.count & 255 == 0 { try StopSign.check() }
+        if keys.count & 255 == 0 { try CancellationCheck.check() }
         var key = shared
         for (place, index) in changing.enumerated() {
             let dimension = block.dimensions[place]

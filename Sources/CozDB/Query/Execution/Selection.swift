@@ -11,11 +11,11 @@ struct Selection {
     let distinguishing: [Int]
     var age = Age(now: 0, unit: 1)
     /// Cached rankings, shared by all calls on the same points.
-    var rankings = RankingBox()
+    var rankings = RankingCache()
 
     /// - Parameter points: the points by ascending time.
     func apply(
-        to points: PointList, _ counters: CounterBox
+        to points: PointList, _ counters: ExecutionContext
     ) throws(DatabaseError) -> PointList {
         if aggregate == .integral {
             let list = integral(points)
@@ -27,10 +27,10 @@ struct Selection {
         var computed = VectorBuilder(type: aggregate.resultType(of: points.values.type))
         var isComputed = false
         var row = 0
-        var rowsSinceAsked = 0
+        var rowsSinceCheck = 0
         while row < points.count {
-            if rowsSinceAsked >= 4096 {
-                rowsSinceAsked = 0
+            if rowsSinceCheck >= 4096 {
+                rowsSinceCheck = 0
                 try counters.checkCancelled()
             }
             let bounds = buckets?.bounds(points.times[row]) ?? (.min, .max)
@@ -38,9 +38,9 @@ struct Selection {
             row =
                 buckets == nil
                 ? points.count
-                : firstIndex(in: points.times.span, atOrBehind: bounds.1, in: row..<points.count)
+                : firstIndex(in: points.times.span, notBefore: bounds.1, in: row..<points.count)
             let rowTime = buckets != nil ? bounds.0 : time
-            rowsSinceAsked += row - start
+            rowsSinceCheck += row - start
             if let value = compute(points, start..<row) {
                 isComputed = true
                 computed.append(value)
@@ -68,7 +68,7 @@ struct Selection {
 
     /// Checks for cancellation every few rows. `apply` checks again and discards partial results.
     private func isStopping(_ row: Int) -> Bool {
-        row & (StopSign.stepCount - 1) == 0 && StopSign.isRaised
+        row & (CancellationCheck.stepCount - 1) == 0 && CancellationCheck.isRaised
     }
 
     // MARK: Computed values
@@ -121,7 +121,7 @@ struct Selection {
         switch aggregate {
         case .distinct:
             // If several series have new values at the same time, InfluxDB lists the smaller first.
-            return distinct(points, rows).sortedUnlessStopped {
+            return distinct(points, rows).sortedUnlessCancelled {
                 points.times[$0] == points.times[$1]
                     ? precedes(points, $0, $1) : points.times[$0] < points.times[$1]
             }
@@ -143,7 +143,7 @@ struct Selection {
     }
 
     private func sortedByValue(_ points: PointList, _ rows: [Int]) -> [Int] {
-        rows.sortedUnlessStopped {
+        rows.sortedUnlessCancelled {
             if precedes(points, $0, $1) { return true }
             if precedes(points, $1, $0) { return false }
             return $0 < $1
@@ -258,10 +258,12 @@ struct Selection {
             }
             candidates = bestByTags.values.sorted()
         }
-        let ordered = candidates.sortedUnlessStopped { wins($0, $1) || (!wins($1, $0) && $0 < $1) }
+        let ordered = candidates.sortedUnlessCancelled {
+            wins($0, $1) || (!wins($1, $0) && $0 < $1)
+        }
         let chosen = ordered.prefix(Int(min(parameter, 1e9)))
         // Sort by time; equal times keep the order of their rank.
-        return chosen.enumerated().sortedUnlessStopped {
+        return chosen.enumerated().sortedUnlessCancelled {
             let (a, b) = (points.times[$0.element], points.times[$1.element])
             return a == b ? $0.offset < $1.offset : a < b
         }.map(\.element)

@@ -9,8 +9,8 @@ struct SeriesExecution {
 
     let plan: SelectPlan
     let input: InputSeries
-    let counters: CounterBox
-    let share: MemoryShare
+    let counters: ExecutionContext
+    let share: MemoryReservation
 
     /// Returns the result rows by ascending time.
     func rows() throws(DatabaseError) -> Block {
@@ -25,7 +25,7 @@ struct SeriesExecution {
             block.references[index] = values(of: function, history, block)
             try counters.checkCancelled()
         }
-        keepAnswered(&block, own, windows.map(\.window))
+        keepResultRows(&block, own, windows.map(\.window))
         for (index, values) in try self.values(of: windows, block.times) {
             block.references[index] = values
         }
@@ -72,7 +72,7 @@ struct SeriesExecution {
     }
 
     /// Keeps the rows in the range; for windows only anchors, for votes only valid ones.
-    private func keepAnswered(
+    private func keepResultRows(
         _ block: inout Block, _ own: [(index: Int, function: SeriesFunction)],
         _ windows: [SurveyWindow]
     ) {
@@ -99,7 +99,7 @@ struct SeriesExecution {
             plan, input, driving: driving.sorted(), only: needed,
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
             blockRows: SeriesExecution.historyBlockRows, counters: counters)
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         var searches = own.map { HistorySearch($0) }
         var times: [Int64] = []
         var references = plan.references.map { VectorBuilder(type: $0.type) }
@@ -172,7 +172,7 @@ struct SeriesExecution {
             descending: false, counters: counters)
         var collector = PointCollector(
             type: plan.references[argument].type, auxiliaryTypes: [], range: range)
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         var block = Block()
         while try reader.next(into: &block) {
             collector.add(times: block.times, block.references[argument], [])
@@ -221,7 +221,7 @@ private enum SeriesValues {
 
     /// Checks for cancellation every few rows. The caller checks again.
     private static func isStopping(_ row: Int) -> Bool {
-        row & 0xFFF == 0 && StopSign.isRaised
+        row & 0xFFF == 0 && CancellationCheck.isRaised
     }
 
     static func isBeyond(_ gap: Int64, from earlier: Int64, to later: Int64) -> Bool {
@@ -267,7 +267,7 @@ private enum SeriesValues {
         where !isStopping(row) && latitudes.isPresent[row] && longitudes.isPresent[row] {
             let place = (radians(latitudes, row), radians(longitudes, row))
             if let last {
-                result.bits[row] = metres(last, place).bitPattern
+                result.bits[row] = meters(last, place).bitPattern
                 result.isPresent[row] = true
             }
             last = place
@@ -275,7 +275,7 @@ private enum SeriesValues {
         return result
     }
 
-    private static func metres(
+    private static func meters(
         _ from: (latitude: Double, longitude: Double), _ to: (latitude: Double, longitude: Double)
     ) -> Double {
         let north = sin((to.latitude - from.latitude) / 2)

@@ -3,7 +3,7 @@
 struct ShowExecution {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: CounterBox
+    let counters: ExecutionContext
 }
 
 extension ShowExecution {
@@ -174,7 +174,7 @@ extension ShowExecution {
             case .fieldKeyCardinality: count = view.schema.fields.count
             case .tagKeyCardinality: count = try scan.names().count
             case .tagValuesCardinality:
-                scan.missingFulfilsNothing = true
+                scan.missingTagNeverMatches = true
                 let names = try planner.tagNames(view)
                     .filter { show.key?.accepts($0.text) ?? true }
                 count = try scan.values(of: Array(names)).reduce(0) { $0 + $1.count }
@@ -222,7 +222,7 @@ extension ShowExecution {
         try SplitCondition(show.condition, reduction)
     }
 
-    private var reduction: Reduction { Reduction(now: options.now, zone: nil) }
+    private var reduction: ConstantFolder { ConstantFolder(now: options.now, zone: nil) }
 
     /// Returns the experiments of FROM; all experiments without FROM.
     ///
@@ -270,22 +270,22 @@ extension ShowExecution {
 /// The tags of one experiment under the WHERE clause of a SHOW statement.
 struct TagScan {
     private let view: ExperimentView
-    private let counters: CounterBox
+    private let counters: ExecutionContext
     private let range: TimeRange
     private let plan = SelectPlan()
     private let source: PlannedSource
     /// The condition on `value`, which applies to tag values.
     private var valueCondition: TagValueCondition?
-    private let asksRows: Bool
+    private let readsAttributes: Bool
     /// The number of references in WHERE; they are the first ones of the plan.
     private let conditionReferenceCount: Int
     /// Whether a missing tag satisfies no condition, as in InfluxDB's SHOW TAG VALUES CARDINALITY.
     /// Elsewhere a missing tag is an empty string.
-    var missingFulfilsNothing = false
+    var missingTagNeverMatches = false
 
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
-        _ counters: CounterBox, filtersValues: Bool = false
+        _ counters: ExecutionContext, filtersValues: Bool = false
     ) throws(DatabaseError) {
         var split = split
         if filtersValues {
@@ -312,12 +312,12 @@ struct TagScan {
         try binder.resolveConditions(plan, split.rest)
         source = plan.sources[0]
         conditionReferenceCount = plan.references.count
-        asksRows = try TagScan.asksAttributes(plan, planner.options)
+        readsAttributes = try TagScan.conditionReadsAttributes(plan, planner.options)
     }
 
     /// Returns whether WHERE reads attributes, which belong to rows rather than to series. Fields
     /// are refused; under InfluxDB compatibility they are ignored.
-    private static func asksAttributes(
+    private static func conditionReadsAttributes(
         _ plan: SelectPlan, _ options: QueryOptions
     ) throws(DatabaseError) -> Bool {
         var hasAttributes = false
@@ -340,17 +340,17 @@ struct TagScan {
 
     /// Returns the series that have a matching row.
     func matchingSeries() throws(DatabaseError) -> [Series] {
-        let missing: String? = missingFulfilsNothing ? nil : ""
+        let missing: String? = missingTagNeverMatches ? nil : ""
         let accepts = source.condition.map { condition in
             { (key: SeriesKey) in
-                !condition.specialized { key.value(of: $0) ?? missing }.isNever
+                !condition.specialized { key.value(of: $0) ?? missing }.neverMatches
             }
         }
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         var all: [Series] = []
         try view.forEachSeries(in: range, counters, where: accepts) {
             series throws(DatabaseError) in
-            if asksRows, try !hasRow(series) { return }
+            if readsAttributes, try !hasRow(series) { return }
             all.append(series)
             if all.count % 256 == 0 { try share.resize(to: all.count * 400) }
         }
@@ -361,7 +361,7 @@ struct TagScan {
     private func hasRow(_ series: Series) throws(DatabaseError) -> Bool {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
-        if condition.isAlways { return true }
+        if condition.alwaysMatches { return true }
         // The reader skips rows without any of the columns, so test such a row separately.
         let asked = Array(0..<conditionReferenceCount)
         let nothing = asked.map { _ in ResultVector.constant(nil, count: 1) }
@@ -402,7 +402,7 @@ struct TagScan {
         var places: [Name: Int] = [:]
         for (place, name) in names.enumerated() { places[name] = place }
         let attributes = attributes(names)
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         for series in try matchingSeries() {
             try counters.checkCancelled()
             var added = 0
@@ -413,7 +413,7 @@ struct TagScan {
                 if !attributes.isEmpty { own.insert(name) }
                 if values[place].insert(Name(tag.value)).inserted { added += 1 }
             }
-            var wanted: [AskedAttribute] = []
+            var wanted: [RequestedAttribute] = []
             for attribute in attributes where !own.contains(names[attribute.place]) {
                 if try view.mayHave(attribute.column, series) { wanted.append(attribute) }
             }
@@ -425,7 +425,7 @@ struct TagScan {
         return try values.map { (values) throws(DatabaseError) in try sorted(values) }
     }
 
-    private struct AskedAttribute {
+    private struct RequestedAttribute {
         /// The index among the requested names.
         var place: Int
         var column: ColumnID
@@ -433,7 +433,7 @@ struct TagScan {
         var reference: Int
     }
 
-    private func attributes(_ names: [Name]) -> [AskedAttribute] {
+    private func attributes(_ names: [Name]) -> [RequestedAttribute] {
         names.enumerated().compactMap { place, name in
             guard let column = view.schema.attribute(name.text) else { return nil }
             let index = plan.reference(Reference(name: column.name, kind: .tag))
@@ -441,7 +441,7 @@ struct TagScan {
                 plan.sources[0].bindings.append(.column(column.id, isTag: true))
                 plan.references[index].type = .string
             }
-            return AskedAttribute(place: place, column: column.id, reference: index)
+            return RequestedAttribute(place: place, column: column.id, reference: index)
         }
     }
 
@@ -454,7 +454,7 @@ struct TagScan {
                 accepted.append(value)
             }
         }
-        let sorted = accepted.sortedUnlessStopped(<)
+        let sorted = accepted.sortedUnlessCancelled(<)
         try counters.checkCancelled()
         return sorted
     }
@@ -471,11 +471,11 @@ struct TagScan {
 
     /// Adds the attribute values of a series' rows and returns how many are new.
     private func collect(
-        _ attributes: [AskedAttribute], _ series: Series, into values: inout [Set<Name>]
+        _ attributes: [RequestedAttribute], _ series: Series, into values: inout [Set<Name>]
     ) throws(DatabaseError) -> Int {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         let condition = source.condition?.specialized { input.tag($0) }
-        if let condition, !condition.isAlways { input.condition = condition }
+        if let condition, !condition.alwaysMatches { input.condition = condition }
         let asked = Set(attributes.map(\.reference))
         input.present = (0..<conditionReferenceCount).filter { !asked.contains($0) } + asked
         input.present?.sort()

@@ -37,7 +37,7 @@ extension ShowExecution {
         for view in views {
             try counters.checkCancelled()
             let plan = try fieldPlan(show, view, among: views)
-            let share = MemoryShare(counters.memory)
+            let share = MemoryReservation(counters.memory)
             let tallies = try tally(plan, view, share)
             let list = list(plan, view, show.limits)
             if list.places.isEmpty { continue }
@@ -90,7 +90,7 @@ extension ShowExecution {
     }
 
     private func tally(
-        _ plan: SelectPlan, _ view: ExperimentView, _ share: MemoryShare
+        _ plan: SelectPlan, _ view: ExperimentView, _ share: MemoryReservation
     ) throws(DatabaseError) -> [GroupKey: FieldTallies] {
         let executor = Executor(options: options, counters: counters)
         var tallies: [GroupKey: FieldTallies] = [:]
@@ -107,7 +107,7 @@ extension ShowExecution {
                 let key = executor.key(plan, input)
                 // Remove the group while changing it, so that it is not copied.
                 let known = tallies.removeValue(forKey: key)
-                if known == nil { try checkRoom(tallies.count, share, executor) }
+                if known == nil { try checkGroupLimit(tallies.count, share, executor) }
                 var group = known ?? [:]
                 let knownCount = group.count
                 for reference in input.present ?? plan.auxiliary {
@@ -121,10 +121,10 @@ extension ShowExecution {
                 tallies[key] = group
                 continue
             }
-            try executor.deal(plan, input, driving: plan.auxiliary, descending: false) {
+            try executor.forEachGroup(plan, input, driving: plan.auxiliary, descending: false) {
                 key, part throws(DatabaseError) in
                 let known = tallies.removeValue(forKey: key)
-                if known == nil { try checkRoom(tallies.count, share, executor) }
+                if known == nil { try checkGroupLimit(tallies.count, share, executor) }
                 var group = known ?? [:]
                 let knownCount = group.count
                 for (place, reference) in plan.auxiliary.enumerated() {
@@ -147,8 +147,8 @@ extension ShowExecution {
     /// The approximate size of a dictionary entry for a field.
     private var sizeOfTally: Int { 2 * (MemoryLayout<FieldTally>.stride + 8) }
 
-    private func checkRoom(
-        _ groupCount: Int, _ share: MemoryShare, _ executor: Executor
+    private func checkGroupLimit(
+        _ groupCount: Int, _ share: MemoryReservation, _ executor: Executor
     ) throws(DatabaseError) {
         if groupCount >= options.groupCountMax { throw executor.tooManyGroups() }
         try share.grow(200)

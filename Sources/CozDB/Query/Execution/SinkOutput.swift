@@ -3,14 +3,14 @@
 /// An output that passes the series of a plan to the caller's sink.
 final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     var sink: Sink
-    private let counters: CounterBox
+    private let counters: ExecutionContext
     private let options: QueryOptions
     private var columns: [ResultColumn] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
     private let batchRowsMax = 1 << 15
 
-    init(_ sink: Sink, _ counters: CounterBox, _ options: QueryOptions) {
+    init(_ sink: Sink, _ counters: ExecutionContext, _ options: QueryOptions) {
         self.sink = sink
         self.counters = counters
         self.options = options

@@ -10,18 +10,18 @@ struct SlidingRanks {
     /// A binary indexed tree with the number of window rows in ranges of `order`.
     private var counts: [Int]
     private var rows = 0..<0
-    private let counters: CounterBox
-    private let share: MemoryShare
+    private let counters: ExecutionContext
+    private let share: MemoryReservation
 
     /// - Parameter points: non-null numbers by ascending time.
     init(
-        _ points: PointList, _ selection: Selection, _ counters: CounterBox
+        _ points: PointList, _ selection: Selection, _ counters: ExecutionContext
     ) throws(DatabaseError) {
         self.counters = counters
-        share = MemoryShare(counters.memory)
+        share = MemoryReservation(counters.memory)
         try share.resize(to: points.count * 5 * 8)
         let keys = Ranking.keys(points.values, 0..<points.count)
-        order = Array(keys.indices).sortedUnlessStopped { (keys[$0], $0) < (keys[$1], $1) }
+        order = Array(keys.indices).sortedUnlessCancelled { (keys[$0], $0) < (keys[$1], $1) }
         try counters.checkCancelled()
         places = Array(repeating: 0, count: order.count)
         for (place, row) in order.enumerated() { places[row] = place }
@@ -59,7 +59,7 @@ struct SlidingRanks {
 struct SlidingCounts {
     /// The maximum average number of steps per window to choose among equally frequent values.
     /// Series from studies need fewer than ten.
-    private static let choiceCountMax = 256
+    private static let tieStepCountMax = 256
 
     /// The most frequent values below a node.
     private struct Node {
@@ -69,8 +69,8 @@ struct SlidingCounts {
     }
 
     private let points: PointList
-    private let counters: CounterBox
-    private let share: MemoryShare
+    private let counters: ExecutionContext
+    private let share: MemoryReservation
     /// The value number of each row. Values are numbered in sort order.
     private var numbers: [Int] = []
     /// The next row with the same value.
@@ -82,15 +82,15 @@ struct SlidingCounts {
     private let leafStart: Int
     private var rows = 0..<0
     private var choiceCount = 0
-    private var choiceCountMax = 0
+    private var tieStepCountMax = 0
 
     /// - Parameter points: non-null values by ascending time.
     init(
-        _ points: PointList, _ selection: Selection, _ counters: CounterBox
+        _ points: PointList, _ selection: Selection, _ counters: ExecutionContext
     ) throws(DatabaseError) {
         self.points = points
         self.counters = counters
-        share = MemoryShare(counters.memory)
+        share = MemoryReservation(counters.memory)
         try share.resize(to: points.count * 12 * 8)
         let isFloat = points.values.type == .float
         func key(_ row: Int) -> UInt64 {
@@ -105,7 +105,7 @@ struct SlidingCounts {
         for row in 0..<points.count {
             if known.updateValue(0, forKey: key(row)) == nil { firstRows.append(row) }
         }
-        let ordered = firstRows.sortedUnlessStopped { selection.precedes(points, $0, $1) }
+        let ordered = firstRows.sortedUnlessCancelled { selection.precedes(points, $0, $1) }
         try counters.checkCancelled()
         for (number, row) in ordered.enumerated() { known[key(row)] = number }
         numbers = (0..<points.count).map { known[key($0)] ?? 0 }
@@ -143,7 +143,7 @@ struct SlidingCounts {
             }
         }
         rows = next
-        choiceCountMax += SlidingCounts.choiceCountMax
+        tieStepCountMax += SlidingCounts.tieStepCountMax
     }
 
     /// Returns a row of the most frequent value of a non-empty window, breaking ties like mode().
@@ -153,11 +153,11 @@ struct SlidingCounts {
         while count > 1 || points.values.type == .boolean, let next = self.next(leaf, count) {
             leaf = next
             choiceCount += 1
-            guard choiceCount <= choiceCountMax else {
+            guard choiceCount <= tieStepCountMax else {
                 throw DatabaseError(
                     .limitExceeded,
                     "mode() OVER (...) found too many values that are equally frequent in a "
-                        + "window, more than \(SlidingCounts.choiceCountMax) to choose among for "
+                        + "window, more than \(SlidingCounts.tieStepCountMax) to choose among for "
                         + "each; take a shorter window or fewer distinct values")
             }
         }
@@ -194,7 +194,7 @@ struct SlidingCounts {
 
 /// Calls the body for each row that leaves the window, then for each row that enters it.
 private func slideWindow(
-    from old: Range<Int>, to new: Range<Int>, _ counters: CounterBox,
+    from old: Range<Int>, to new: Range<Int>, _ counters: ExecutionContext,
     _ change: (_ row: Int, _ change: Int) -> Void
 ) throws(DatabaseError) {
     for row in old.lowerBound..<max(old.lowerBound, min(new.lowerBound, old.upperBound)) {

@@ -15,7 +15,7 @@ struct WindowValues {
         case computed(UInt64)
     }
 
-    private typealias Way = (_ rows: Range<Int>) throws(DatabaseError) -> Answer
+    private typealias WindowEvaluator = (_ rows: Range<Int>) throws(DatabaseError) -> Answer
 
     let window: SurveyWindow
     /// The non-null values by ascending time.
@@ -23,19 +23,19 @@ struct WindowValues {
 
     /// - Parameter anchors: times in ascending order.
     func values(
-        _ anchors: [Int64], _ counters: CounterBox
+        _ anchors: [Int64], _ counters: ExecutionContext
     ) throws(DatabaseError) -> ResultVector {
         var builder = VectorBuilder(type: resultType)
         builder.reserve(anchors.count)
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         try share.resize(to: anchors.count * 16)
         let windows = windows(anchors)
         let way = try way(windows, counters)
-        var workSinceAsked = 0
+        var workSinceCheck = 0
         for (number, rows) in windows.enumerated() {
-            workSinceAsked += 16 + rows.count
-            if workSinceAsked > 4096 {
-                workSinceAsked = 0
+            workSinceCheck += 16 + rows.count
+            if workSinceCheck > 4096 {
+                workSinceCheck = 0
                 try counters.checkCancelled()
             }
             let answer: Answer
@@ -72,8 +72,8 @@ struct WindowValues {
 
     /// Returns a function that computes windows. It is called for the non-empty windows in order.
     private func way(
-        _ windows: [Range<Int>], _ counters: CounterBox
-    ) throws(DatabaseError) -> Way {
+        _ windows: [Range<Int>], _ counters: ExecutionContext
+    ) throws(DatabaseError) -> WindowEvaluator {
         let selection = Selection(
             aggregate: aggregate ?? .first, parameter: window.parameter, buckets: nil, time: nil,
             distinguishing: [])
@@ -83,12 +83,12 @@ struct WindowValues {
         case .first?: return { rows in .row(rows.lowerBound) }
         case .last?: return { rows in .row(rows.upperBound - 1) }
         case .mode?, .median?, .percentile?:
-            if isShared { return try slidingWay(selection, counters) }
+            if isShared { return try slidingEvaluator(selection, counters) }
             return { rows in selected(rows, selection, counters) }
         case .min?, .max?, .spread?:
-            return try extremesWay(selection, isShared, counters)
+            return try extremesEvaluator(selection, isShared, counters)
         case .sum?, .mean?, .stddev?:
-            return try sumsWay(isShared, counters)
+            return try sumsEvaluator(isShared, counters)
         default: return { _ in .null }
         }
     }
@@ -104,7 +104,7 @@ struct WindowValues {
     // MARK: Stored values
 
     private func selected(
-        _ rows: Range<Int>, _ selection: Selection, _ counters: CounterBox
+        _ rows: Range<Int>, _ selection: Selection, _ counters: ExecutionContext
     ) -> Answer {
         counters.windowSteps += rows.count
         if case .float(let value)? = selection.compute(points, rows) {
@@ -113,9 +113,9 @@ struct WindowValues {
         return selection.select(points, rows).first.map { .row($0) } ?? .null
     }
 
-    private func slidingWay(
-        _ selection: Selection, _ counters: CounterBox
-    ) throws(DatabaseError) -> Way {
+    private func slidingEvaluator(
+        _ selection: Selection, _ counters: ExecutionContext
+    ) throws(DatabaseError) -> WindowEvaluator {
         if aggregate == .mode {
             var counts = try SlidingCounts(points, selection, counters)
             return { rows throws(DatabaseError) in
@@ -151,9 +151,9 @@ struct WindowValues {
 
     // MARK: Computed values
 
-    private func extremesWay(
-        _ selection: Selection, _ isShared: Bool, _ counters: CounterBox
-    ) throws(DatabaseError) -> Way {
+    private func extremesEvaluator(
+        _ selection: Selection, _ isShared: Bool, _ counters: ExecutionContext
+    ) throws(DatabaseError) -> WindowEvaluator {
         let type = points.values.type ?? .float
         guard isShared else {
             return { rows in
@@ -179,9 +179,9 @@ struct WindowValues {
 
     /// Returns a function for sums. Few values are added in order, many in the order of the tree.
     /// Either way a float sum does not depend on other windows.
-    private func sumsWay(
-        _ isShared: Bool, _ counters: CounterBox
-    ) throws(DatabaseError) -> Way {
+    private func sumsEvaluator(
+        _ isShared: Bool, _ counters: ExecutionContext
+    ) throws(DatabaseError) -> WindowEvaluator {
         let type = points.values.type ?? .float
         if aggregate == .stddev {
             let tree = try WindowTree(

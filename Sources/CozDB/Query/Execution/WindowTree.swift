@@ -25,20 +25,20 @@ struct WindowTree<Summarizer: RangeSummarizer> {
 
     private let summarizer: Summarizer
     private let times: [Int64]
-    private let counters: CounterBox
-    private let share: MemoryShare
+    private let counters: ExecutionContext
+    private let share: MemoryReservation
     private var nodes: [Node] = []
 
     /// - Parameters:
     ///   - times: ascending times.
     ///   - keepsNodes: whether to build the tree, which pays off for many windows.
     init(
-        _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ counters: CounterBox
+        _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ counters: ExecutionContext
     ) throws(DatabaseError) {
         self.summarizer = summarizer
         self.times = times
         self.counters = counters
-        share = MemoryShare(counters.memory)
+        share = MemoryReservation(counters.memory)
         guard keepsNodes, !times.isEmpty else { return }
         _ = try addNode(times.indices)
     }

@@ -12,12 +12,12 @@ struct WindowedRows {
 
     private let plan: SelectPlan
     private let inputs: [InputSeries]
-    private let counters: CounterBox
+    private let counters: ExecutionContext
     private let rowCountMax: Int
 
     /// Creates a reader; nil if a merge is better or a series is not stored.
     init?(
-        _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ counters: CounterBox
+        _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ counters: ExecutionContext
     ) {
         guard inputs.count > 1,
             inputs.count * max(1, plan.references.count) >= WindowedRows.columnCountMin
@@ -95,7 +95,7 @@ struct WindowedRows {
         _ window: TimeRange, _ rowCount: Int,
         _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
         // In descending order, the last series comes first among rows with equal times.

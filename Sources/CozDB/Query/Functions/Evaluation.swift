@@ -21,7 +21,7 @@ indirect enum Evaluation: Sendable {
 }
 
 /// A test that depends only on the text, so each distinct string is tested once.
-final class StringTest: TextTest {
+final class StringTest: StringPredicate {
     enum Rule: Sendable {
         case equals(String, negated: Bool)
         case matches(Regex, negated: Bool)
@@ -57,7 +57,9 @@ struct Evaluator {
 
     /// Evaluates an expression over a block. The caller must check for cancellation.
     func evaluate(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
-        if !node.isColumn, count > 256, StopSign.isRaised { return .constant(nil, count: count) }
+        if !node.isColumn, count > 256, CancellationCheck.isRaised {
+            return .constant(nil, count: count)
+        }
         switch node {
         case .column(let index): return columns[index]
         case .call(let index): return columns[referenceCount + index]
@@ -117,7 +119,7 @@ struct Evaluator {
             }
             let code = Int(vector.bits[row])
             if known[code] == 2 {
-                if row & 0x1F == 0, StopSign.isRaised { break }
+                if row & 0x1F == 0, CancellationCheck.isRaised { break }
                 known[code] = test.accepts(vector.strings.text(vector.bits[row])) ? 1 : 0
             }
             mask[row] = known[code] == 1
@@ -240,13 +242,13 @@ extension Evaluation {
     }
 
     /// Whether the condition is a constant other than true.
-    var isNever: Bool {
+    var neverMatches: Bool {
         guard case .constant(let value) = self else { return false }
         return value != .boolean(true)
     }
 
     /// Whether the condition is the constant true.
-    var isAlways: Bool {
+    var alwaysMatches: Bool {
         guard case .constant(let value) = self else { return false }
         return value == .boolean(true)
     }

@@ -37,7 +37,7 @@ enum Aggregate: String, CaseIterable, Sendable {
     }
 
     /// Whether the result depends only on the last point.
-    var isOfLast: Bool { self == .last || self == .age }
+    var usesOnlyLastPoint: Bool { self == .last || self == .age }
 
     /// Whether a bucket may have several result rows, so that fill() does not apply.
     var hasManyRows: Bool {

@@ -104,7 +104,7 @@ struct PointCollector {
     }
 
     /// Returns all points sorted by time. Points with equal times keep the order of their series.
-    func finished(_ counters: CounterBox) throws(DatabaseError) -> PointList {
+    func finished(_ counters: ExecutionContext) throws(DatabaseError) -> PointList {
         let list = PointList(
             times: times, values: values.finished(), auxiliary: auxiliary.map { $0.finished() })
         if isSorted { return list }

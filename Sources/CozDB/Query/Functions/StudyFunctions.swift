@@ -83,7 +83,7 @@ enum CalendarPart: String, CaseIterable, Sendable {
 
 extension MathFunction {
     /// Whether the function is an extension to InfluxQL. Aggregates accept only these.
-    var isOwn: Bool { self == .coalesce || self == .delay }
+    var isExtension: Bool { self == .coalesce || self == .delay }
 }
 
 extension Call {

@@ -7,9 +7,9 @@ enum TimeOrder {
 
     /// Returns row indexes sorted by time. The sort is stable.
     static func rows(
-        _ times: [Int64], isAscending: Bool, _ counters: CounterBox
+        _ times: [Int64], isAscending: Bool, _ counters: ExecutionContext
     ) throws(DatabaseError) -> [Int] {
-        let share = MemoryShare(counters.memory)
+        let share = MemoryReservation(counters.memory)
         try share.grow(times.count * 16)
         var order = Array(times.indices)
         var ends = runEnds(times, isAscending)

@@ -13,8 +13,8 @@ struct VectorBuilder {
     /// builder.
     private var lastTable: StringTable?
     private var lastCodes: [UInt64] = []
-    private var lastAskedCount = 0
-    private static let askedPart = 16
+    private var lastLookupCount = 0
+    private static let lookupFraction = 16
 
     init(type: FieldType?) {
         self.type = type
@@ -90,11 +90,11 @@ struct VectorBuilder {
         if lastTable !== table {
             lastTable = table
             lastCodes = []
-            lastAskedCount = 0
+            lastLookupCount = 0
         }
         if lastCodes.isEmpty {
-            lastAskedCount += 1
-            if lastAskedCount * VectorBuilder.askedPart < table.count {
+            lastLookupCount += 1
+            if lastLookupCount * VectorBuilder.lookupFraction < table.count {
                 return table.withBytes(code) { self.code($0) }
             }
             lastCodes = Array(repeating: .max, count: table.count)

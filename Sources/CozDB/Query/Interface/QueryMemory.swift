@@ -32,7 +32,7 @@ final class QueryMemory: Sendable {
 }
 
 /// One buffer's share of a query's memory, released when the buffer is deallocated.
-final class MemoryShare {
+final class MemoryReservation {
     private let memory: QueryMemory
     private var sizeBytes = 0
 

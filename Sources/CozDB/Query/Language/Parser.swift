@@ -22,11 +22,11 @@ struct Parser {
     ///
     /// - Throws: `limitExceeded` if the text is longer than the options allow; `usage` if invalid.
     static func parse(_ text: String, options: QueryOptions) throws(DatabaseError) -> [Statement] {
-        try parseWithPlaces(text, options: options).map(\.statement)
+        try parseWithOffsets(text, options: options).map(\.statement)
     }
 
     /// Parses all statements and returns each with the byte offset of its start.
-    static func parseWithPlaces(
+    static func parseWithOffsets(
         _ text: String, options: QueryOptions
     ) throws(DatabaseError) -> [(statement: Statement, offset: Int)] {
         guard text.utf8.count <= options.textSizeBytesMax else {
@@ -36,17 +36,17 @@ struct Parser {
                     + "\(options.textSizeBytesMax) (textSizeBytesMax); run fewer statements at a "
                     + "time, or raise the limit")
         }
-        try StopSign.check()
+        try CancellationCheck.check()
         var parser = Parser(
             lexer: Lexer(text, parameters: options.parameters),
             nestingDepthMax: nestingDepthMax(options))
         do throws(DatabaseError) {
             let statements = try parser.statements()
-            try StopSign.check()
+            try CancellationCheck.check()
             return statements
         } catch {
             // A parse that was cancelled midway is not a syntax error.
-            try StopSign.check()
+            try CancellationCheck.check()
             throw error
         }
     }
@@ -211,7 +211,7 @@ struct Parser {
     mutating func peek() -> Lexeme {
         if let ahead { return ahead }
         lexemeCount &+= 1
-        if lexemeCount & 0x3FF == 0, StopSign.isRaised { offset = lexer.bytes.count }
+        if lexemeCount & 0x3FF == 0, CancellationCheck.isRaised { offset = lexer.bytes.count }
         let lexeme = lexer.lexeme(after: offset)
         ahead = lexeme
         return lexeme

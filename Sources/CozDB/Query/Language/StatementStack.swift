@@ -25,7 +25,7 @@ enum StatementStack {
         depth: Int, _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         if depth <= smallDepth { return try body() }
-        let result = RoomyStack.run(sizeBytes: baseSizeBytes + depth * levelSizeBytes) {
+        let result = LargeStack.run(sizeBytes: baseSizeBytes + depth * levelSizeBytes) {
             Result { () throws(DatabaseError) in try body() }
         }
         guard let result else {

@@ -121,7 +121,7 @@ final class SelectPlan: @unchecked Sendable {
     var timeName = "time"
     var zone: TimeZoneRules?
     /// Whether the range of the plan or of a subquery ends at the time of planning.
-    var endsNow = false
+    var endsAtPlanningTime = false
 
     /// The time range; half open.
     var range = TimeRange.all

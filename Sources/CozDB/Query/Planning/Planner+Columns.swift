@@ -6,11 +6,11 @@ extension Planner {
     ) throws(DatabaseError) {
         // Register references first, because the types of calls depend on them.
         for (number, field) in fields.enumerated() {
-            if number % 256 == 0 { try StopSign.check() }
+            if number % 256 == 0 { try CancellationCheck.check() }
             try plan.register(field.expression)
         }
         try bindReferences(plan, from: 0)
-        try StopSign.check()
+        try CancellationCheck.check()
         try checkDimensions(plan)
         plan.seriesFunctions = plan.references.indices.compactMap { index in
             guard case .series(let function)? = plan.references[index].computation else {
@@ -20,7 +20,7 @@ extension Planner {
         }
         var callTexts: [Name: Int] = [:]
         for (number, field) in fields.enumerated() {
-            if number % 256 == 0 { try StopSign.check() }
+            if number % 256 == 0 { try CancellationCheck.check() }
             let (evaluation, type) = try DatabaseError.located(at: field.offset) {
                 () throws(DatabaseError) in
                 let evaluation = try self.evaluation(field.expression, plan, &callTexts)
@@ -145,7 +145,7 @@ extension Planner {
             return PlannedCall(aggregate: .distinct, argument: plan.reference(reference))
         case .call(let call):
             guard let first = call.arguments.first else { break }
-            if MathFunction(rawValue: call.name)?.isOwn == true {
+            if MathFunction(rawValue: call.name)?.isExtension == true {
                 return PlannedCall(aggregate: nil, argument: try plan.computed(call))
             }
             if let transformation = transformation(call, plan) {

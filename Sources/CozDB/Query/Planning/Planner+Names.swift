@@ -106,7 +106,7 @@ extension Planner {
         _ plan: SelectPlan, from start: Int, inCondition: Bool = false
     ) throws(DatabaseError) {
         for index in start..<plan.references.count {
-            try StopSign.check()
+            try CancellationCheck.check()
             if plan.references[index].computation != nil {
                 for source in plan.sources.indices {
                     plan.sources[source].bindings.append(.computed)

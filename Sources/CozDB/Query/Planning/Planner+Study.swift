@@ -11,11 +11,11 @@ extension SelectPlan {
         case .call(let call) where MathFunction(rawValue: call.name) == nil:
             // The argument of an aggregate is one reference, even if it is computed.
             if case .call(let inner)? = call.arguments.first,
-                MathFunction(rawValue: inner.name)?.isOwn == true
+                MathFunction(rawValue: inner.name)?.isExtension == true
             {
                 _ = try computed(inner)
             }
-            for argument in call.arguments where !isOwnFunction(argument) {
+            for argument in call.arguments where !isExtensionFunction(argument) {
                 try register(argument)
             }
         default:
@@ -33,9 +33,9 @@ extension SelectPlan {
         }
     }
 
-    private func isOwnFunction(_ expression: Expression) -> Bool {
+    private func isExtensionFunction(_ expression: Expression) -> Bool {
         if case .call(let call) = expression {
-            return MathFunction(rawValue: call.name)?.isOwn == true
+            return MathFunction(rawValue: call.name)?.isExtension == true
         }
         return false
     }
@@ -44,7 +44,7 @@ extension SelectPlan {
     func argument(_ expression: Expression) throws(DatabaseError) -> Int? {
         switch expression {
         case .reference(let reference): return self.reference(reference)
-        case .call(let call) where MathFunction(rawValue: call.name)?.isOwn == true:
+        case .call(let call) where MathFunction(rawValue: call.name)?.isExtension == true:
             return try computed(call)
         default: return nil
         }
@@ -211,7 +211,7 @@ extension Planner {
         } else if let first = call.arguments.first, let argument = try plan.argument(first),
             let last = call.arguments.last
         {
-            let literal = try Reduction(now: options.now, zone: nil).reduced(last)
+            let literal = try ConstantFolder(now: options.now, zone: nil).reduced(last)
             dimension.function = BinWidth(literal).map { .bin(argument, $0) }
         }
         return dimension

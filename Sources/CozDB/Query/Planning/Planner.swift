@@ -4,7 +4,7 @@
 
 struct Planner {
     /// The properties that a subquery inherits from the outer statement.
-    struct Surroundings {
+    struct OuterQuery {
         var first: Int64?
         var last: Int64?
         var interval: (length: Int64, offset: Int64)
@@ -25,7 +25,7 @@ struct Planner {
     }
 
     mutating func plan(
-        _ statement: SelectStatement, inside outer: Surroundings? = nil
+        _ statement: SelectStatement, inside outer: OuterQuery? = nil
     ) throws(DatabaseError) -> SelectPlan {
         var zone: TimeZoneRules?
         if let name = statement.zone {
@@ -57,7 +57,7 @@ struct Planner {
         try findSources(plan, statement, checks, bounds, outer)
         try resolveDimensions(plan, statement, outer)
         try checkDimensions(plan, statement)
-        if !options.influxCompatible { try TimeMistakes.checkDates(statement.condition) }
+        if !options.influxCompatible { try TimeConditionChecks.checkDates(statement.condition) }
         try planColumns(plan, try expanded(plan, statement, checks.fields))
         try resolveConditions(plan, checks.split.rest)
         return plan
@@ -65,14 +65,14 @@ struct Planner {
 
     private func bound(
         _ plan: SelectPlan, _ checks: StatementChecks, hasOwnInterval: Bool,
-        _ outer: Surroundings?
+        _ outer: OuterQuery?
     ) -> (first: Int64?, last: Int64?) {
         var first = checks.split.first
         var last = checks.split.last
         // Without an upper bound, buckets end at now(); fill() would never end otherwise.
         if last == nil, hasOwnInterval {
             last = options.now.nanoseconds
-            plan.endsNow = true
+            plan.endsAtPlanningTime = true
         }
         if let bound = outer?.first { first = max(first ?? bound, bound) }
         if let bound = outer?.last { last = min(last ?? bound, bound) }
@@ -88,7 +88,7 @@ struct Planner {
 
     private mutating func findSources(
         _ plan: SelectPlan, _ statement: SelectStatement, _ checks: StatementChecks,
-        _ bounds: (first: Int64?, last: Int64?), _ outer: Surroundings?
+        _ bounds: (first: Int64?, last: Int64?), _ outer: OuterQuery?
     ) throws(DatabaseError) {
         var names: [PlannedDimension] = outer?.dimensions ?? []
         for dimension in statement.dimensions {
@@ -109,12 +109,12 @@ struct Planner {
                 var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
                 if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
                 if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
-                let surroundings = Surroundings(
+                let surroundings = OuterQuery(
                     first: first, last: last,
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
                 let inner = try self.plan(inner, inside: surroundings)
-                if inner.endsNow { plan.endsNow = true }
+                if inner.endsAtPlanningTime { plan.endsAtPlanningTime = true }
                 append(.subquery(inner), to: plan)
                 continue
             }
@@ -192,7 +192,7 @@ struct Planner {
     // MARK: Dimensions and wildcards
 
     private mutating func resolveDimensions(
-        _ plan: SelectPlan, _ statement: SelectStatement, _ outer: Surroundings?
+        _ plan: SelectPlan, _ statement: SelectStatement, _ outer: OuterQuery?
     ) throws(DatabaseError) {
         var found: [Name: PlannedDimension] = [:]
         for dimension in statement.dimensions {

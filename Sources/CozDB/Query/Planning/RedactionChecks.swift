@@ -33,9 +33,9 @@ enum RedactionChecks {
         condition?.walk { part in
             switch part {
             case .reference(let reference), .distinct(let reference):
-                if Secrets.contains(reference.name) { found = found ?? reference }
+                if CredentialColumns.contains(reference.name) { found = found ?? reference }
             case .call(let call):
-                if let anchor = call.window?.anchor, Secrets.contains(anchor.name) {
+                if let anchor = call.window?.anchor, CredentialColumns.contains(anchor.name) {
                     found = found ?? anchor
                 }
             default: break

@@ -107,7 +107,7 @@ extension StatementChecks {
                 throw failure("unsupported expression with \(what): \(call.name)()", .call(call))
             }
             hasOnlySelectors = false
-        case .call(let inner) where try checkOwnArgument(call, inner): return
+        case .call(let inner) where try checkExtensionArgument(call, inner): return
         default: throw failure("expected field argument in \(call.name)()", .call(call))
         }
     }
@@ -146,7 +146,7 @@ extension StatementChecks {
         switch argument {
         case .reference: break
         case .call(let inner)
-        where try checkOwnArgument(Call(name: "distinct", arguments: []), inner): break
+        where try checkExtensionArgument(Call(name: "distinct", arguments: []), inner): break
         default: throw failure("expected field argument in distinct()", argument)
         }
         if !isNested { hasDistinct = true }
@@ -178,7 +178,7 @@ extension StatementChecks {
         }
         switch call.arguments[0] {
         case .reference: break
-        case .call(let inner) where try checkOwnArgument(call, inner): break
+        case .call(let inner) where try checkExtensionArgument(call, inner): break
         default:
             throw failure(
                 "expected first argument to be a field in \(call.name)(), found "
@@ -237,12 +237,12 @@ extension StatementChecks {
     mutating func checkInner(_ call: Call, _ allowsWildcard: Bool) throws(DatabaseError) {
         switch call.arguments[0] {
         case .call(let inner)
-        where inner.isSeriesFunction || MathFunction(rawValue: inner.name)?.isOwn == true:
+        where inner.isSeriesFunction || MathFunction(rawValue: inner.name)?.isExtension == true:
             if interval != 0, !isIntervalInherited {
                 throw failure(
                     "aggregate function required inside the call to \(call.name)", .call(call))
             }
-            _ = try checkOwnArgument(call, inner)
+            _ = try checkExtensionArgument(call, inner)
         case .call(let inner):
             guard interval != 0 else {
                 throw failure(

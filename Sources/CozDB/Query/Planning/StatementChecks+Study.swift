@@ -18,33 +18,33 @@ extension StatementChecks {
                         + call.arguments[1].text, .call(call))
             }
         }
-        if isOfRow(call.arguments[0]), !call.arguments[0].isLiteral { return }
+        if readsSingleRow(call.arguments[0]), !call.arguments[0].isLiteral { return }
         throw failure(
             "delay() takes a field that holds times, \(example); found \(call.arguments[0].text)",
             .call(call))
     }
 
     /// Returns whether an expression reads a single row, without aggregates and series functions.
-    func isOfRow(_ expression: Expression) -> Bool {
-        var isOfRow = true
+    func readsSingleRow(_ expression: Expression) -> Bool {
+        var readsSingleRow = true
         expression.walk { part in
             switch part {
             case .call(let call):
                 if MathFunction(rawValue: call.name) == nil || call.window != nil {
-                    isOfRow = false
+                    readsSingleRow = false
                 }
-            case .reference(let reference): if reference.isTime { isOfRow = false }
-            case .wildcard, .regex, .distinct: isOfRow = false
+            case .reference(let reference): if reference.isTime { readsSingleRow = false }
+            case .wildcard, .regex, .distinct: readsSingleRow = false
             default: break
             }
         }
-        return isOfRow
+        return readsSingleRow
     }
 
     /// Checks an extension row function as the argument of an aggregate; false for other calls.
     ///
     /// - Parameter call: the aggregate.
-    mutating func checkOwnArgument(
+    mutating func checkExtensionArgument(
         _ call: Call, _ inner: Call
     ) throws(DatabaseError) -> Bool {
         if inner.isSeriesFunction {
@@ -53,10 +53,10 @@ extension StatementChecks {
                     + "a subquery: SELECT \(call.name)(x) FROM (SELECT "
                     + "\(Expression.call(inner).text) AS x FROM ...)", .call(inner))
         }
-        guard let function = MathFunction(rawValue: inner.name), function.isOwn else {
+        guard let function = MathFunction(rawValue: inner.name), function.isExtension else {
             return false
         }
-        guard isOfRow(.call(inner)) else {
+        guard readsSingleRow(.call(inner)) else {
             throw failure(
                 "\(call.name)() takes a field or a function of one row's fields; found "
                     + Expression.call(inner).text, .call(inner))
@@ -200,7 +200,9 @@ extension StatementChecks {
         switch call.arguments[0] {
         case .reference(let reference) where !reference.isTime: break
         case .call(let inner)
-        where MathFunction(rawValue: inner.name)?.isOwn == true && isOfRow(.call(inner)): break
+        where MathFunction(rawValue: inner.name)?.isExtension == true
+            && readsSingleRow(.call(inner)):
+            break
         default:
             throw failure(
                 "bin() takes a number field or a column of a subquery; found "

@@ -4,7 +4,7 @@
 /// Checks one SELECT without its subqueries, and collects information for the planner.
 struct StatementChecks {
     let now: Timestamp
-    let reduction: Reduction
+    let reduction: ConstantFolder
     let statement: SelectStatement
     private(set) var split: SplitCondition
     /// The interval of GROUP BY time; 0 without one.
@@ -33,7 +33,7 @@ struct StatementChecks {
     ) throws(DatabaseError) {
         self.statement = statement
         self.now = now
-        reduction = Reduction(now: now, zone: zone)
+        reduction = ConstantFolder(now: now, zone: zone)
         let reduction = reduction
         split = try DatabaseError.located(at: statement.conditionOffset) {
             () throws(DatabaseError) in try SplitCondition(statement.condition, reduction)

@@ -77,7 +77,7 @@ struct RegexMatcher {
             if work >= RegexMatcher.workCountMax {
                 work = 0
                 // The query is cancelled, so its caller discards the result.
-                if StopSign.isRaised { return false }
+                if CancellationCheck.isRaised { return false }
             }
             for state in current.states {
                 guard case .scalar(let set) = program.instructions[state] else { continue }

@@ -41,9 +41,9 @@ struct PosixZoneRule: Equatable, Sendable {
 
     /// Seconds east of UTC.
     var standard: Int
-    var summer: Int?
-    var summerBegins: SwitchDay?
-    var summerEnds: SwitchDay?
+    var dstOffset: Int?
+    var dstStart: SwitchDay?
+    var dstEnd: SwitchDay?
 
     init?(_ text: String) {
         var reader = RuleReader(text)
@@ -51,45 +51,45 @@ struct PosixZoneRule: Equatable, Sendable {
         standard = -Int(west)
         guard !reader.isAtEnd else { return }
         guard reader.name() else { return nil }
-        summer = standard + 3600
-        if let west = reader.clock() { summer = -Int(west) }
+        dstOffset = standard + 3600
+        if let west = reader.clock() { dstOffset = -Int(west) }
         guard reader.take(","), let begins = reader.switchDay(), reader.take(","),
             let ends = reader.switchDay(), reader.isAtEnd
         else { return nil }
-        (summerBegins, summerEnds) = (begins, ends)
+        (dstStart, dstEnd) = (begins, ends)
     }
 
     /// Returns the switches after a time, up to the end of the `Timestamp` range: the moment of
     /// each switch and the offset from then on.
     func switches(after last: Int64?) -> [(second: Int64, offset: Int)] {
-        guard let summer, let summerBegins, let summerEnds else { return [] }
+        guard let dstOffset, let dstStart, let dstEnd else { return [] }
         let firstDay = last.map { CivilTime.floorDivide($0, 86_400) }
         let firstYear = firstDay.map { max(CivilTime.date(day: $0).year - 1, 1676) } ?? 1676
         var all: [(second: Int64, offset: Int)] = []
         for year in stride(from: firstYear, through: 2263, by: 1) {
-            let begins = summerBegins.localSecond(year: year) - Int64(standard)
-            let ends = summerEnds.localSecond(year: year) - Int64(summer)
-            for (second, offset) in [(begins, summer), (ends, standard)]
+            let begins = dstStart.localSecond(year: year) - Int64(standard)
+            let ends = dstEnd.localSecond(year: year) - Int64(dstOffset)
+            for (second, offset) in [(begins, dstOffset), (ends, standard)]
             where second > last ?? .min {
                 all.append((second, offset))
             }
         }
         // If daylight saving time never ends, one year's end coincides with the next year's start.
         // The start must win, so it sorts last.
-        func rank(_ offset: Int) -> Int { offset == summer ? 1 : 0 }
+        func rank(_ offset: Int) -> Int { offset == dstOffset ? 1 : 0 }
         return all.sorted { ($0.second, rank($0.offset)) < ($1.second, rank($1.offset)) }
     }
 
     func offset(at second: Int64) -> Int {
-        guard let summer, let summerBegins, let summerEnds else { return standard }
+        guard let dstOffset, let dstStart, let dstEnd else { return standard }
         let day = CivilTime.floorDivide(second + Int64(standard), 86_400)
         let year = CivilTime.date(day: day).year
-        let begins = summerBegins.localSecond(year: year) - Int64(standard)
-        let ends = summerEnds.localSecond(year: year) - Int64(summer)
+        let begins = dstStart.localSecond(year: year) - Int64(standard)
+        let ends = dstEnd.localSecond(year: year) - Int64(dstOffset)
         let isSummer =
             begins < ends
             ? second >= begins && second < ends : !(second >= ends && second < begins)
-        return isSummer ? summer : standard
+        return isSummer ? dstOffset : standard
     }
 }
 

@@ -22,8 +22,8 @@ struct TimeBuckets: Sendable {
     // Local times and boundaries near the ends of the time range overflow Int64: use Int128.
 
     /// The buckets as storage knows them; nil if lengths differ or boundaries may overflow.
-    var even: EvenBuckets? {
-        zone == nil ? EvenBuckets(interval: interval, offset: offset) : nil
+    var even: FixedBuckets? {
+        zone == nil ? FixedBuckets(interval: interval, offset: offset) : nil
     }
 
     /// Returns the bucket that contains a time: its first nanosecond and that of the next bucket.

@@ -357,7 +357,7 @@ extension CopyTarget {
     /// since the earlier backup is in none then. Durable on return.
     ///
     /// - Returns: how many.
-    func removeUnnamed(_ manifest: Manifest) throws(DatabaseError) -> Int {
+    func removeUnreferenced(_ manifest: Manifest) throws(DatabaseError) -> Int {
         let named = Set(
             manifest.segments.map { FileName.segment($0.number) }
                 + manifest.logs.map { .log($0.number) }
@@ -368,17 +368,17 @@ extension CopyTarget {
                 + "they go with the next one)"
         ) { () throws(FileError) in
             let names = try directory.list()
-            var count = try CopyTarget.removeUnnamed(names, named, from: directory)
+            var count = try CopyTarget.removeUnreferenced(names, named, from: directory)
             if names.contains(FileName.rejectsDirectory) {
                 let folder = try directory.openDirectory(
                     FileName.rejectsDirectory, create: false)
-                count += try CopyTarget.removeUnnamed(folder.list(), named, from: folder)
+                count += try CopyTarget.removeUnreferenced(folder.list(), named, from: folder)
             }
             return count
         }
     }
 
-    private static func removeUnnamed(
+    private static func removeUnreferenced(
         _ names: [String], _ named: Set<FileName>, from folder: any Directory
     ) throws(FileError) -> Int {
         var count = 0

@@ -47,7 +47,7 @@ final class DatabaseCopy {
         try target.publish(manifest)
         report.copiedFiles += 1
         report.copiedBytes += manifest.encoded().count
-        report.removedFiles = try target.removeUnnamed(manifest)
+        report.removedFiles = try target.removeUnreferenced(manifest)
     }
 
     /// Copies all files of one moment of the source.
@@ -70,7 +70,7 @@ final class DatabaseCopy {
                 // A file that is gone, or a log that was being written, under a newer manifest.
                 let isSame = try reader.manifest().generation == manifest.generation
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
-                if isSame, wasSeen { throw error.ofNamedFile }
+                if isSame, wasSeen { throw error.asDamageIfMissing }
                 problem = error
                 hasSourceFailed = false
                 target.forgetDrafts()

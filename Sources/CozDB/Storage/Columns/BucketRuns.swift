@@ -14,7 +14,7 @@ final class BucketRuns: Sendable {
     }
 
     /// Computes the boundaries from the times of a block, which ascend within a series.
-    convenience init(times: Span<Int64>, _ buckets: EvenBuckets) {
+    convenience init(times: Span<Int64>, _ buckets: FixedBuckets) {
         var starts: [Int64] = []
         var ends: [Int32] = []
         var row = 0

@@ -172,7 +172,7 @@ struct ColumnSlice {
     }
 
     private static let maskTable = StringTable(
-        heap: Array(Secrets.mask.utf8), ends: [Secrets.mask.utf8.count])
+        heap: Array(CredentialColumns.mask.utf8), ends: [CredentialColumns.mask.utf8.count])
 
     /// Returns the values cast to another type: integers to floats, anything to strings.
     func cast(to target: FieldType) -> ColumnSlice {
@@ -235,7 +235,7 @@ enum ColumnShape {
     case untimed
     /// Values may come with buckets instead of times, and only as counts per bucket unless
     /// `withValues`.
-    case buckets(EvenBuckets, withValues: Bool)
+    case buckets(FixedBuckets, withValues: Bool)
 
     /// The same shape with values included.
     var withValues: ColumnShape {

@@ -168,12 +168,12 @@ struct DatabaseCheck {
                         "an unfinished commit at the end; the next writer cuts it off",
                         "nothing that was acknowledged", severity: .note)
                 }
-                if let stray = try LogStray.find(in: log, of: manifest, directory) {
+                if let stray = try StrayLogBytes.find(in: log, of: manifest, directory) {
                     add(name, stray.offset, stray.message, "nothing")
                 }
             } catch {
                 if error.isRefusal { throw error }
-                let error = error.ofNamedFile
+                let error = error.asDamageIfMissing
                 add(
                     name, error.offset, error.message,
                     "commits of this log from that place on, of whatever experiments: only their "
@@ -215,7 +215,7 @@ struct DatabaseCheck {
             } catch {
                 count(path, 0)
                 if error.isRefusal { throw error }
-                let error = error.ofNamedFile
+                let error = error.asDamageIfMissing
                 add(path, error.offset, error.message, DatabaseCheck.lost(info))
             }
         }
@@ -242,7 +242,7 @@ struct DatabaseCheck {
         do throws(FileError) {
             _ = try folder.open(name, writable: false)
         } catch {
-            if error.isOdd {
+            if error.isWrongFileType {
                 found = "this is no file; remove it, or nobody can write to the database"
             }
         }
@@ -279,7 +279,7 @@ struct DatabaseCheck {
             folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
             refused = try folder.list()
         } catch {
-            guard error.isOdd else {
+            guard error.isWrongFileType else {
                 throw DatabaseError(error, while: "listing the rejects journal")
             }
             add(

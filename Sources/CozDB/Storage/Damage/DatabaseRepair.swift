@@ -212,7 +212,7 @@ struct DatabaseRepair {
                 kept.append(info)
                 continue
             }
-            let effort = info.isHasty ? EncodingEffort.quick : .thorough
+            let effort = info.isQuicklyEncoded ? EncodingEffort.quick : .thorough
             kept.append(
                 try writeSegment(schema, effort: effort) { writer throws(DatabaseError) in
                     try salvage.write(to: writer)
@@ -286,9 +286,9 @@ struct DatabaseRepair {
     private func problem(of log: Manifest.Log) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
             _ = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
-            return try LogStray.find(in: log, of: manifest, directory)
+            return try StrayLogBytes.find(in: log, of: manifest, directory)
         } catch {
-            if error.isFailedCall { throw error }
+            if error.isSystemCallFailure { throw error }
             return error
         }
     }
@@ -333,7 +333,7 @@ struct DatabaseRepair {
                 _ = try RejectsFile.read(info, under: directory, databaseID: manifest.databaseID)
                 manifest.rejects.append(info)
             } catch {
-                if error.isFailedCall { throw error }
+                if error.isSystemCallFailure { throw error }
                 let isThere = error.kind != .notFound
                 if !isThere, hasNewerRejects {
                     report.notes.append(
@@ -370,7 +370,7 @@ struct DatabaseRepair {
     // MARK: Making it true
 
     private mutating func finish(_ lock: any File) throws(DatabaseError) {
-        let folder = try AsideFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
+        let folder = try DamagedFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
         report.folder = folder.path
         for name in aside {
             let source = try calling("opening a folder") { [directory] () throws(FileError) in

@@ -186,7 +186,7 @@ struct FoundFiles {
                 ).count
                 rejects.append(info)
             } catch {
-                if error.isFailedCall { throw error }
+                if error.isSystemCallFailure { throw error }
                 unreadable.append((.rejects(number), error.message))
             }
         }

@@ -28,7 +28,7 @@ struct FoundManifest {
                 problems = [Problem(name: .manifest, error: error, hasFile: false)]
             }
         } catch {
-            guard error.kind == .damaged || error.isUnreadable else { throw error }
+            guard error.kind == .damaged || error.isReadFailure else { throw error }
             manifest = error.kind == .damaged ? try Manifest.readBeforeEnd(in: directory) : nil
             problems = [Problem(name: .manifest, error: error, isHarmless: manifest != nil)]
         }
@@ -61,7 +61,7 @@ struct FoundManifest {
             let error = DatabaseError(.damaged, "LOCK holds no whole record", offset: 0)
             problems.append(Problem(name: .lock, error: error))
         } catch {
-            guard error.isUnreadable else { throw error }
+            guard error.isReadFailure else { throw error }
         }
     }
 

@@ -29,7 +29,7 @@ struct LockCheck {
             }
             (problem, hasTornRecord) = (nil, false)
         } catch {
-            guard error.isUnreadable else { throw error }
+            guard error.isReadFailure else { throw error }
             (found, problem) = (.noRecord, (.lock, error))
         }
     }
@@ -81,7 +81,7 @@ struct LockCheck {
                 _ = try directory.open(FileName.lock.text, writable: false)
                 return true
             } catch {
-                if error.isForbidden { return false }
+                if error.isPermissionDenied { return false }
                 guard error.isNotFound else { throw error }
                 return true
             }

@@ -29,7 +29,7 @@ extension File {
         do throws(FileError) {
             return try readAll(count: count, at: start)
         } catch {
-            guard error.isUnreadable else { throw error }
+            guard error.isReadFailure else { throw error }
         }
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -41,7 +41,7 @@ extension File {
                 bytes += sector
                 if sector.count < size { break }
             } catch {
-                guard error.isUnreadable else { throw error }
+                guard error.isReadFailure else { throw error }
                 unreadable += size
                 bytes += [UInt8](repeating: 0, count: size)
             }

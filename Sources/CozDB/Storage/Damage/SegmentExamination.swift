@@ -29,7 +29,7 @@ struct SegmentExamination: Sendable {
                 throw DatabaseError(error, while: "opening a segment")
             }
             isThere = false
-            let missing = DatabaseError(error, while: "opening a segment").ofNamedFile
+            let missing = DatabaseError(error, while: "opening a segment").asDamageIfMissing
             add(missing.offset, missing.message, lost: manifest.lost(info))
             return
         }
@@ -39,11 +39,11 @@ struct SegmentExamination: Sendable {
             try opened.check(manifest)
             reader = opened
         } catch {
-            if error.isFailedCall || error.kind == .notFound {
+            if error.isSystemCallFailure || error.kind == .notFound {
                 throw error
             }
             let found = LossText(message: error.message).found
-            let mended = try MendedSegment.open(info, in: directory, databaseID: databaseID)
+            let mended = try RecoveredSegment.open(info, in: directory, databaseID: databaseID)
             if let mended, (try? mended.check(manifest)) != nil { reader = mended }
             // To a query it is lost either way.
             add(error.offset, found, lost: manifest.lost(info))

@@ -9,7 +9,7 @@ internal import Glibc
 
 extension Engine {
     /// What commits are validated against, as of one moment.
-    private struct Grounds {
+    private struct ValidationVersions {
         var schemas: SchemaSet
         var known: KnownRefusals?
         /// What the rejects journal may grow by.
@@ -27,7 +27,7 @@ extension Engine {
         var schemas: SchemaSet?
         /// As `CommitJournal.added`.
         var refusals: [UInt64: Int]
-        var grounds: (schemasVersion: Int, refusalsVersion: Int)
+        var validatedAgainst: (schemasVersion: Int, refusalsVersion: Int)
     }
 
     /// What the thread that brought a commit does next.
@@ -46,16 +46,16 @@ extension Engine {
         _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
     ) throws(DatabaseError) -> WriteReport {
         while true {
-            let grounds = try grounds()
+            let validatedAgainst = try validatedAgainst()
             let filter = ForgottenFilter(
-                grounds.forgotten, schemas: grounds.schemas,
+                validatedAgainst.forgotten, schemas: validatedAgainst.schemas,
                 isWhole: options.refusalPolicy == .throw)
             if let admitted = try filter.admitted(batch) {
-                if var report = try commit(admitted.batch, marks, on: grounds) {
+                if var report = try commit(admitted.batch, marks, on: validatedAgainst) {
                     admitted.count(into: &report)
                     return report
                 }
-            } else if let report = try commit(batch, marks, on: grounds) {
+            } else if let report = try commit(batch, marks, on: validatedAgainst) {
                 return report
             }
         }
@@ -63,24 +63,26 @@ extension Engine {
 
     /// Commits a batch that has nothing of anybody forgotten; nil where it must be validated again.
     private func commit(
-        _ batch: borrowing WriteBatch, _ marks: [JournalEntry], on grounds: Grounds
+        _ batch: borrowing WriteBatch, _ marks: [JournalEntry],
+        on validatedAgainst: ValidationVersions
     ) throws(DatabaseError) -> WriteReport? {
         var encoder = CommitEncoder(
-            batch, schemas: grounds.schemas, options: options,
+            batch, schemas: validatedAgainst.schemas, options: options,
             journal: CommitJournal(
-                known: grounds.known, roomBytes: grounds.journalRoomBytes, marks: marks))
+                known: validatedAgainst.known, roomBytes: validatedAgainst.journalRoomBytes,
+                marks: marks))
         guard let record = try encoder.encode(batch) else { return encoder.report }
-        if encoder.journal.hasRefusals, grounds.known == nil {
+        if encoder.journal.hasRefusals, validatedAgainst.known == nil {
             try loadKnownRefusals()
             return nil
         }
         try checkSize(record)
-        try checkReadable(record, grounds.schemas)
+        try checkReadable(record, validatedAgainst.schemas)
         let commit = EncodedCommit(
             record: record, report: encoder.report,
             schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
             refusals: encoder.journal.added,
-            grounds: (grounds.schemasVersion, grounds.refusalsVersion))
+            validatedAgainst: (validatedAgainst.schemasVersion, validatedAgainst.refusalsVersion))
         // Others may have changed what this was validated against; then they got on.
         guard let (role, sequence) = try queue(commit) else { return nil }
         try finish(role)
@@ -90,7 +92,7 @@ extension Engine {
     }
 
     /// Waits while commits are kept out, and while both memtables are full.
-    private func grounds() throws(DatabaseError) -> Grounds {
+    private func validatedAgainst() throws(DatabaseError) -> ValidationVersions {
         let memtableLimit = options.memtableSizeBytesMax
         return try state.withLock(
             when: {
@@ -99,7 +101,7 @@ extension Engine {
             }
         ) { state throws(DatabaseError) in
             try checkOpen(state)
-            return Grounds(
+            return ValidationVersions(
                 schemas: state.stagedSchemas, known: state.knownRefusals,
                 journalRoomBytes: options.rejectsSizeBytesMax - state.journalSizeBytes,
                 forgotten: state.manifest.forgotten,
@@ -136,8 +138,10 @@ extension Engine {
     ) throws(DatabaseError) -> (role: Role, sequence: UInt64)? {
         try state.withLock { state throws(DatabaseError) in
             try checkOpen(state)
-            guard !state.isExclusive, commit.grounds.schemasVersion == state.schemasVersion,
-                commit.refusals.isEmpty || commit.grounds.refusalsVersion == state.refusalsVersion
+            guard !state.isExclusive,
+                commit.validatedAgainst.schemasVersion == state.schemasVersion,
+                commit.refusals.isEmpty
+                    || commit.validatedAgainst.refusalsVersion == state.refusalsVersion
             else { return nil }
             if let schemas = commit.schemas { state.stagedSchemas = schemas }
             if !commit.refusals.isEmpty {
@@ -156,11 +160,11 @@ extension Engine {
         }
         let group = CommitGroup(firstSequence: state.queuedSequence)
         group.append(record)
-        if state.isLeading || state.leadRequests > 0 {
+        if state.hasLeader || state.leaderRequests > 0 {
             state.groups.append(group)
             return .isNext(group)
         }
-        state.isLeading = true
+        state.hasLeader = true
         return .leads(group)
     }
 
@@ -203,9 +207,9 @@ extension Engine {
             if state.withLock({ $0.memtable.sizeBytes >= options.memtableSizeBytesMax }) {
                 group.isDone.open()
                 try rotate()
-                passLead()
+                resignLeader()
             } else {
-                passLead()
+                resignLeader()
                 if group.records.count > 1 { group.isDone.open() }
             }
         } catch {
@@ -241,33 +245,33 @@ extension Engine {
 
     // MARK: The lead
 
-    /// Waits until nobody writes the log, and keeps it that way until `passLead`. Where commits
+    /// Waits until nobody writes the log, and keeps it that way until `resignLeader`. Where commits
     /// are kept out, those that were queued are written before.
-    func takeLead() throws(DatabaseError) {
+    func becomeLeader() throws(DatabaseError) {
         state.withLock(
             when: {
                 $0.frozen == nil && ($0.groups.isEmpty || !$0.isExclusive) || $0.failure != nil
             }
-        ) { $0.leadRequests += 1 }
+        ) { $0.leaderRequests += 1 }
         state.withLock(
-            when: { !$0.isLeading && $0.frozen == nil || $0.failure != nil }
+            when: { !$0.hasLeader && $0.frozen == nil || $0.failure != nil }
         ) { state in
-            state.leadRequests -= 1
-            state.isLeading = true
+            state.leaderRequests -= 1
+            state.hasLeader = true
         }
         do throws(DatabaseError) {
             try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
         } catch {
-            passLead()
+            resignLeader()
             throw error
         }
     }
 
     /// Lets others write the log: first who asked for the lead, then the next group of commits.
-    func passLead() {
+    func resignLeader() {
         let next: CommitGroup? = state.withLock { state in
-            if state.leadRequests == 0, let next = state.groups.first { return next }
-            state.isLeading = false
+            if state.leaderRequests == 0, let next = state.groups.first { return next }
+            state.hasLeader = false
             return nil
         }
         next?.turn.open()
@@ -278,7 +282,7 @@ extension Engine {
     func fail(_ error: DatabaseError) -> DatabaseError {
         let groups = state.withLock { state in
             defer { state.groups = [] }
-            state.isLeading = false
+            state.hasLeader = false
             if state.failure == nil { state.failure = error }
             for group in state.groups { group.failure = error }
             return state.groups
@@ -301,7 +305,7 @@ extension Engine {
             return state.isSyncScheduled
         }
         if isScheduled { return true }
-        let isStarted = OwnThread.start { [weak self] in
+        let isStarted = DetachedThread.start { [weak self] in
             _ = poll(nil, 0, Int32(milliseconds))
             self?.syncLog()
         }
@@ -311,10 +315,10 @@ extension Engine {
 
     /// Makes acknowledged commits of relaxed durability durable.
     private func syncLog() {
-        state.withLock { $0.leadRequests += 1 }
-        let log: LogWriter? = state.withLock(when: { !$0.isLeading }) { state in
-            state.leadRequests -= 1
-            state.isLeading = true
+        state.withLock { $0.leaderRequests += 1 }
+        let log: LogWriter? = state.withLock(when: { !$0.hasLeader }) { state in
+            state.leaderRequests -= 1
+            state.hasLeader = true
             state.isSyncScheduled = false
             return state.failure == nil ? state.log : nil
         }
@@ -323,7 +327,7 @@ extension Engine {
                 try calling("syncing the log") { () throws(FileError) in try log.sync() }
                 noteDurable(log)
             }
-            passLead()
+            resignLeader()
         } catch {
             _ = fail(error)
         }

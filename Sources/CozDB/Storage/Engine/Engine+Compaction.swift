@@ -32,7 +32,7 @@ extension Engine {
             try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
             try compactOnce { segments in
                 let isWanted =
-                    segments.count > 1 || segments.contains(where: \.isHasty)
+                    segments.count > 1 || segments.contains(where: \.isQuicklyEncoded)
                     || needsRewrite(segments)
                 return isWanted ? segments.indices : nil
             }
@@ -53,7 +53,7 @@ extension Engine {
         var mergesMore = true
         while mergesMore {
             mergesMore = try compactOnce { segments in
-                choose(segments.map(\.sizeBytes), segments.firstIndex(where: \.isHasty))
+                choose(segments.map(\.sizeBytes), segments.firstIndex(where: \.isQuicklyEncoded))
             }
         }
         try mergeRejects { choose($0, nil) }

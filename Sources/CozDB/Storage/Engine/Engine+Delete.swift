@@ -128,7 +128,7 @@ extension Engine {
         var filter = try SegmentFilter(segment, source: index, of: deletion)
         // What is copied stays as it was encoded.
         let written = try writeSegment(
-            deletion.view.schema, effort: segment.info.isHasty ? .quick : .thorough
+            deletion.view.schema, effort: segment.info.isQuicklyEncoded ? .quick : .thorough
         ) { writer throws(DatabaseError) in
             try filter.write(to: writer, known: { known[$0] }, checkCancelled: checkCancelled)
         }

@@ -131,16 +131,16 @@ extension Engine {
     /// - Parameter isInside: whether it is a part of a call that has begun, or of closing.
     func flush(isInside: Bool = false) throws(DatabaseError) {
         if !isInside { try checkOpen() }
-        try takeLead()
+        try becomeLeader()
         do throws(DatabaseError) {
-            try flushWhileLeading()
+            try flushAsLeader()
         } catch {
             throw fail(error)
         }
-        passLead()
+        resignLeader()
     }
 
-    private func flushWhileLeading() throws(DatabaseError) {
+    private func flushAsLeader() throws(DatabaseError) {
         let work = state.withLock { state in
             defer {
                 state.log = nil
@@ -170,7 +170,7 @@ extension Engine {
             return state.withLock(when: { $0.phase == .released }) { _ in }
         }
         // Deletions, changes of the schemas and the like that have begun.
-        waitForTurn()
+        waitForChanges()
         beginExclusive()
         let isSound = state.withLock { $0.failure == nil }
         if isSound {

@@ -20,7 +20,7 @@ extension Engine {
     /// - Throws: as `delete`; `usage` where a repair set files aside, and they are to stay.
     func forget(_ wanted: Forgetting) throws(DatabaseError) -> ForgetReport {
         try alone { () throws(DatabaseError) in
-            let setAside = try SetAside(in: directory)
+            let setAside = try DamagedCopies(in: directory)
             if !wanted.removesSetAside { try setAside.checkIsEmpty() }
             try mergeReplacedNames()
             var report = ForgetReport()
@@ -103,13 +103,13 @@ extension Engine {
 
     /// Removes files that no manifest names: none is on its way to one while nobody else writes.
     private func eraseUnnamed() throws(DatabaseError) {
-        _ = try Recovery.removeUnnamed(directory, state.withLock { $0.manifest })
+        _ = try Recovery.removeUnreferenced(directory, state.withLock { $0.manifest })
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
     }
 }
 
 /// What repairs moved to `damaged/`: bytes that nobody could read may still be a participant's.
-struct SetAside {
+struct DamagedCopies {
     /// How many files there are.
     let count: Int
     private let directory: any Directory
@@ -119,7 +119,7 @@ struct SetAside {
         count = try calling("looking for files that a repair set aside") { () throws(FileError) in
             let name = FileName.damagedDirectory
             guard try directory.list().contains(name) else { return 0 }
-            return try SetAside.count(in: directory.openDirectory(name, create: false))
+            return try DamagedCopies.count(in: directory.openDirectory(name, create: false))
         }
     }
 
@@ -129,7 +129,7 @@ struct SetAside {
             do throws(FileError) {
                 count += try self.count(in: folder.openDirectory(name, create: false))
             } catch {
-                guard error.code == FileError.notFolder else { throw error }
+                guard error.code == FileError.notDirectory else { throw error }
                 count += 1
             }
         }

@@ -26,7 +26,7 @@ extension Engine {
     ///
     /// - Parameter all: also those that slow readers may still be about to open.
     func removeRetired(all: Bool) {
-        removalTurn.withLock { _ in
+        removalMutex.withLock { _ in
             let now = ContinuousClock.now
             let due = state.withLock { state in
                 let due = state.retired.filter { all || $0.deadline <= now }
@@ -52,7 +52,9 @@ extension Engine {
         do throws(DatabaseError) {
             return try body()
         } catch {
-            guard let cause = error.cause, cause.isOutOfSpace, !cause.isOfSync else { throw error }
+            guard let cause = error.cause, cause.isOutOfSpace, !cause.isSyncFailure else {
+                throw error
+            }
             removeRetired(all: true)
             // Another thread may have done it meanwhile.
             guard state.withLock({ $0.removals }) != before else { throw error }
@@ -67,7 +69,7 @@ extension Engine {
     /// - Throws: `io` where a file cannot be removed; what is left is tried again with the next
     ///   one that is due.
     func eraseRetired() throws(DatabaseError) {
-        try removalTurn.withLock { _ throws(DatabaseError) in try eraseAll() }
+        try removalMutex.withLock { _ throws(DatabaseError) in try eraseAll() }
     }
 
     private func eraseAll() throws(DatabaseError) {

@@ -12,11 +12,11 @@ final class Engine: Sendable {
     /// Holds the lock, and the last acknowledged state, until the database is closed.
     let lockFile: LockFile
     /// Only one thread deletes, or writes again what was refused before.
-    private let changeTurn = Monitor(())
+    private let changeMutex = Monitor(())
     /// Only one thread replaces the manifest.
-    private let manifestTurn = Monitor(())
+    private let manifestMutex = Monitor(())
     /// Only one thread removes retired files.
-    let removalTurn = Monitor(())
+    let removalMutex = Monitor(())
     let flushQueue = SerialQueue()
     /// Prepares space for the log ahead of the commits.
     let reserveQueue = SerialQueue()
@@ -60,9 +60,9 @@ final class Engine: Sendable {
         var queuedSequence: UInt64
         var durableSequence: UInt64
         /// Whether a thread is writing the log, or was chosen to.
-        var isLeading = false
+        var hasLeader = false
         /// Threads that want to lead without a commit; they come before those that have one.
-        var leadRequests = 0
+        var leaderRequests = 0
         var isSyncScheduled = false
         /// Whether a change of the schemas keeps commits out.
         var isExclusive = false
@@ -153,14 +153,14 @@ final class Engine: Sendable {
     func changing<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        try changeTurn.withLock { _ throws(DatabaseError) in
+        try changeMutex.withLock { _ throws(DatabaseError) in
             try checkOpen()
             return try body()
         }
     }
 
     /// Waits until what `changing` runs has ended.
-    func waitForTurn() { changeTurn.withLock { _ in } }
+    func waitForChanges() { changeMutex.withLock { _ in } }
 
     /// Keeps commits and changes of the schemas out, until `endExclusive`.
     func beginExclusive() {
@@ -275,7 +275,7 @@ final class Engine: Sendable {
     func replaceManifest(
         _ edit: (inout Manifest) -> Void, install: (inout State) -> Void = { _ in }
     ) throws(DatabaseError) {
-        try manifestTurn.withLock { _ throws(DatabaseError) in
+        try manifestMutex.withLock { _ throws(DatabaseError) in
             var manifest = try state.withLock { state throws(DatabaseError) in
                 try checkUsable(state)
                 var manifest = state.manifest
@@ -344,7 +344,7 @@ final class Engine: Sendable {
         do throws(DatabaseError) {
             return try RejectsFile.read(info, under: directory, databaseID: databaseID)
         } catch {
-            throw error.ofNamedFile
+            throw error.asDamageIfMissing
         }
     }
 }

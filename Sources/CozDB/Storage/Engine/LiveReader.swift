@@ -95,7 +95,7 @@ final class LiveReader: Sendable {
                 let isSame = try self.manifest().generation == manifest.generation
                 if !isSame { seen = [] }
                 guard seen.insert(LiveReader.name(of: error)).inserted else {
-                    throw error.ofNamedFile
+                    throw error.asDamageIfMissing
                 }
             }
         }

@@ -43,12 +43,12 @@ enum Recovery {
         if let manifest {
             segments.follow(manifest, in: directory)
             if let failure = segments.failures.min(by: { $0.key < $1.key }) {
-                throw failure.value.ofNamedFile
+                throw failure.value.asDamageIfMissing
             }
             do throws(DatabaseError) {
                 replay = try LogReplay(manifest, acknowledged: found.state, in: directory)
             } catch {
-                throw error.ofNamedFile
+                throw error.asDamageIfMissing
             }
         }
         let lockFile: LockFile
@@ -63,7 +63,7 @@ enum Recovery {
             lockFile = try begin(lock, left, &manifest, in: directory, on: fileSystem)
         }
         guard let manifest else { preconditionFailure("made where there was none") }
-        _ = try removeUnnamed(directory, manifest)
+        _ = try removeUnreferenced(directory, manifest)
         let engine = Engine(
             directory: directory, lockFile: lockFile, manifest: manifest, segments: segments,
             options: options)
@@ -161,7 +161,7 @@ enum Recovery {
         in directory: any Directory, _ manifest: Manifest, _ acknowledged: AcknowledgedState?
     ) throws(DatabaseError) -> Bool {
         let isDurable = acknowledged?.isOf(manifest) == true
-        return try removeUnnamed(
+        return try removeUnreferenced(
             directory, manifest, from: isDurable ? 0 : manifest.nextFileNumber)
     }
 
@@ -169,14 +169,14 @@ enum Recovery {
     ///
     /// - Parameter first: the lowest number that may go.
     /// - Returns: whether there were some.
-    static func removeUnnamed(
+    static func removeUnreferenced(
         _ directory: any Directory, _ manifest: Manifest, from first: UInt64 = 0
     ) throws(DatabaseError) -> Bool {
         let named = Set(
             manifest.segments.map { FileName.segment($0.number) }
                 + manifest.logs.map { .log($0.number) }
                 + manifest.rejects.map { .rejects($0.number) })
-        func isUnnamed(_ name: String, inRejects: Bool) -> Bool {
+        func isUnreferenced(_ name: String, inRejects: Bool) -> Bool {
             guard let file = FileName(name) else { return false }
             switch file {
             case .manifestDraft: return !inRejects
@@ -189,11 +189,11 @@ enum Recovery {
         }
         do throws(FileError) {
             let names = try directory.list()
-            let unnamed = names.filter { isUnnamed($0, inRejects: false) }
+            let unnamed = names.filter { isUnreferenced($0, inRejects: false) }
             try remove(unnamed, from: directory)
             guard names.contains(FileName.rejectsDirectory) else { return !unnamed.isEmpty }
             let folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
-            let refused = try folder.list().filter { isUnnamed($0, inRejects: true) }
+            let refused = try folder.list().filter { isUnreferenced($0, inRejects: true) }
             try remove(refused, from: folder)
             if manifest.rejects.isEmpty, try folder.list().isEmpty {
                 // Its own name may not be durable, and what fails once is not synced again.

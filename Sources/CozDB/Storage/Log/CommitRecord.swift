@@ -61,11 +61,11 @@ struct CommitTimes {
     /// Code of a time whose word follows in eight bytes.
     static let wordFollows: UInt64 = 7
 
-    private var last = ISOTime.wordTag
+    private var last = ISOTime.packedTimeTag
     private var byColumn: [UInt64] = []
 
     /// Learns of the next column of the table.
-    mutating func addColumn() { byColumn.append(ISOTime.wordTag) }
+    mutating func addColumn() { byColumn.append(ISOTime.packedTimeTag) }
 
     /// The code of a word of a string column.
     ///
@@ -95,7 +95,7 @@ struct CommitTimes {
         case .row: base = ISOTime.word(byColumn[column], movedTo: time)
         case .last, nil: base = last
         }
-        let word = (base &+ difference) | ISOTime.wordTag
+        let word = (base &+ difference) | ISOTime.packedTimeTag
         note(word, column: column)
         return word
     }
@@ -241,7 +241,7 @@ private struct CommitTable {
                 case .string:
                     let code = try reader.readVarint()
                     if code == CommitTimes.wordFollows {
-                        let word = try reader.readUInt64() | ISOTime.wordTag
+                        let word = try reader.readUInt64() | ISOTime.packedTimeTag
                         times.note(word, column: place)
                         bits.append(word)
                     } else if code & 1 == 1 {

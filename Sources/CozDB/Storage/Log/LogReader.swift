@@ -221,7 +221,7 @@ struct LogReader {
         } catch {
             // What a device does not give may lie behind what is asked for.
             let least = min(count, sizeBytes - offset)
-            if error.isUnreadable, least < wanted,
+            if error.isReadFailure, least < wanted,
                 let bytes = try? file.readAll(count: least, at: offset)
             {
                 (window, windowOffset) = (bytes, offset)

@@ -145,7 +145,7 @@ extension AcknowledgedState {
             file = try directory.open(FileName.lock.text, writable: false)
         } catch {
             // The lock is the owner's alone, also where others may read the database.
-            if error.isNotFound || error.isForbidden { return (.nothing, [], 0) }
+            if error.isNotFound || error.isPermissionDenied { return (.nothing, [], 0) }
             throw DatabaseError(error, while: "reading the lock")
         }
         return try calling("reading the lock") { () throws(FileError) in

@@ -25,7 +25,7 @@ struct Manifest: Sendable {
         var lastTime: Int64
         /// Whether it was written in haste, without looking for the smallest encodings: a merge
         /// encodes its blocks again.
-        var isHasty = false
+        var isQuicklyEncoded = false
     }
 
     /// One write-ahead log file; commits of a lower file come before those of a higher one.
@@ -189,7 +189,7 @@ extension Manifest {
         writer.appendVarint(segment.valueCount)
         writer.appendSigned(segment.firstTime)
         writer.appendSigned(segment.lastTime)
-        writer.append(UInt8(segment.isHasty ? 1 : 0))
+        writer.append(UInt8(segment.isQuicklyEncoded ? 1 : 0))
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {
@@ -315,7 +315,7 @@ extension Manifest {
             rowCount: reader.readCount(limit: Manifest.countMax),
             valueCount: reader.readCount(limit: Manifest.countMax),
             firstTime: reader.readSigned(), lastTime: reader.readSigned(),
-            isHasty: reader.readUInt8() & 1 == 1)
+            isQuicklyEncoded: reader.readUInt8() & 1 == 1)
     }
 }
 

@@ -26,7 +26,7 @@ final class MemtableTable: Sendable {
     /// Each set is a list of columns of four bytes, each with its string's word of eight.
     let attributeSets = ByteArena()
     /// Of no use for more than speed.
-    let known = MemtableKnowledge()
+    let known = MemtableCache()
 
     init(experiment: Int) {
         self.experiment = experiment

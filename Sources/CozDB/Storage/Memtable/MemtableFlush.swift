@@ -30,7 +30,7 @@ struct MemtableFlush {
     private var columnCounts: [Int]
 
     /// Stored rows that are taken together; more only where they have one time.
-    private static let slabRowCount = 65_536
+    private static let chunkRowCount = 65_536
 
     init(_ view: MemtableView, schema: ExperimentSchema) {
         self.view = view
@@ -51,7 +51,7 @@ struct MemtableFlush {
             var start = rows.lowerBound
             while start < rows.upperBound {
                 let end = slabEnd(order, start..<rows.upperBound)
-                try writeSlab(order, start..<end, to: writer)
+                try writeChunk(order, start..<end, to: writer)
                 start = end
             }
         }
@@ -59,16 +59,16 @@ struct MemtableFlush {
 
     /// Where the slab ends that begins with the first of these rows.
     private func slabEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
-        var end = min(rows.lowerBound + MemtableFlush.slabRowCount, rows.upperBound)
-        if cellCountMax * (end - rows.lowerBound) > SegmentFormat.slabCellCountMax {
+        var end = min(rows.lowerBound + MemtableFlush.chunkRowCount, rows.upperBound)
+        if cellCountMax * (end - rows.lowerBound) > SegmentFormat.chunkCellCountMax {
             end = rows.lowerBound
-            var left = SegmentFormat.slabCellCountMax
+            var left = SegmentFormat.chunkCellCountMax
             while end < rows.upperBound, end == rows.lowerBound || left > 0 {
                 let row = view.rows[Int(order.rows[end])]
                 left -= layouts.range(row.layout).count + attributes.range(row.attributes).count
                 end += 1
             }
-            end = min(end, rows.lowerBound + MemtableFlush.slabRowCount)
+            end = min(end, rows.lowerBound + MemtableFlush.chunkRowCount)
         }
         while end < rows.upperBound, time(order, end) == time(order, end - 1) { end += 1 }
         return end
@@ -78,7 +78,7 @@ struct MemtableFlush {
         view.rows[Int(order.rows[place])].time
     }
 
-    private mutating func writeSlab(
+    private mutating func writeChunk(
         _ order: MemtableOrder, _ slab: Range<Int>, to writer: SegmentWriter
     ) throws(FileError) {
         number(order, slab)

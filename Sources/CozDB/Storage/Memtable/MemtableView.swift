@@ -16,7 +16,7 @@ final class MemtableView: Sendable {
     private let decoded = Mutex<MemtableLists.Pair?>(nil)
     private let indexed = Mutex<(layouts: MemtableColumns, attributes: MemtableColumns)?>(nil)
     /// What was found of the table before, to begin from.
-    private let known: MemtableKnowledge
+    private let known: MemtableCache
 
     init(_ table: MemtableTable, strings: ByteArena) {
         rows = table.rows.view()
@@ -82,7 +82,7 @@ final class MemtableView: Sendable {
 
 /// What readers found of a table: the next one, which sees a few rows more, begins from there. So a
 /// reader beside a busy writer pays for what is new. Safe from any thread.
-final class MemtableKnowledge: Sendable {
+final class MemtableCache: Sendable {
     private let state = Mutex<(order: MemtableOrder, lists: MemtableLists.Pair)>(
         (MemtableOrder(), (MemtableLists(), MemtableLists())))
 

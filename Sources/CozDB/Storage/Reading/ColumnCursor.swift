@@ -109,7 +109,7 @@ struct ColumnCursor {
     ///
     /// Extents that overlap are taken together: the value of an older source counts where the
     /// newer ones have none, and a newer one that is not wanted hides an older one that is.
-    func wantedTimes(_ demand: ColumnDemand) -> WantedTimes {
+    func wantedTimes(_ demand: ColumnPredicate) -> TimeSpans {
         var spans: [ClosedRange<Int64>] = []
         var next = nextExtent
         while next < extents.count {
@@ -124,11 +124,11 @@ struct ColumnCursor {
             if first <= last { spans.append(first...last) }
         }
         if descending { spans.reverse() }
-        return WantedTimes(spans: spans)
+        return TimeSpans(spans: spans)
     }
 
-    private func allows(_ demand: ColumnDemand, _ extent: Extent) -> Bool {
-        guard demand.isOfStatistics else { return true }
+    private func allows(_ demand: ColumnPredicate, _ extent: Extent) -> Bool {
+        guard demand.usesStatistics else { return true }
         // Values of a memtable, and those stored before the type was widened, have no statistics.
         guard let open = readers[extent.part], column.isStored(as: open.reader.storedType) else {
             return true
@@ -138,7 +138,7 @@ struct ColumnCursor {
 
     /// Leaves out what lies at no time that is wanted. Values at such times are not changed by it:
     /// an extent that is left out has none there.
-    mutating func keep(_ wanted: WantedTimes) {
+    mutating func keep(_ wanted: TimeSpans) {
         let count = extents.count
         extents.removeAll { !wanted.overlaps(first: $0.first, last: $0.last) }
         counts?.blocksExcluded += count - extents.count

@@ -7,7 +7,7 @@ final class ColumnPool {
     final class OpenColumn {
         var reader: SegmentColumnReader
         /// What the test of texts said that was made last.
-        var verdicts: TextVerdicts?
+        var verdicts: CachedStringPredicate?
 
         init(_ reader: SegmentColumnReader) {
             self.reader = reader
@@ -31,7 +31,7 @@ final class ColumnPool {
             sources = Array(repeating: OpenColumns(), count: view.sources.count)
         }
         if let known = sources[source].column(field) { return known }
-        try StopSign.check()
+        try CancellationCheck.check()
         let opened = OpenColumn(
             SegmentColumnReader(segment, field: field, directory: try segment.directory(field)))
         sources[source].add(opened, field, of: segment.footer.fields.count)

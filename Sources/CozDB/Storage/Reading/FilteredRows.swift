@@ -10,7 +10,7 @@ struct FilteredRows {
     private let view: RowSources
     private let segment: SegmentReader
     private let part: Series.Part
-    private let test: RowTest
+    private let test: RowPredicate
     private var tally: BlockTally
     private var windowRows: Int
     private let pool: ColumnPool
@@ -30,7 +30,8 @@ struct FilteredRows {
     ///   - columns: whose values will be asked for, beside those that are tested.
     ///   - wantsFew: whether it is likely that most of the rows will not be asked for.
     init?(
-        _ view: RowSources, series: Series, test: RowTest, columns: [ColumnID], range: TimeRange,
+        _ view: RowSources, series: Series, test: RowPredicate, columns: [ColumnID],
+        range: TimeRange,
         wantsFew: Bool = false, counts: ReadCounts?, pool: ColumnPool
     ) throws(DatabaseError) {
         guard let segment = FilteredRows.segment(view, series, test) else { return nil }
@@ -62,7 +63,9 @@ struct FilteredRows {
 
     /// The one segment that rows of a series are found in by bits; nil where they must be put
     /// together to be tested.
-    static func segment(_ view: RowSources, _ series: Series, _ test: RowTest) -> SegmentReader? {
+    static func segment(_ view: RowSources, _ series: Series, _ test: RowPredicate)
+        -> SegmentReader?
+    {
         guard series.parts.count == 1,
             case .segment(let segment) = view.sources[series.parts[0].source]
         else { return nil }
@@ -111,7 +114,7 @@ struct FilteredRows {
     /// - Parameter none: no row of it.
     private func allowed(_ none: ChosenRows) throws(DatabaseError) -> ChosenRows? {
         var allowed: ChosenRows?
-        for demand in test.demands where demand.isOfStatistics {
+        for demand in test.demands where demand.usesStatistics {
             var own = none
             if let open = try pool.column(demand.column, source: part.source, of: view) {
                 let directory = open.reader.directory
@@ -147,7 +150,7 @@ struct FilteredRows {
     ///   - earlier: rows that passed what was asked before; others need not be looked at.
     ///   - chosen: of no rows yet.
     private mutating func choose(
-        _ test: RowTest, among earlier: ChosenRows?, into chosen: inout ChosenRows
+        _ test: RowPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
     ) throws(DatabaseError) {
         switch test {
         case .column(let demand): try choose(demand, among: earlier, into: &chosen)
@@ -172,9 +175,9 @@ struct FilteredRows {
 
     /// The same tests, those first that look at the fewest values.
     private func ordered(
-        _ tests: [RowTest], _ window: Range<Int>
-    ) throws(DatabaseError) -> [RowTest] {
-        var weighted: [(test: RowTest, blockCount: Int)] = []
+        _ tests: [RowPredicate], _ window: Range<Int>
+    ) throws(DatabaseError) -> [RowPredicate] {
+        var weighted: [(test: RowPredicate, blockCount: Int)] = []
         for test in tests {
             weighted.append((test, try blockCount(test, window)))
         }
@@ -183,7 +186,7 @@ struct FilteredRows {
     }
 
     private func blockCount(
-        _ test: RowTest, _ window: Range<Int>
+        _ test: RowPredicate, _ window: Range<Int>
     ) throws(DatabaseError) -> Int {
         switch test {
         case .column(let demand):
@@ -203,7 +206,7 @@ struct FilteredRows {
     }
 
     private mutating func choose(
-        _ demand: ColumnDemand, among earlier: ChosenRows?, into chosen: inout ChosenRows
+        _ demand: ColumnPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
     ) throws(DatabaseError) {
         guard let open = try pool.column(demand.column, source: part.source, of: view) else {
             return
@@ -213,7 +216,7 @@ struct FilteredRows {
         for block in directory.blocks(rows: chosen.range) {
             if let earlier, !earlier.hasAny(of: directory.rows(ofBlock: block)) { continue }
             let verdict =
-                demand.isOfStatistics
+                demand.usesStatistics
                 ? demand.test.verdict(on: directory.summary(block, type: type)) : nil
             if verdict == false { continue }
             if verdict == nil, !open.reader.isLoaded(block) {

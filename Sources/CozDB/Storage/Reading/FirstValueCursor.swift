@@ -59,7 +59,7 @@ extension FirstValueCursor.Walk {
         let rest = start..<slice.count
         let end =
             limit == .max
-            ? slice.count : firstIndex(in: slice.times.span, atOrBehind: limit + 1, in: rest)
+            ? slice.count : firstIndex(in: slice.times.span, notBefore: limit + 1, in: rest)
         let taken = start..<end
         start = end
         if taken.count == slice.count { return slice }

@@ -23,21 +23,21 @@ struct RowCursor {
     private let descending: Bool
     private let blockRows: Int
     private let cellCountMax: Int
-    private let test: RowTest?
+    private let test: RowPredicate?
     private let counts: ReadCounts?
     private let pool: ColumnPool
     private var walks: [Walk] = []
     /// Walks with values left by the time of the next one; backwards by its complement.
     private var heads = IndexHeap()
     /// What does all of it where the series lies in one segment.
-    private var plain: SegmentRowWalk?
+    private var plain: SingleSegmentRowCursor?
     private var filtered: FilteredRows?
     private var isStarted = false
 
     /// - Parameter test: rows that do not pass are of no use, and need not come.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        descending: Bool, blockRows: Int, cellCountMax: Int = .max, test: RowTest? = nil,
+        descending: Bool, blockRows: Int, cellCountMax: Int = .max, test: RowPredicate? = nil,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) {
         self.test = test
@@ -63,7 +63,7 @@ struct RowCursor {
         let times = try unitedTimes(taken, limit)
         block.times = times
         for (number, index) in taken.enumerated() {
-            if number % 1024 == 1023 { try StopSign.check() }
+            if number % 1024 == 1023 { try CancellationCheck.check() }
             take(index, times, into: &block)
             try refill(index)
         }
@@ -84,19 +84,20 @@ struct RowCursor {
         if !descending, let test {
             filtered = try FilteredRows(
                 view, series: series, test: test, columns: columns, range: range,
-                wantsFew: blockRows < SegmentRowWalk.windowRowsMin, counts: counts, pool: pool)
+                wantsFew: blockRows < SingleSegmentRowCursor.windowRowsMin, counts: counts,
+                pool: pool)
             if filtered != nil { return }
         }
         let isWalk =
-            blockRows >= SegmentRowWalk.windowRowsMin
-            || columns.count >= SegmentRowWalk.columnCountMin
+            blockRows >= SingleSegmentRowCursor.windowRowsMin
+            || columns.count >= SingleSegmentRowCursor.columnCountMin
         if !descending, test == nil, isWalk {
-            plain = try SegmentRowWalk(
+            plain = try SingleSegmentRowCursor(
                 view, series: series, columns: columns, range: range, windowRows: blockRows,
                 cellCountMax: cellCountMax, counts: counts, pool: pool)
             if plain != nil { return }
         }
-        var wanted: WantedTimes?
+        var wanted: TimeSpans?
         var cursors: [ColumnCursor] = []
         for column in columns {
             cursors.append(
@@ -213,7 +214,7 @@ struct RowCursor {
     ) throws(DatabaseError) -> [Int64] {
         var united: [Int64] = []
         for (number, index) in taken.enumerated() {
-            if number % 1024 == 1023 { try StopSign.check() }
+            if number % 1024 == 1023 { try CancellationCheck.check() }
             // No walk has more than a block of what a block can be made of.
             var range = walks[index].remaining
             if range.count > blockRows {

@@ -50,7 +50,7 @@ struct SegmentSet: Sendable {
             var damage: DatabaseError?
             for info in segments[schema.id] ?? [] {
                 if let reader = readers[info.number] { sources.append(.segment(reader)) }
-                if damage == nil, let failure = failures[info.number]?.ofNamedFile {
+                if damage == nil, let failure = failures[info.number]?.asDamageIfMissing {
                     damage = failure.kind == .io ? failure : failure.losing(manifest.lost(info))
                 }
             }

@@ -125,7 +125,7 @@ extension ExperimentView {
         var positions = [[Int]](repeating: [], count: series.count)
         for (position, column) in columns.enumerated() {
             guard let column else { continue }
-            try StopSign.check()
+            try CancellationCheck.check()
             for index in try byColumn.indices(column) { positions[index].append(position) }
         }
         return positions

@@ -164,14 +164,14 @@ final class ExperimentView: Sendable {
     ///   - body: called for each piece, none of them empty. Return false to stop.
     func scan(
         _ column: ColumnID, of series: Series, in range: TimeRange,
-        demands: [ColumnDemand] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
+        demands: [ColumnPredicate] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
         shape: ColumnShape = .timed, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        let demands = demands.filter(\.isOfStatistics)
+        let demands = demands.filter(\.usesStatistics)
         if series.parts.count == 1, demands.isEmpty, case .segment = sources[series.parts[0].source]
         {
-            let walk = try PartWalk(
+            let walk = try SingleSegmentCursor(
                 rows, column: column, part: series.parts[0], range: range, counts: counts,
                 pool: pool ?? ColumnPool(), shape: shape)
             try walk?.run(summarize, body)
@@ -215,7 +215,7 @@ final class ExperimentView: Sendable {
     ///     whoever asks looks at each row all the same.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
-        blockRows: Int = 4096, cellCountMax: Int = .max, test: RowTest? = nil,
+        blockRows: Int = 4096, cellCountMax: Int = .max, test: RowPredicate? = nil,
         counts: ReadCounts? = nil,
         pool: ColumnPool? = nil
     ) -> RowCursor {
@@ -230,7 +230,7 @@ final class ExperimentView: Sendable {
     ///
     /// - Parameter columns: whose values will be asked for.
     func rows(
-        of series: Series, passing test: RowTest, columns: [ColumnID], in range: TimeRange,
+        of series: Series, passing test: RowPredicate, columns: [ColumnID], in range: TimeRange,
         counts: ReadCounts, pool: ColumnPool
     ) throws(DatabaseError) -> FilteredRows? {
         try FilteredRows(
@@ -239,7 +239,7 @@ final class ExperimentView: Sendable {
     }
 
     /// Whether the rows of a series that pass a test are found by bits.
-    func canFilter(_ series: Series, _ test: RowTest) -> Bool {
+    func canFilter(_ series: Series, _ test: RowPredicate) -> Bool {
         FilteredRows.segment(rows, series, test) != nil
     }
 

@@ -4,7 +4,7 @@
 // moves each value once, and the memory is that of the values, however many rows have none.
 
 /// What the values of one column met in the rows of a slab.
-struct ColumnMeetings {
+struct ColumnMergeStatistics {
     /// Flushes counted all of these as inserted: each that met an older one was not.
     var counters = WriteCounters()
     /// The row of each value that was replaced by a different one.
@@ -16,7 +16,7 @@ struct ColumnMeetings {
 /// Values of one column, while inputs are laid over each other.
 struct MergedColumn {
     private(set) var values = RowValues()
-    private(set) var meetings = ColumnMeetings()
+    private(set) var meetings = ColumnMergeStatistics()
 
     private let column: Column
     /// Rows of the slab.
@@ -55,7 +55,7 @@ struct MergedColumn {
         guard isMixed else { return }
         values.wholeBlocks.removeAll()
         let mixed = values
-        var places = RowPlaces(rowCount: rowCount)
+        var places = RowPositions(rowCount: rowCount)
         places.mark(mixed.rows.span)
         let count = places.number()
         values.rows = places.rows(count)
@@ -82,14 +82,14 @@ struct MergedColumn {
     }
 
     /// Puts values to their places where no row has two.
-    private mutating func put(_ mixed: RowValues, _ places: RowPlaces) {
+    private mutating func put(_ mixed: RowValues, _ places: RowPositions) {
         var bits = values.bits.mutableSpan
         let (rows, words) = (mixed.rows.span, mixed.bits.span)
         for index in rows.indices { bits[places.place(of: rows[index])] = words[index] }
     }
 
     /// The same where newer values meet older ones, and win.
-    private mutating func putCounting(_ mixed: RowValues, _ places: RowPlaces) {
+    private mutating func putCounting(_ mixed: RowValues, _ places: RowPositions) {
         // Taken out of self: what is met in between changes self too.
         var bits: [UInt64] = []
         swap(&bits, &values.bits)
@@ -131,7 +131,7 @@ struct MergedColumn {
 }
 
 /// Which rows of a slab have a value, and how many of them come before each.
-private struct RowPlaces {
+private struct RowPositions {
     private var isPresent: [UInt64]
     /// For each word of `isPresent`: the bits in those before it.
     private var counts: [UInt32] = []

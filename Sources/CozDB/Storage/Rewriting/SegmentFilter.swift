@@ -30,7 +30,7 @@ struct SegmentFilter {
         var cellTimes = 0
     }
 
-    private static let slabRowCount = 65_536
+    private static let chunkRowCount = 65_536
     /// Times of cells that a run may keep.
     private static let cellTimesMax = 1 << 20
     /// Rows for which a gap among those that stay is worth a run of its own.
@@ -95,8 +95,8 @@ struct SegmentFilter {
         to writer: SegmentWriter
     ) throws(DatabaseError) {
         var isBegun = false
-        for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.slabRowCount) {
-            let slab = start..<min(start + Self.slabRowCount, rows.upperBound)
+        for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.chunkRowCount) {
+            let slab = start..<min(start + Self.chunkRowCount, rows.upperBound)
             let times = try segment.ascendingTimes(rows: slab)
             let cells = gone.cells.mask(times)
             var dropped = gone.rows.mask(times)
@@ -106,7 +106,7 @@ struct SegmentFilter {
             let key = isBegun ? nil : key
             isBegun = true
             guard stretches.count <= 1 + times.count / Self.rowsPerGap else {
-                try writeSlab(slab, of: key, times, dropped, cells, to: writer)
+                try writeChunk(slab, of: key, times, dropped, cells, to: writer)
                 continue
             }
             for (index, stretch) in stretches.enumerated() {
@@ -138,7 +138,7 @@ struct SegmentFilter {
     }
 
     /// Rows one by one, where too many of their neighbours go.
-    private mutating func writeSlab(
+    private mutating func writeChunk(
         _ slab: Range<Int>, of key: SeriesKey?, _ times: [Int64], _ dropped: [Bool]?,
         _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {

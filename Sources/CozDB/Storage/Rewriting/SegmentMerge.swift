@@ -8,7 +8,7 @@
 struct SegmentMerge {
     private let view: ExperimentView
     private let segments: [SegmentReader]
-    private var turns: LaneTurns
+    private var turns: PendingColumns
     private let hasAttributes: Bool
     /// By input: the row before which nothing that was decoded is kept.
     private var forgottenRows: [Int]
@@ -20,25 +20,25 @@ struct SegmentMerge {
     private(set) var stepCount = 0
 
     /// Rows of a slab, roughly: what all inputs together give to it.
-    private static let slabRowCount = 65_536
+    private static let chunkRowCount = 65_536
     private static let slabRowCountMin = 4096
     /// Cells of a slab, roughly, where a row has very many.
-    private static let slabCellCountMax = 2 * SegmentFormat.slabCellCountMax
+    private static let chunkCellCountMax = 2 * SegmentFormat.chunkCellCountMax
 
     /// Rows that one input gives to a slab.
     private var inputRowCount: Int {
-        max(SegmentMerge.slabRowCountMin, SegmentMerge.slabRowCount / max(1, segments.count))
+        max(SegmentMerge.slabRowCountMin, SegmentMerge.chunkRowCount / max(1, segments.count))
     }
 
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
-        var lanes: [MergeLane] = []
+        var lanes: [ColumnMerger] = []
         for column in schema.columns where segments.contains(where: { $0.field(column.id) != nil })
         {
-            lanes.append(try MergeLane(column, number: lanes.count, of: segments))
+            lanes.append(try ColumnMerger(column, number: lanes.count, of: segments))
         }
-        turns = LaneTurns(lanes, inputCount: segments.count)
+        turns = PendingColumns(lanes, inputCount: segments.count)
         hasAttributes = schema.columns.contains { $0.kind == .attribute }
         forgottenRows = segments.map { _ in 0 }
     }
@@ -55,7 +55,7 @@ struct SegmentMerge {
             }
             var inputs = series.parts.map { MergeInput(source: $0.source, rows: $0.rows) }
             while let lanes = try takeSlab(&inputs) {
-                try writeSlab(&inputs, lanes, of: series.key, to: writer)
+                try writeChunk(&inputs, lanes, of: series.key, to: writer)
                 turns.giveBack()
                 forget(inputs)
             }
@@ -78,7 +78,7 @@ struct SegmentMerge {
     /// - Returns: the lanes that have values in them; nil where there are no rows left.
     private mutating func takeSlab(
         _ inputs: inout [MergeInput]
-    ) throws(DatabaseError) -> [MergeLane]? {
+    ) throws(DatabaseError) -> [ColumnMerger]? {
         var limit = Int64.max
         let lanes = chooseRows(&inputs)
         for index in inputs.indices {
@@ -105,13 +105,13 @@ struct SegmentMerge {
     /// Chooses the rows that a slab is made of: fewer where they have very many values.
     ///
     /// - Returns: the lanes that may have values in them.
-    private mutating func chooseRows(_ inputs: inout [MergeInput]) -> [MergeLane] {
+    private mutating func chooseRows(_ inputs: inout [MergeInput]) -> [ColumnMerger] {
         var countMax = inputRowCount
         SegmentMerge.choose(countMax, of: &inputs)
         let lanes = turns.take(inputs)
         while true {
             let rowCount = inputs.reduce(0) { $0 + $1.slab.count }
-            let cellCountMax = SegmentMerge.slabCellCountMax
+            let cellCountMax = SegmentMerge.chunkCellCountMax
             guard countMax > 1, rowCount * lanes.count > cellCountMax else { return lanes }
             let cellCount = lanes.reduce(0) { $0 + $1.valueCountMax(inputs) }
             if cellCount <= cellCountMax { return lanes }
@@ -129,19 +129,19 @@ struct SegmentMerge {
         }
     }
 
-    private mutating func writeSlab(
-        _ inputs: inout [MergeInput], _ lanes: [MergeLane], of key: SeriesKey,
+    private mutating func writeChunk(
+        _ inputs: inout [MergeInput], _ lanes: [ColumnMerger], of key: SeriesKey,
         to writer: SegmentWriter
     ) throws(DatabaseError) {
         let times = SegmentMerge.unite(&inputs)
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
-        var meetings = RowMeetings(
+        var meetings = MergeStatistics(
             watchesRows: hasAttributes && rowCount > times.count, view.schema, times.count)
         try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
         let watchesRows = meetings.watchesRows
         stepCount += lanes.count
         let slab = inputs
-        MergeLane.run(lanes, rowCount: rowCount) { lane in
+        ColumnMerger.run(lanes, rowCount: rowCount) { lane in
             lane.merge(slab, rowCount: times.count, watchesRows: watchesRows)
         }
         for lane in lanes {

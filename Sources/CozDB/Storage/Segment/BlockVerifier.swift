@@ -24,7 +24,7 @@ struct BlockVerifier {
         do throws(FileError) {
             count = try file.read(end - base, at: base, into: &memory)
         } catch {
-            guard error.isUnreadable else {
+            guard error.isReadFailure else {
                 throw DatabaseError(error, while: "reading a segment")
             }
             // Which blocks the device does not give shows one by one.

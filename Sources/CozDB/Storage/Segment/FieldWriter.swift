@@ -21,7 +21,7 @@ enum StringSource {
 ///
 /// Fields do not know each other: of a slab they need nothing but the words of all its columns, as
 /// they came. So the fields of a slab may be appended in any order, also by several threads, each
-/// field by one at a time, once `FieldPartners` has looked at the slab.
+/// field by one at a time, once `ReferenceCandidates` has looked at the slab.
 struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
@@ -33,7 +33,7 @@ struct FieldWriter {
     /// Times of their rows: of strings only, which may be differences to them.
     private var times: [Int64] = []
     /// Which of them other fields have at the same rows.
-    private var partners: [BlockReferences.Partner] = []
+    private var partners: [BlockReferences.ReferencedField] = []
     private var matches: [[Bool]] = []
 
     /// A row and its time.
@@ -62,7 +62,7 @@ struct FieldWriter {
     ///   - slab: the rows, and the values of this column and its partners in them.
     ///   - newPartners: columns that this one may repeat.
     mutating func append(
-        series: Int, _ slab: Slab, partners newPartners: [ColumnID], strings: StringSource,
+        series: Int, _ slab: RowChunk, partners newPartners: [ColumnID], strings: StringSource,
         to output: inout SegmentOutput
     ) throws(FileError) {
         let own = slab.columns[column.id]
@@ -117,7 +117,7 @@ struct FieldWriter {
 
     /// Copies a block; nothing is pending.
     private mutating func append(
-        _ block: WholeBlock, _ rows: Span<UInt32>, of slab: Slab, to output: inout SegmentOutput
+        _ block: WholeBlock, _ rows: Span<UInt32>, of slab: RowChunk, to output: inout SegmentOutput
     ) throws(FileError) {
         let first = Self.place(of: rows[block.values.lowerBound], in: slab)
         let last = Self.place(of: rows[block.values.upperBound - 1], in: slab)
@@ -138,19 +138,19 @@ struct FieldWriter {
         directory.append(entry)
     }
 
-    private static func place(of row: UInt32, in slab: Slab) -> Place {
+    private static func place(of row: UInt32, in slab: RowChunk) -> Place {
         Place(
             row: UInt32(truncatingIfNeeded: slab.firstRow) &+ row, time: slab.times[Int(row)])
     }
 
     /// Compares the values of a slab with those of the partners.
-    private mutating func match(_ slab: Slab, _ newPartners: [ColumnID]) {
+    private mutating func match(_ slab: RowChunk, _ newPartners: [ColumnID]) {
         if partners.map(\.column) != newPartners {
             // Pending values were not compared with a partner that is new.
             let known = partners
             partners = newPartners.map { column in
                 known.first { $0.column == column }
-                    ?? BlockReferences.Partner(
+                    ?? BlockReferences.ReferencedField(
                         column: column, isSame: bits.map { _ in false })
             }
         }

@@ -16,7 +16,7 @@ final class PresenceGroups: @unchecked Sendable {
     private(set) var comparisonCount = 0
 
     /// Adds the rows of a slab that have each column.
-    func append(_ slab: Slab) {
+    func append(_ slab: RowChunk) {
         know(slab.columns.count)
         // A group whose members all have values here goes on with the first of them; another one
         // stays with those that have none.

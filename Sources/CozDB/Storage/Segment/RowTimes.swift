@@ -22,7 +22,7 @@ struct RowTimes {
             var end = rows.count
             if Int(rows[end - 1]) >= blockRows.upperBound {
                 end = firstIndex(
-                    in: rows, atOrBehind: UInt32(blockRows.upperBound), from: index)
+                    in: rows, notBefore: UInt32(blockRows.upperBound), from: index)
             }
             appendWords(
                 of: blockTimes.span, at: rows.extracting(index..<end),

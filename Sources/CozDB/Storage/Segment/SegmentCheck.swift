@@ -216,7 +216,7 @@ struct SegmentCheck {
             do throws(DatabaseError) {
                 try quiet.read(place) { _ in }
             } catch {
-                throw error.isFailedCall ? error : error.losing(quiet.lost(part))
+                throw error.isSystemCallFailure ? error : error.losing(quiet.lost(part))
             }
         }
         if isGood { return }

@@ -3,7 +3,7 @@
 extension SegmentColumnReader {
     /// The values of a block that lie in these rows, bucket by bucket.
     mutating func bucketed(
-        block: Int, rows: Range<Int>, _ buckets: EvenBuckets, withValues: Bool
+        block: Int, rows: Range<Int>, _ buckets: FixedBuckets, withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {
         let runs = try self.runs(block: block, rows: rows, buckets)
         let count = directory.table.int(BlockColumn.count, block)
@@ -27,7 +27,7 @@ extension SegmentColumnReader {
     }
 
     private mutating func runs(
-        block: Int, rows: Range<Int>, _ buckets: EvenBuckets
+        block: Int, rows: Range<Int>, _ buckets: FixedBuckets
     ) throws(DatabaseError) -> BucketRuns {
         let name = SegmentReader.BucketsName(field: field, block: block, buckets: buckets)
         if let known = segment.bucketRuns(name) { return known }

@@ -22,7 +22,7 @@ extension SegmentColumnReader {
     ///   - isOwn: whether all rows of the block are in the range: then it may be read without
     ///     being decoded.
     mutating func choose(
-        block: Int, _ test: ValueTest, isOwn: Bool, verdicts: inout TextVerdicts?,
+        block: Int, _ test: ValuePredicate, isOwn: Bool, verdicts: inout CachedStringPredicate?,
         from chosen: inout ChosenRows
     ) throws(DatabaseError) {
         var passing = BitVector()
@@ -36,7 +36,7 @@ extension SegmentColumnReader {
         case .number(var test):
             try select(block, type, chosen.range, isOwn, &test, &passing)
         case .flag(let flag):
-            var test = NumberTest.integers(flag ? 1...1 : 0...0, inside: true)
+            var test = NumberPredicate.integers(flag ? 1...1 : 0...0, inside: true)
             try select(block, type, chosen.range, false, &test, &passing)
         case .text(let test):
             // Those of a dictionary are judged once; few blocks have strings of their own.
@@ -45,12 +45,12 @@ extension SegmentColumnReader {
             if isPlain { try load(block, rows: chosen.range, isShared: !isOwn) }
             let table = isPlain ? loadedStrings : try loadDictionary()
             if verdicts?.table !== table || verdicts?.test !== test {
-                verdicts = TextVerdicts(test, table)
+                verdicts = CachedStringPredicate(test, table)
             }
             guard var own = verdicts else { return }
             verdicts = nil
             try select(block, type, chosen.range, isOwn && !isPlain, &own, &passing)
-            guard !own.isBeyondTable else {
+            guard !own.hasInvalidCode else {
                 throw damaged(block, "a string code beyond the dictionary of \(table.count)")
             }
             verdicts = own
@@ -64,7 +64,7 @@ extension SegmentColumnReader {
     }
 
     /// Tests the values of a block and finds their rows.
-    private mutating func select<Test: WordTest>(
+    private mutating func select<Test: WordPredicate>(
         _ block: Int, _ type: FieldType, _ rows: Range<Int>, _ isOwn: Bool,
         _ test: inout Test, _ passing: inout BitVector
     ) throws(DatabaseError) {
@@ -135,17 +135,17 @@ extension SegmentColumnReader {
     private func meet(_ rows: Span<UInt32>, _ body: (Int, Int) -> Void) {
         guard let last = loadedRange.last else { return }
         let own = loadedRows.span
-        var place = firstIndex(in: rows, atOrBehind: own[loadedRange.lowerBound], from: 0)
+        var place = firstIndex(in: rows, notBefore: own[loadedRange.lowerBound], from: 0)
         let end =
             own[last] == .max
-            ? rows.count : firstIndex(in: rows, atOrBehind: own[last] + 1, from: place)
+            ? rows.count : firstIndex(in: rows, notBefore: own[last] + 1, from: place)
         var source = loadedRange.lowerBound
         // Few among many are looked for; else both are walked.
         let isSparse = (end - place) * 16 < loadedRange.count
         while place < end {
             let row = rows[place]
             if isSparse {
-                source = firstIndex(in: own.extracting(...last), atOrBehind: row, from: source)
+                source = firstIndex(in: own.extracting(...last), notBefore: row, from: source)
             } else {
                 while own[source] < row { source += 1 }
             }

@@ -56,7 +56,7 @@ extension SegmentColumnReader {
             partners[partner] = reader
             return failure
         } catch {
-            if error.isFailedCall { throw error }
+            if error.isSystemCallFailure { throw error }
             return error
         }
     }
@@ -81,7 +81,7 @@ extension SegmentColumnReader {
             do throws(DatabaseError) {
                 try loadReadable(block)
             } catch {
-                if error.isFailedCall { throw error }
+                if error.isSystemCallFailure { throw error }
                 failure = failure ?? error
                 continue
             }
@@ -93,7 +93,7 @@ extension SegmentColumnReader {
                 while loadedRows[place] < rows[index] { place += 1 }
                 if loadedRows[place] == rows[index] {
                     let word = loadedBits[place - loadedRange.lowerBound]
-                    if SlabColumn.isComparable(word, storedType),
+                    if ChunkColumn.isComparable(word, storedType),
                         isWhole || !isMissing(place)
                     {
                         words[index - rows.startIndex] = word

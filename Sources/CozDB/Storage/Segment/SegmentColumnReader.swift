@@ -47,7 +47,7 @@ struct MissingValues {
     func filled(_ words: [UInt64], _ type: FieldType) -> [UInt64] {
         var words = words
         for index in words.indices where isMissing[index] {
-            words[index] = type == .string ? ISOTime.wordTag : 0
+            words[index] = type == .string ? ISOTime.packedTimeTag : 0
         }
         return words
     }
@@ -285,7 +285,7 @@ struct SegmentColumnReader {
     /// - Throws: where none of it can.
     mutating func loadReadable(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
         guard block != loadedBlock else { return }
-        try StopSign.check()
+        try CancellationCheck.check()
         loadedBlock = -1
         missing = nil
         let table = directory.table
@@ -405,7 +405,7 @@ struct SegmentColumnReader {
         do throws(DatabaseError) {
             return (try times(places), nil)
         } catch {
-            if error.isFailedCall { throw error }
+            if error.isSystemCallFailure { throw error }
         }
         let directory = try segment.timeBlocks()
         var times: [Int64] = []
@@ -421,7 +421,7 @@ struct SegmentColumnReader {
                 times += try self.times(place..<end)
                 isMissing += Array(repeating: false, count: end - place)
             } catch {
-                if error.isFailedCall { throw error }
+                if error.isSystemCallFailure { throw error }
                 failure = failure ?? error
                 times += Array(repeating: 0, count: end - place)
                 isMissing += Array(repeating: true, count: end - place)

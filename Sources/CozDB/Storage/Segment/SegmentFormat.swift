@@ -31,7 +31,7 @@ enum SegmentFormat {
     static let dictionarySizeBytesMax = 128 << 10
     /// Cells that are written together, roughly: what bounds the memory of wide rows. Rows of a
     /// study end a slab by their number before.
-    static let slabCellCountMax = 4 << 20
+    static let chunkCellCountMax = 4 << 20
     /// In place of a block encoding: the block holds strings, not codes.
     static let plainStrings: UInt8 = 255
     /// The same: words of times, and numbers of strings that the block holds.

@@ -134,7 +134,7 @@ struct SegmentLoss: Sendable {
             else { return false }
             return damaged[partner] != nil || dependent[partner] != nil
         } catch {
-            if error.isFailedCall { throw error }
+            if error.isSystemCallFailure { throw error }
             return false
         }
     }
@@ -146,7 +146,7 @@ struct SegmentLoss: Sendable {
         do throws(DatabaseError) {
             try reader.check(block: block)
         } catch {
-            if error.isFailedCall { throw error }
+            if error.isSystemCallFailure { throw error }
             if let own = try? reader.rows(block: block),
                 own.allSatisfy({ SegmentLoss.contains(rows, Int($0)) })
             {
@@ -220,7 +220,7 @@ struct SegmentLoss: Sendable {
                     }
                 } catch {
                     // Of a field without rows nothing can be read.
-                    if error.isFailedCall { throw error }
+                    if error.isSystemCallFailure { throw error }
                 }
             }
         }

@@ -54,7 +54,7 @@ final class SegmentReader: Sendable {
     struct BucketsName: Hashable {
         var field: Int
         var block: Int
-        var buckets: EvenBuckets
+        var buckets: FixedBuckets
     }
 
     private struct ChunkName: Hashable {

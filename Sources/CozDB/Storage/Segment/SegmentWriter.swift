@@ -7,14 +7,14 @@ final class SegmentWriter {
     /// Values of a slab from which on all cores work on it.
     private let parallelCountMin: Int
     private var output: SegmentOutput
-    private var fields: [FieldLane?] = []
+    private var fields: [FieldEncoder?] = []
     private var footer: SegmentFooter
 
     /// The slab that `addRows` began last, number of its series, and its columns as they came.
-    private var slab = Slab()
+    private var slab = RowChunk()
     private var slabSeries = 0
-    private var slabFields: [SlabField] = []
-    private var partners = FieldPartners()
+    private var chunkFields: [ChunkField] = []
+    private var partners = ReferenceCandidates()
     /// Whether fields may repeat each other: not where blocks are copied from another segment, or
     /// a value might have to be looked for in more blocks than readers allow.
     var findsPartners: Bool
@@ -32,7 +32,7 @@ final class SegmentWriter {
 
     init(
         _ file: any File, number: UInt64, databaseID: UInt64, schema: ExperimentSchema,
-        effort: EncodingEffort = .thorough, parallelCountMin: Int = FieldLane.parallelCountMin
+        effort: EncodingEffort = .thorough, parallelCountMin: Int = FieldEncoder.parallelCountMin
     ) throws(FileError) {
         self.parallelCountMin = parallelCountMin
         self.number = number
@@ -130,30 +130,30 @@ final class SegmentWriter {
         guard !rows.isEmpty else { return }
         prepare(column)
         slab.add(column, rows: rows, bits: bits, strings, wholeBlocks)
-        slabFields.append(SlabField(column: column.id, strings: strings, valueCount: rows.count))
+        chunkFields.append(ChunkField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
     /// Makes blocks of the values of the slab, all fields side by side.
     private func endSlab() throws(FileError) {
-        guard !slabFields.isEmpty else { return }
-        let slabFields = slabFields
-        self.slabFields.removeAll(keepingCapacity: true)
+        guard !chunkFields.isEmpty else { return }
+        let chunkFields = chunkFields
+        self.chunkFields.removeAll(keepingCapacity: true)
         if findsPartners { partners.search(slab) }
         let (slab, series) = (slab, slabSeries)
-        let lanes = slabFields.compactMap { fields[$0.column] }
-        let repeated = slabFields.map { partners.partners(of: $0.column) }
+        let lanes = chunkFields.compactMap { fields[$0.column] }
+        let repeated = chunkFields.map { partners.partners(of: $0.column) }
         let (presence, encoders) = (presence, encoders)
         pendingCount -= lanes.reduce(0) { $0 + $1.writer.pendingCount }
-        FieldLane.run(
-            slabFields, parallelFrom: parallelCountMin, beside: { presence.append(slab) }
+        FieldEncoder.run(
+            chunkFields, parallelFrom: parallelCountMin, beside: { presence.append(slab) }
         ) { index in
             lanes[index].append(
                 slab, series: series, partners: repeated[index],
-                strings: slabFields[index].strings, with: encoders)
+                strings: chunkFields[index].strings, with: encoders)
         }
         for lane in lanes { try lane.settle(in: &output) }
         pendingCount += lanes.reduce(0) { $0 + $1.writer.pendingCount }
-        guard pendingCount > SegmentFormat.slabCellCountMax else { return }
+        guard pendingCount > SegmentFormat.chunkCellCountMax else { return }
         pendingCount = 0
         for lane in fields { try lane?.writer.flushPending(to: &output) }
     }
@@ -213,7 +213,7 @@ final class SegmentWriter {
 
     private func prepare(_ column: Column) {
         while fields.count <= column.id { fields.append(nil) }
-        if fields[column.id] == nil { fields[column.id] = FieldLane(column) }
+        if fields[column.id] == nil { fields[column.id] = FieldEncoder(column) }
     }
 
     // MARK: The end
@@ -261,7 +261,7 @@ final class SegmentWriter {
             number: number, experiment: footer.experiment, sizeBytes: output.offset,
             footerChecksum: place.checksum, rowCount: footer.rowCount,
             valueCount: footer.valueCount, firstTime: footer.firstTime,
-            lastTime: footer.lastTime, isHasty: encoders.effort == .quick)
+            lastTime: footer.lastTime, isQuicklyEncoded: encoders.effort == .quick)
     }
 
     private func flushTimes() throws(FileError) {

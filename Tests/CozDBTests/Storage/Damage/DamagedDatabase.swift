@@ -67,9 +67,9 @@ struct SoundDatabase {
         _ = try database.write(batch(3, rowCount: rowCount))
         // No flush runs meanwhile.
         let killed = try engine.flushQueue.sync {
-            try engine.takeLead()
+            try engine.becomeLeader()
             try engine.rotate()
-            engine.passLead()
+            engine.resignLeader()
             for number in 4..<6 { _ = try database.write(batch(number, rowCount: rowCount)) }
             return system.survivor(.nothing)
         }

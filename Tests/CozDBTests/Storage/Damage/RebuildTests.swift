@@ -259,7 +259,7 @@ struct RebuildTests {
         let time = Timestamp(nanoseconds: 0)
         var paths: Set<String> = []
         for _ in 0..<3 {
-            let folder = try AsideFolder(in: directory, at: time)
+            let folder = try DamagedFolder(in: directory, at: time)
             #expect(try folder.copy("x", from: directory) == 0)
             try folder.finish(["a report"])
             paths.insert(folder.path)

@@ -1,0 +1,102 @@
+// The protocol of the output formats of `cozdb query`. They receive an answer in pieces and write
+// each piece immediately.
+
+internal import CozDB
+
+enum ResultColumnKind: Equatable {
+    case time
+    /// A tag or an attribute.
+    case tag
+    /// A field or the result of an expression, with its type if it is known.
+    case field(FieldType?)
+}
+
+/// The header of one series of an answer.
+struct ResultHeader {
+    struct Column: Equatable {
+        /// The title, unique in the answer.
+        var title: String
+        var kind: ResultColumnKind
+        /// The name in the database if the title differs from it.
+        var source: String?
+    }
+
+    /// The experiment; empty if the answer does not belong to one.
+    var name = ""
+    /// Whether csv and json need a column for the name, because the answer may cover several
+    /// experiments.
+    var showsName = false
+    /// The tags of GROUP BY with their values in this series.
+    var tags: [(name: String, value: String)] = []
+    var columns: [Column] = []
+    /// Returns the offset from UTC in seconds at a time, for `tz()`; nil for UTC.
+    var zoneOffset: ((Int64) -> Int)?
+
+    /// The tags of GROUP BY that are not selected too, with names that no column has. If another
+    /// column has the title `x`, the tag `x` becomes `x_1`, as in `SELECT *`.
+    var leadingTags: [(name: String, value: String)] {
+        tags.compactMap { tag in
+            let isShown = columns.contains { column in
+                guard case .tag = column.kind else { return false }
+                return column.title == tag.name && (column.source ?? column.title) == tag.name
+            }
+            if isShown { return nil }
+            var (name, number) = (tag.name, 0)
+            while columns.contains(where: { $0.title == name })
+                || number > 0 && tags.contains(where: { $0.name == name })
+            {
+                number += 1
+                name = "\(tag.name)_\(number)"
+            }
+            return (name, tag.value)
+        }
+    }
+}
+
+enum ResultCell {
+    case null
+    /// Nanoseconds since 1970.
+    case time(Int64)
+    case value(FieldValue)
+}
+
+/// Writes answers in one format. The methods are called in the order of their declaration.
+protocol ResultWriter: AnyObject {
+    func beginStatement(_ index: Int)
+    func beginSeries(_ header: ResultHeader)
+    /// - Parameter cells: One cell per column of the header.
+    func row(_ cells: [ResultCell])
+    /// Writes several rows at once. Equivalent to a call of `row` for each of them.
+    ///
+    /// - Parameter isTime: Whether the integers of each column are times.
+    func rows(_ batch: ResultBatch, isTime: [Bool])
+    func endSeries()
+    /// - Parameter error: The reason why the statement failed. Formats without a place for it
+    ///   ignore it; the command also prints it on standard error.
+    func endStatement(error: String?)
+    /// Called after the last statement.
+    func end()
+    /// Called instead of all other methods if the text is not a query.
+    func parseError(_ message: String)
+}
+
+extension ResultWriter {
+    func parseError(_ message: String) {}
+
+    func rows(_ batch: ResultBatch, isTime: [Bool]) {
+        var cells = [ResultCell](repeating: .null, count: isTime.count)
+        for row in 0..<batch.count {
+            for column in cells.indices {
+                let vector = batch.columns[column]
+                if vector.isNull(row) {
+                    cells[column] = .null
+                } else if isTime[column] {
+                    cells[column] = .time(Int64(bitPattern: vector.bits(row)))
+                } else {
+                    cells[column] = vector.value(row).map { .value($0) } ?? .null
+                }
+            }
+            self.row(cells)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// Where a repair puts what cannot be read: `damaged/<time>/` inside the database. Files are copied
+// there and durable before anything else changes; nothing there is ever changed or removed.
+
+/// A folder for the files of one repair.
+struct DamagedFolder {
+    /// Inside the database.
+    let path: String
+    private let folder: any Directory
+    private let parent: any Directory
+
+    private static let pieceSizeBytes = 1 << 20
+
+    /// Makes the folder; no earlier one has its name.
+    init(in directory: any Directory, at time: Timestamp) throws(DatabaseError) {
+        (parent, folder, path) = try calling("making the folder for damaged files") {
+            () throws(FileError) in
+            let parent = try directory.openDirectory(FileName.damagedDirectory, create: true)
+            let known = try parent.list()
+            let stem = time.description.split(separator: ":").joined(separator: "-")
+            var name = stem
+            var number = 2
+            while known.contains(name) {
+                name = "\(stem)-\(number)"
+                number += 1
+            }
+            let folder = try parent.openDirectory(name, create: true)
+            return (parent, folder, FileName.damagedDirectory + "/" + name)
+        }
+    }
+
+    /// Copies a file.
+    ///
+    /// - Returns: bytes that the device does not give; they are zeros in the copy.
+    func copy(_ name: String, from directory: any Directory) throws(DatabaseError) -> Int {
+        try calling("moving a damaged file aside") { () throws(FileError) in
+            let source = try directory.open(name, writable: false)
+            let target = try folder.create(name)
+            let size = try source.size()
+            var unreadable = 0
+            for start in stride(from: 0, to: size, by: DamagedFolder.pieceSizeBytes) {
+                let count = min(DamagedFolder.pieceSizeBytes, size - start)
+                let found = try source.readReadable(count: count, at: start)
+                let bytes = found.bytes
+                try target.writeAll(bytes.span, at: start)
+                unreadable += found.unreadable
+            }
+            try target.syncData()
+            return unreadable
+        }
+    }
+
+    /// Writes what was found beside the files, and makes all of it durable.
+    func finish(_ report: [String]) throws(DatabaseError) {
+        try calling("writing the report of the repair") { () throws(FileError) in
+            let file = try folder.create("report.txt")
+            // Names are data, and whoever looks at the file does so on a terminal.
+            let lines = report.map { ControlText.escaped($0) + "\n" }
+            let text = Array(lines.joined().utf8)
+            try file.writeAll(text.span, at: 0)
+            try file.syncData()
+            try folder.sync()
+            try parent.sync()
+        }
+    }
+}

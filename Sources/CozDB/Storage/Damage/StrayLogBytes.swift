@@ -1,0 +1,44 @@
+// Bytes of a log where a writer leaves nothing but zeros: between its frames, and behind the end of
+// one that is complete. They cost no commit, and nobody but a check looks at them.
+
+/// Looks through the places of a log that no commit needs.
+enum StrayLogBytes {
+    private static let pieceSizeBytes = 1 << 20
+
+    /// The first such place that has other bytes; nil where there is none.
+    ///
+    /// - Throws: `damaged` where the commits cannot be read, `io` where the system does not let the
+    ///   file be read.
+    static func find(
+        in log: Manifest.Log, of manifest: Manifest, _ directory: any Directory
+    ) throws(DatabaseError) -> DatabaseError? {
+        let identity = LogIdentity(
+            databaseID: manifest.databaseID, number: log.number, firstSequence: log.firstSequence)
+        let name = FileName.log(log.number).text
+        let file = try calling("reading the write-ahead log") { () throws(FileError) in
+            try directory.open(name, writable: false)
+        }
+        guard let offset = try offset(in: file, identity, log.sealedSizeBytes) else { return nil }
+        return DatabaseError(
+            .damaged,
+            "found bytes between the commits of the log, or behind its end, expected zeros",
+            file: file.path, offset: offset)
+    }
+
+    private static func offset(
+        in file: any File, _ identity: LogIdentity, _ sealedSizeBytes: Int?
+    ) throws(DatabaseError) -> Int? {
+        var reader = try LogReader(file, expecting: identity, sealedSizeBytes: sealedSizeBytes)
+        while try reader.next() != nil {}
+        if let stray = reader.strayOffset { return stray }
+        guard let sealedSizeBytes else { return nil }
+        return try calling("reading the write-ahead log") { () throws(FileError) -> Int? in
+            let size = try file.size()
+            for start in stride(from: sealedSizeBytes, to: size, by: pieceSizeBytes) {
+                let bytes = try file.readAll(count: min(pieceSizeBytes, size - start), at: start)
+                if let index = bytes.firstIndex(where: { $0 != 0 }) { return start + index }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// Walks one column of a series whose rows all lie in one segment: nothing overlaps there, so that
+// blocks are handed out as they come. What ColumnCursor does for every other series.
+
+struct SingleSegmentCursor {
+    private let column: Column
+    private let part: Series.Part
+    private let range: TimeRange
+    private let counts: ReadCounts?
+    private let shape: ColumnShape
+    private let open: ColumnPool.OpenColumn
+    /// The rows of the series in the range, and the blocks that have values of them.
+    private let rows: Range<Int>
+    private let blocks: Range<Int>
+
+    /// Nil where the column has no block of the series.
+    init?(
+        _ view: RowSources, column: ColumnID, part: Series.Part, range: TimeRange,
+        counts: ReadCounts?, pool: ColumnPool, shape: ColumnShape
+    ) throws(DatabaseError) {
+        guard let open = try pool.column(column, source: part.source, of: view),
+            case .segment(let segment) = view.sources[part.source]
+        else { return nil }
+        self.column = view.schema.columns[column]
+        self.part = part
+        self.range = range
+        self.counts = counts
+        self.shape = shape
+        self.open = open
+        let directory = open.reader.directory
+        let all = directory.blocks(rows: part.rows)
+        if range.covers(first: part.firstTime, last: part.lastTime) {
+            rows = part.rows
+            blocks = all
+        } else if !all.isEmpty, range.overlaps(first: part.firstTime, last: part.lastTime) {
+            rows = try segment.rows(in: range, of: part.rows)
+            blocks = directory.blocks(rows: rows)
+        } else {
+            rows = part.rows.lowerBound..<part.rows.lowerBound
+            blocks = 0..<0
+        }
+        counts?.blocksOutOfRange += all.count
+    }
+
+    func run(
+        _ summarize: (_ first: Int64, _ last: Int64) -> Bool,
+        _ body: (ColumnPiece) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) {
+        guard !blocks.isEmpty else { return }
+        let directory = open.reader.directory
+        let columns = directory.table.columns
+        let (firstRows, lastRows) = (columns[BlockColumn.firstRow], columns[BlockColumn.lastRow])
+        let (firstTimes, lastTimes) = (
+            columns[BlockColumn.firstTime], columns[BlockColumn.lastTime]
+        )
+        let mayBeSummary = column.isStored(as: open.reader.storedType)
+        for block in blocks {
+            // A block that begins (ends) in this series begins (ends) with one of its times.
+            let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
+            let ends = Int(truncatingIfNeeded: lastRows[block]) < part.rows.upperBound
+            let first = begins ? Int64(bitPattern: firstTimes[block]) : part.firstTime
+            let last = ends ? Int64(bitPattern: lastTimes[block]) : part.lastTime
+            guard range.overlaps(first: first, last: last) else { continue }
+            counts?.blocksInRange += 1
+            counts?.blocksOutOfRange -= 1
+            let isCovered = range.covers(first: first, last: last)
+            if mayBeSummary, begins, ends, isCovered, summarize(first, last) {
+                counts?.blocksSummarized += 1
+                let summary = directory.summary(block, type: column.type)
+                guard try body(.summary(summary)) else { return }
+                continue
+            }
+            if case .buckets(let buckets, let withValues) = shape, mayBeSummary,
+                FixedBuckets.range.covers(first: first, last: last)
+            {
+                let slice = try bucketed(block, buckets, withValues)
+                guard slice.count > 0 else { continue }
+                guard try body(.buckets(slice)) else { return }
+                continue
+            }
+            let slice = try values(block, isCovered)
+            guard slice.count > 0 else { continue }
+            guard try body(.values(slice)) else { return }
+        }
+    }
+
+    private func values(_ block: Int, _ isCovered: Bool) throws(DatabaseError) -> ColumnSlice {
+        counts?.blocksDecoded += 1
+        counts?.storedBytes += open.reader.directory.sizeBytes(block)
+        var withTimes = !isCovered || !column.isStored(as: open.reader.storedType)
+        if case .untimed = shape {} else { withTimes = true }
+        var slice = try open.reader.values(block: block, rows: rows, withTimes: withTimes)
+        slice = slice.shown(as: column)
+        if !isCovered { slice.trim(to: range) }
+        return slice
+    }
+    /// Rows are those in the range already.
+    private func bucketed(
+        _ block: Int, _ buckets: FixedBuckets, _ withValues: Bool
+    ) throws(DatabaseError) -> BucketedSlice {
+        counts?.blocksDecoded += 1
+        if withValues { counts?.storedBytes += open.reader.directory.sizeBytes(block) }
+        return try open.reader.bucketed(
+            block: block, rows: rows, buckets, withValues: withValues)
+    }
+}

@@ -1,0 +1,255 @@
+// Which fields of a segment may repeat which others: found by looking up samples of their first
+// values, so that the work grows with the values and not with the pairs of fields.
+
+/// The partners of fields: decided from samples, the same for the whole segment. A field repeats
+/// only columns with smaller numbers, so that there is no circle, and never through more than
+/// `SegmentFormat.referenceDepthMax` blocks.
+struct ReferenceCandidates {
+    private struct Entry {
+        var partners: [ColumnID] = []
+        /// Those it has or had: blocks that are written already may repeat them.
+        var allPartners: [ColumnID] = []
+        /// The columns that have this one among `allPartners`.
+        var followers: [ColumnID] = []
+        var sampleCount = 0
+        /// Columns that had the same value in some of the samples.
+        var candidates: [Candidate] = []
+        /// Blocks to go through from this field at most, and up to this field.
+        var depth = 0
+        var height = 0
+    }
+
+    private struct Candidate {
+        var column: UInt32
+        var matches: UInt32
+    }
+
+    private var entries: [Entry] = []
+    /// By column: matches in the slab that is searched; all 0 between two columns.
+    private var matches: [UInt32] = []
+    /// Values that were looked up or compared so far.
+    private(set) var stepCount = 0
+
+    fileprivate static let slabSampleCount = 16
+    private static let sampleCountMax = 64
+    private static let partnerCountMax = 2
+    /// A partner has at least one in so many samples.
+    private static let samplesPerMatchMax = 8
+    /// Columns of the same value that a sample is compared with, and candidates that a column
+    /// keeps: more than a study has columns that could be partners.
+    static let candidateCountMax = 256
+
+    /// Columns that a field may repeat, the likeliest first.
+    func partners(of column: ColumnID) -> [ColumnID] {
+        column < entries.count ? entries[column].partners : []
+    }
+
+    /// Samples a slab.
+    mutating func search(_ slab: RowChunk) {
+        let filled = slab.filled.sorted()
+        guard let last = filled.last else { return }
+        while entries.count <= last { entries.append(Entry()) }
+        let wanting = filled.filter {
+            entries[$0].sampleCount < Self.sampleCountMax && slab.columns[$0].type != .boolean
+        }
+        // A single column has no partner, but what is known of it counts.
+        guard !wanting.isEmpty else { return }
+        var samples = SampleTable(rowCount: slab.times.count)
+        let ranges = wanting.map { samples.add(slab.columns[$0]) }
+        if filled.count > 1 {
+            for column in filled { samples.note(slab.columns[column], column) }
+        }
+        while matches.count <= last { matches.append(0) }
+        for (column, range) in zip(wanting, ranges) where !range.isEmpty {
+            entries[column].sampleCount += range.count
+            count(range, of: column, in: samples)
+            choose(column)
+        }
+        stepCount += samples.stepCount
+    }
+
+    /// Adds up which columns had the same values as the samples of one.
+    private mutating func count(_ range: Range<Int>, of column: ColumnID, in samples: SampleTable) {
+        var touched: [UInt32] = []
+        for candidate in entries[column].candidates {
+            matches[Int(candidate.column)] = candidate.matches
+            touched.append(candidate.column)
+        }
+        for sample in range {
+            samples.forEachColumn(of: sample, below: column) { other in
+                if matches[other] == 0 { touched.append(UInt32(truncatingIfNeeded: other)) }
+                matches[other] += 1
+                stepCount += 1
+            }
+        }
+        var candidates = touched.map { Candidate(column: $0, matches: matches[Int($0)]) }
+        for other in touched { matches[Int(other)] = 0 }
+        if candidates.count > Self.candidateCountMax {
+            candidates.sort { ($1.matches, $0.column) < ($0.matches, $1.column) }
+            candidates.removeLast(candidates.count - Self.candidateCountMax)
+        }
+        entries[column].candidates = candidates
+    }
+
+    private mutating func choose(_ column: ColumnID) {
+        let entry = entries[column]
+        var found = entry.candidates.filter { candidate in
+            let other = entries[Int(candidate.column)]
+            return Int(candidate.matches) * Self.samplesPerMatchMax >= entry.sampleCount
+                && other.sampleCount > 0
+                && other.depth + 1 + entry.height <= SegmentFormat.referenceDepthMax
+        }
+        found.sort {
+            ($1.matches, entries[Int($0.column)].depth, $0.column) < (
+                $0.matches, entries[Int($1.column)].depth, $1.column
+            )
+        }
+        found.removeLast(max(0, found.count - Self.partnerCountMax))
+        let partners = found.map { Int($0.column) }
+        entries[column].partners = partners
+        for partner in partners where !entries[column].allPartners.contains(partner) {
+            entries[column].allPartners.append(partner)
+            entries[partner].followers.append(column)
+            raiseDepth(column, to: entries[partner].depth + 1)
+            raiseHeight(partner, to: entries[column].height + 1)
+        }
+        if entries[column].sampleCount >= Self.sampleCountMax { entries[column].candidates = [] }
+    }
+
+    /// Depths only grow, and never beyond `referenceDepthMax`: so each column is met a few times.
+    private mutating func raiseDepth(_ column: ColumnID, to depth: Int) {
+        guard entries[column].depth < depth else { return }
+        entries[column].depth = depth
+        for follower in entries[column].followers { raiseDepth(follower, to: depth + 1) }
+    }
+
+    private mutating func raiseHeight(_ column: ColumnID, to height: Int) {
+        guard entries[column].height < height else { return }
+        entries[column].height = height
+        for partner in entries[column].allPartners { raiseHeight(partner, to: height + 1) }
+    }
+}
+
+/// Samples of the columns of a slab, and for each which columns have that value in that row.
+private struct SampleTable {
+    private struct Key {
+        var row: UInt32
+        var type: FieldType
+        var word: UInt64
+        /// The last of the columns that have it; that one points to the first. 0 for none.
+        var lastNode: UInt32 = 0
+        var columnCount: UInt32 = 0
+    }
+
+    private var keys: [Key] = []
+    /// Number + 1 of the key in each slot, 0 where free; the size is a power of two.
+    private var slots = [UInt32](repeating: 0, count: 64)
+    /// Of each sample the number of its key.
+    private var keyOfSample: [UInt32] = []
+    /// The columns of all keys, linked; the first is none.
+    private var nodes: [(column: UInt32, next: UInt32)] = [(0, 0)]
+    /// Rows with samples: as they came, and as bits.
+    private var sampledRows: [UInt32] = []
+    private var isSampled: BitVector
+    private(set) var stepCount = 0
+
+    init(rowCount: Int) {
+        isSampled = BitVector(count: rowCount)
+    }
+
+    /// Takes samples of a column.
+    ///
+    /// - Returns: their numbers.
+    mutating func add(_ column: ChunkColumn) -> Range<Int> {
+        let first = keyOfSample.count
+        let count = min(column.rows.count, ReferenceCandidates.slabSampleCount)
+        for sample in 0..<count {
+            let index = sample * column.rows.count / count
+            let (row, word) = (column.rows[index], column.words[index])
+            guard ChunkColumn.isComparable(word, column.type) else { continue }
+            if slots.count < 2 * (keys.count + 1) { grow() }
+            let slot = slot(row, word, column.type)
+            if slots[slot] == 0 {
+                keys.append(Key(row: row, type: column.type, word: word))
+                slots[slot] = UInt32(truncatingIfNeeded: keys.count)
+            }
+            keyOfSample.append(slots[slot] - 1)
+            if !isSampled[Int(row)] {
+                isSampled[Int(row)] = true
+                sampledRows.append(row)
+            }
+        }
+        return first..<keyOfSample.count
+    }
+
+    /// Notes which samples a column has; columns come by ascending number.
+    mutating func note(_ values: ChunkColumn, _ column: ColumnID) {
+        guard values.type != .boolean else { return }
+        if sampledRows.count * 16 < values.rows.count {
+            for row in sampledRows {
+                if let word = values.word(at: row) { note(row, word, values.type, column) }
+            }
+        } else {
+            for index in values.rows.indices where isSampled[Int(values.rows[index])] {
+                note(values.rows[index], values.words[index], values.type, column)
+            }
+        }
+    }
+
+    private mutating func note(
+        _ row: UInt32, _ word: UInt64, _ type: FieldType, _ column: ColumnID
+    ) {
+        stepCount += 1
+        let number = slots[slot(row, word, type)]
+        guard number > 0 else { return }
+        let key = Int(number) - 1
+        guard keys[key].columnCount < ReferenceCandidates.candidateCountMax else { return }
+        let node = UInt32(truncatingIfNeeded: nodes.count)
+        let last = keys[key].lastNode
+        nodes.append((UInt32(truncatingIfNeeded: column), last == 0 ? node : nodes[Int(last)].next))
+        if last != 0 { nodes[Int(last)].next = node }
+        keys[key].lastNode = node
+        keys[key].columnCount += 1
+    }
+
+    /// Calls the body with the columns below one that have a sample, ascending.
+    func forEachColumn(of sample: Int, below column: ColumnID, _ body: (ColumnID) -> Void) {
+        let key = keys[Int(keyOfSample[sample])]
+        guard key.columnCount > 0 else { return }
+        var node = nodes[Int(key.lastNode)].next
+        for _ in 0..<key.columnCount {
+            let other = ColumnID(nodes[Int(node)].column)
+            if other >= column { return }
+            body(other)
+            node = nodes[Int(node)].next
+        }
+    }
+
+    /// The slot of a key, or the free one where it belongs.
+    private func slot(_ row: UInt32, _ word: UInt64, _ type: FieldType) -> Int {
+        let mask = slots.count - 1
+        var slot = SampleTable.hash(row, word) & mask
+        while slots[slot] != 0 {
+            let key = keys[Int(slots[slot]) - 1]
+            if key.word == word, key.row == row, key.type == type { return slot }
+            slot = (slot + 1) & mask
+        }
+        return slot
+    }
+
+    private static func hash(_ row: UInt32, _ word: UInt64) -> Int {
+        let mixed = (word ^ UInt64(row) &* 0x9E37_79B9_7F4A_7C15)
+            .multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return Int(truncatingIfNeeded: mixed.high ^ mixed.low)
+    }
+
+    private mutating func grow() {
+        slots = [UInt32](repeating: 0, count: slots.count * 2)
+        let mask = slots.count - 1
+        for (number, key) in keys.enumerated() {
+            var slot = SampleTable.hash(key.row, key.word) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            slots[slot] = UInt32(truncatingIfNeeded: number + 1)
+        }
+    }
+}

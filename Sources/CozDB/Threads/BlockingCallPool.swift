@@ -1,0 +1,175 @@
+// A thread pool for blocking calls: disk, locks, slow consumers. They must not block Swift's
+// cooperative pool, nor the Dispatch queues that share its threads on Linux.
+
+internal import Synchronization
+
+/// Runs blocking calls for `async` functions in FIFO order, on a limited number of threads. Without
+/// a limit, a thousand writers could take all threads and leave none for the flush they wait for.
+final class BlockingCallPool: Sendable {
+    /// The pool that opens databases, which do not have pools yet.
+    static let openings = BlockingCallPool(threadCountMax: 64, waitingCountMax: .max)
+
+    private enum Place {
+        case thread
+        case queue(Int)
+        case none
+    }
+
+    private struct State {
+        var threadCount = 0
+        /// Calls that wait for a thread, by number.
+        var waiting: [Int: @Sendable () -> Void] = [:]
+        /// The lowest number that may be waiting, and the number of the next call.
+        var first = 0
+        var next = 0
+    }
+
+    private let threadCountMax: Int
+    private let waitingCountMax: Int
+    private let state = Mutex(State())
+
+    init(threadCountMax: Int, waitingCountMax: Int) {
+        self.threadCountMax = threadCountMax
+        self.waitingCountMax = waitingCountMax
+    }
+
+    /// Runs the body on another thread and awaits it.
+    ///
+    /// - Parameter isCancellable: Whether cancelling the task ends the wait at once with
+    ///   `cancelled`. A body still in the queue never runs. A running body should end soon; its
+    ///   result is discarded.
+    /// - Throws: What the body throws; `limitExceeded` if too many calls are waiting or the system
+    ///   has no thread left.
+    func run<Value: Sendable>(
+        isCancellable: Bool = false,
+        _ body: @escaping @Sendable () throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        let answer = CallResult<Value>()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                answer.receive(continuation)
+                start(answer) { answer.give(Result { () throws(DatabaseError) in try body() }) }
+            }
+        } onCancel: {
+            guard isCancellable else { return }
+            answer.give(.failure(DatabaseError(.cancelled, "the call was cancelled")))
+            if let number = answer.number { forget(number) }
+        }
+        return try result.get()
+    }
+
+    private func start<Value: Sendable>(
+        _ answer: CallResult<Value>, _ call: @escaping @Sendable () -> Void
+    ) {
+        let place: Place = state.withLock { state in
+            if state.threadCount < threadCountMax {
+                state.threadCount += 1
+                return .thread
+            }
+            guard state.waiting.count < waitingCountMax else { return .none }
+            state.waiting[state.next] = call
+            state.next += 1
+            return .queue(state.next - 1)
+        }
+        switch place {
+        case .thread:
+            let isStarted = DetachedThread.start {
+                call()
+                self.runWaiting()
+            }
+            if isStarted { return }
+            // Other calls may have queued for this thread; running threads will serve them.
+            answer.give(.failure(BlockingCallPool.noThread))
+            failWaitingIfAlone()
+        case .queue(let number):
+            // Cancelled before it had a number, so `onCancel` could not remove it.
+            if answer.wait(as: number) { forget(number) }
+        case .none:
+            answer.give(
+                .failure(
+                    DatabaseError(
+                        .limitExceeded,
+                        "\(waitingCountMax) calls wait already (waitingCallCountMax); wait until "
+                            + "some of them have returned")))
+        }
+    }
+
+    private static let noThread = DatabaseError(
+        .limitExceeded, "the system has no thread left; end some, or raise its limit")
+
+    private func forget(_ number: Int) {
+        state.withLock { _ = $0.waiting.removeValue(forKey: number) }
+    }
+
+    /// Runs queued calls until there are none.
+    private func runWaiting() {
+        while true {
+            let call: (@Sendable () -> Void)? = state.withLock { state in
+                while state.first < state.next {
+                    state.first += 1
+                    if let call = state.waiting.removeValue(forKey: state.first - 1) {
+                        return call
+                    }
+                }
+                state.threadCount -= 1
+                return nil
+            }
+            guard let call else { return }
+            call()
+        }
+    }
+
+    /// Gives back the slot of a thread that could not start. If it was the only one, the calling
+    /// thread runs the queued calls.
+    private func failWaitingIfAlone() {
+        let isAlone = state.withLock { state in
+            if state.threadCount == 1, !state.waiting.isEmpty { return true }
+            state.threadCount -= 1
+            return false
+        }
+        if isAlone { runWaiting() }
+    }
+}
+
+/// The result of a call. The first one given wins.
+private final class CallResult<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Result<Value, DatabaseError>, Never>?
+        var early: Result<Value, DatabaseError>?
+        var isGiven = false
+        var number: Int?
+    }
+
+    private let state = Mutex(State())
+
+    /// The call's number in the queue; nil if it is not queued.
+    var number: Int? { state.withLock { $0.number } }
+
+    func receive(_ continuation: CheckedContinuation<Result<Value, DatabaseError>, Never>) {
+        let early = state.withLock { state in
+            if state.early == nil { state.continuation = continuation }
+            return state.early
+        }
+        if let early { continuation.resume(returning: early) }
+    }
+
+    func give(_ result: Result<Value, DatabaseError>) {
+        let continuation: CheckedContinuation<Result<Value, DatabaseError>, Never>? =
+            state.withLock { state in
+                if state.isGiven { return nil }
+                state.isGiven = true
+                if state.continuation == nil { state.early = result }
+                defer { state.continuation = nil }
+                return state.continuation
+            }
+        continuation?.resume(returning: result)
+    }
+
+    /// Stores the number in the queue. Returns whether a result was already given.
+    func wait(as number: Int) -> Bool {
+        state.withLock { state in
+            state.number = number
+            return state.isGiven
+        }
+    }
+}

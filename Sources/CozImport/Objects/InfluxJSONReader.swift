@@ -1,0 +1,253 @@
+// An input format of InfluxDB 1.x query results: {"results":[{"series":[{"name", "tags", "columns",
+// "values"}]}]}, any number of documents, pretty-printed or not.
+
+internal import CozDB
+
+struct InfluxJSONReader: PointReader {
+    private let box: Box
+
+    /// A class, because decoders cannot be copied and readers can.
+    private final class Box {
+        var decoder: InfluxJSONDecoder
+
+        init(_ options: ImportOptions) { decoder = InfluxJSONDecoder(options) }
+    }
+
+    init(_ options: ImportOptions) throws(DatabaseError) {
+        guard options.experiment == nil else {
+            throw DatabaseError(
+                .usage, "--experiment: influx-json has the experiment as the name of each series")
+        }
+        box = Box(options)
+    }
+
+    mutating func begin(_ file: InputFile) { box.decoder.begin() }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        try box.decoder.read(file, into: &batch, limits)
+    }
+}
+
+private struct InfluxJSONDecoder: ~Copyable {
+    /// An open object or array around the current token.
+    private enum Frame {
+        case document, results, result, seriesList, series, values
+        /// Any other object or array; ignored.
+        case other
+    }
+
+    private var input = JSONInput()
+    private var rows: ObjectRows
+    private var row = ObjectRow()
+    private var frames: [Frame] = []
+    private var key = ""
+    private var name: [UInt8] = []
+    private var tags: [(name: String, value: String)] = []
+    private var columns: [Int] = []
+    private var hasFailed = false
+
+    init(_ options: ImportOptions) { rows = ObjectRows(options) }
+
+    mutating func begin() {
+        input.begin()
+        frames = []
+        hasFailed = false
+    }
+
+    mutating func read(
+        _ file: InputFile, into batch: inout WriteBatch, _ limits: BatchLimits
+    ) throws(DatabaseError) -> Bool {
+        rows.forgetNumbers()
+        let start = file.decodedBytes
+        var points = 0
+        while points < limits.points, file.decodedBytes - start < limits.sizeBytes {
+            if hasFailed { return true }
+            let token = try input.next(from: file)
+            switch token {
+            case .end: return true
+            case .invalid: try refuseRest(file, &batch)
+            case .arrayStart where frames.last == .values:
+                if try readRow(file, &batch) { points += 1 }
+            case .objectStart, .arrayStart: try open(token, file)
+            case .objectEnd, .arrayEnd: if !frames.isEmpty { frames.removeLast() }
+            case .key: key = input.scanner.string
+            case .string: try take(input.scanner.string, file)
+            default: try checkResults(file)
+            }
+        }
+        return false
+    }
+
+    // MARK: Structure
+
+    private mutating func open(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
+        let isObject = token == .objectStart
+        if isObject { try checkResults(file) }
+        switch (frames.last, isObject, key) {
+        case (nil, true, _): frames.append(.document)
+        case (.document, false, "results"): frames.append(.results)
+        case (.results, true, _): frames.append(.result)
+        case (.result, false, "series"): frames.append(.seriesList)
+        case (.seriesList, true, _):
+            frames.append(.series)
+            (name, tags, columns) = ([], [], [])
+        case (.series, true, "tags"): try readTags(file)
+        case (.series, false, "columns"): try readColumns(file)
+        case (.series, false, "values"):
+            frames.append(.values)
+            try beginRows(file)
+        default: frames.append(.other)
+        }
+    }
+
+    /// - Throws: `usage` if the value of "results", the last token, is not an array.
+    private mutating func checkResults(_ file: InputFile) throws(DatabaseError) {
+        guard frames.last == .document, key == "results" else { return }
+        throw DatabaseError(
+            .usage,
+            "line \(input.place(of: input.scanner.start).line): \"results\" is no array, expected "
+                + "an answer as InfluxDB writes it: {\"results\":[{\"series\":[...]}]}",
+            file: file.name)
+    }
+
+    private mutating func take(_ text: String, _ file: InputFile) throws(DatabaseError) {
+        try checkResults(file)
+        if key == "error", frames.last == .document || frames.last == .result {
+            let line = input.place(of: input.scanner.start).line
+            throw DatabaseError(
+                .usage,
+                "line \(line): this is no data but the answer to a query that failed: \(text)",
+                file: file.name)
+        }
+        if key == "name", frames.last == .series { name = Array(text.utf8) }
+    }
+
+    private mutating func readTags(_ file: InputFile) throws(DatabaseError) {
+        while try input.next(from: file) == .key {
+            let tag = input.scanner.string
+            let token = try input.next(from: file)
+            if token == .string { tags.append((tag, input.scanner.string)) }
+            if token == .invalid { return }
+        }
+    }
+
+    private mutating func readColumns(_ file: InputFile) throws(DatabaseError) {
+        while try input.next(from: file) == .string {
+            columns.append(
+                rows.columns.column(
+                    input.scanner, in: .flat, guess: Int.max, experiment: name.isEmpty ? nil : name)
+            )
+        }
+    }
+
+    /// - Throws: `usage` if the series is not the result of SELECT.
+    private mutating func beginRows(_ file: InputFile) throws(DatabaseError) {
+        let line = input.place(of: input.scanner.start).line
+        let title = String(decoding: name, as: UTF8.self)
+        guard !columns.isEmpty else {
+            throw DatabaseError(
+                .usage,
+                "line \(line): series \"\(title)\" has values before its columns, expected them "
+                    + "as InfluxDB writes them: name, tags, columns, values",
+                file: file.name)
+        }
+        guard columns.contains(where: { rows.columns.all[$0].role == .time }) else {
+            throw DatabaseError(
+                .usage,
+                "line \(line): series \"\(title)\" has no column time; only answers of SELECT can "
+                    + "be imported",
+                file: file.name)
+        }
+        var seen: Set<Int> = []
+        if let twin = columns.first(where: { !seen.insert($0).inserted }) {
+            let column = String(decoding: rows.columns.all[twin].name, as: UTF8.self)
+            throw DatabaseError(
+                .usage,
+                "line \(line): series \"\(title)\" has two columns \"\(column)\", expected each "
+                    + "name once; give one another name in the query with AS",
+                file: file.name)
+        }
+        rows.series = ObjectRows.Series(experiment: name.isEmpty ? nil : name, tags: tags)
+    }
+
+    // MARK: Rows
+
+    /// Reads the rest of a row whose opening bracket was the last token.
+    ///
+    /// - Returns: whether it is a point, stored or refused.
+    private mutating func readRow(
+        _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) -> Bool {
+        let place = input.place(of: input.scanner.start)
+        input.keep(from: input.scanner.start)
+        row.removeAll()
+        var count = 0
+        while true {
+            let token = try input.next(from: file)
+            if token == .arrayEnd { break }
+            if token == .invalid || token == .end {
+                input.release()
+                try refuseRest(file, &batch)
+                return true
+            }
+            var depth = token == .objectStart || token == .arrayStart ? 1 : 0
+            if count < columns.count {
+                let column = columns[count]
+                row.add(
+                    token, input.scanner, column: column, rows.columns.all[column].name)
+            }
+            while depth > 0 {
+                switch try input.next(from: file) {
+                case .objectStart, .arrayStart: depth += 1
+                case .objectEnd, .arrayEnd: depth -= 1
+                case .invalid, .end: depth = 0
+                default: break
+                }
+            }
+            count += 1
+        }
+        defer { input.release() }
+        guard count == columns.count else {
+            refuse(place, "\(count) values, expected \(columns.count) as there are columns", &batch)
+            return true
+        }
+        switch try rows.add(row, line: place.line, to: &batch) {
+        case .point: return true
+        case .empty: return false
+        case .refused(let reason):
+            refuse(place, reason, &batch)
+            return true
+        }
+    }
+
+    /// Refuses the retained row.
+    private mutating func refuse(
+        _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
+    ) {
+        let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
+        batch.refuse(
+            Refusal(
+                subject: .line(input.scanner.text.copy(input.keptStart..<end)), reason: reason,
+                source: batch.source, line: place.line, column: place.column))
+    }
+
+    /// Refuses the rest of the file and keeps its first bytes. After invalid JSON, the structure of
+    /// the rest is unknown.
+    private mutating func refuseRest(
+        _ file: InputFile, _ batch: inout WriteBatch
+    ) throws(DatabaseError) {
+        let index = input.scanner.problem.index
+        let place = input.place(of: index)
+        let text = input.scanner.text
+        let start = Swift.min(index, text.count)
+        let kept = start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax)
+        batch.refuse(
+            Refusal(
+                subject: .line(text.copy(kept)),
+                reason: "\(input.scanner.problem.message(in: text)); what follows was not read",
+                source: batch.source, line: place.line, column: place.column))
+        hasFailed = true
+    }
+}
