@@ -76,7 +76,13 @@ extension DeleteStatement {
         if range.upper < TimeRange.all.upper {
             parts.append(.binary(.less, time, .integer(range.upper)))
         }
-        guard let first = parts.first else { return }
-        condition = parts.dropFirst().reduce(first) { .binary(.and, $0, $1) }
+        // A balanced tree: one as deep as there are tags would overflow the stack.
+        while parts.count > 1 {
+            parts = stride(from: 0, to: parts.count, by: 2).map { index in
+                index + 1 < parts.count
+                    ? .binary(.and, parts[index], parts[index + 1]) : parts[index]
+            }
+        }
+        condition = parts.first
     }
 }

@@ -116,7 +116,8 @@ extension Database {
             }
             let id = entry.refusal.journalID
             guard let view = snapshot.experiment(experiment),
-                let column = view.schema.field(field), let fitting = value.cast(to: column.type)
+                let column = view.schema.field(field), let fitting = value.cast(to: column.type),
+                (Timestamp.min...Timestamp.max).contains(time), key.isStorable
             else {
                 report.refused += 1
                 return true
@@ -131,7 +132,11 @@ extension Database {
             report.replayed += 1
             return true
         }
-        if !marks.isEmpty { _ = try engine.write(batch, marks: marks) }
+        if !marks.isEmpty {
+            let written = try engine.write(batch, marks: marks)
+            report.replayed -= written.refusedValues
+            report.refused += written.refusedValues
+        }
         return report
     }
 
@@ -173,8 +178,18 @@ extension ExperimentView {
         _ column: ColumnID, _ key: SeriesKey, _ time: Timestamp
     ) throws(DatabaseError) -> Bool {
         let range = TimeRange(lower: time.nanoseconds, upper: time.nanoseconds + 1)
-        guard let series = try series(in: range, where: { $0 == key }).first else { return false }
+        guard let series = try series(of: key, in: range) else { return false }
         return try last(column, of: series, in: range) != nil
+    }
+}
+
+extension SeriesKey {
+    /// Whether a point may have these tags. A refusal may name others.
+    fileprivate var isStorable: Bool {
+        let range = 1...DatabaseOptions.nameSizeBytesMax
+        return tags.allSatisfy { tag in
+            range.contains(tag.name.utf8.count) && tag.value.utf8.count <= range.upperBound
+        }
     }
 }
 

@@ -8,7 +8,8 @@ enum JSONText {
 
     /// Appends the string in quotes.
     ///
-    /// - Parameter goCompatible: Whether to escape `<`, `>`, `&`, U+2028 and U+2029 too, as Go does.
+    /// - Parameter goCompatible: Whether to also escape `<`, `>`, `&`, U+2028 and U+2029, as Go
+    ///   does.
     static func append(_ text: String, goCompatible: Bool = false, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         let utf8 = text.utf8

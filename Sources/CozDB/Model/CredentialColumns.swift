@@ -66,11 +66,11 @@ extension Refusal {
             refusal.subject = .line(Array(CredentialColumns.mask.utf8))
             refusal.reason = reason(without: line)
         case .value(let experiment, let key, let time, let field, let value, let locked):
+            let isMasked = CredentialColumns.contains(field) || value.isNested
             refusal.subject = .value(
                 experiment: experiment, key: key.redacted, time: time, field: field,
-                value: CredentialColumns.contains(field) ? .string(CredentialColumns.mask) : value,
-                locked: locked)
-            if CredentialColumns.contains(field) {
+                value: isMasked ? .string(CredentialColumns.mask) : value, locked: locked)
+            if isMasked {
                 refusal.reason = reason(without: Array(value.readableText.utf8))
             }
         }
@@ -97,5 +97,13 @@ extension Refusal {
             word.removeAll()
         }
         return String(decoding: masked.dropLast(), as: UTF8.self)
+    }
+}
+
+extension FieldValue {
+    /// Whether it is the text of a JSON object or array, which can hold credentials itself.
+    fileprivate var isNested: Bool {
+        guard case .string(let text) = self else { return false }
+        return text.utf8.first == UInt8(ascii: "{") || text.utf8.first == UInt8(ascii: "[")
     }
 }

@@ -36,12 +36,13 @@ public struct ForgottenList: Hashable, Sendable {
     /// Whether a participant is on the list. Names are compared byte by byte. Cost: one digest per
     /// salt, about a microsecond each.
     public func contains(_ participant: String) -> Bool {
-        parts.contains { $0.place(of: participant).isThere }
+        parts.contains { $0.contains(participant) }
     }
 
-    /// Adds a participant. Creates a salt if the list has none.
-    mutating func insert(_ participant: String) {
-        if contains(participant) { return }
+    /// Adds participants. Creates a salt if the list has none.
+    mutating func insert(_ participants: [String]) {
+        let new = participants.filter { !contains($0) }
+        if new.isEmpty { return }
         if parts.isEmpty {
             var generator = SystemRandomNumberGenerator()
             let salt = (0..<ForgottenList.saltSizeBytes).map { _ in
@@ -49,22 +50,22 @@ public struct ForgottenList: Hashable, Sendable {
             }
             parts.append(Part(salt: salt))
         }
-        let (place, digest, _) = parts[0].place(of: participant)
-        parts[0].digests.insert(digest, at: place)
+        var added = Part(salt: parts[0].salt)
+        added.digests = new.map { added.digest(of: $0) }
+        merge(added)
     }
 
-    /// Removes a participant. Returns false if they are not on the list.
-    mutating func remove(_ participant: String) -> Bool {
-        var isRemoved = false
+    /// Removes participants and returns those that were on the list.
+    mutating func remove(_ participants: [String]) -> [String] {
+        let removed = participants.filter { contains($0) }
         for index in parts.indices {
-            let (place, _, isThere) = parts[index].place(of: participant)
-            if isThere { parts[index].digests.remove(at: place) }
-            isRemoved = isRemoved || isThere
+            let digests = Set(removed.map { parts[index].digest(of: $0) })
+            parts[index].digests.removeAll { digests.contains($0) }
         }
         // A list without digests drops its salt, so that the next one uses a new salt: the old one
         // may be known from an exported list.
         parts.removeAll { $0.digests.isEmpty }
-        return isRemoved
+        return removed
     }
 
     mutating func merge(_ other: ForgottenList) {
@@ -99,11 +100,12 @@ public struct ForgottenList: Hashable, Sendable {
 }
 
 extension ForgottenList.Part {
-    /// Finds the index of a participant's digest, or where to insert it.
-    fileprivate func place(
-        of participant: String
-    ) -> (index: Int, digest: [UInt8], isThere: Bool) {
-        let digest = sha256(salt + Array(participant.utf8))
+    fileprivate func digest(of participant: String) -> [UInt8] {
+        sha256(salt + Array(participant.utf8))
+    }
+
+    fileprivate func contains(_ participant: String) -> Bool {
+        let digest = digest(of: participant)
         var (index, end) = (0, digests.count)
         while index < end {
             let middle = (index + end) / 2
@@ -113,7 +115,7 @@ extension ForgottenList.Part {
                 end = middle
             }
         }
-        return (index, digest, index < digests.count && digests[index] == digest)
+        return index < digests.count && digests[index] == digest
     }
 }
 

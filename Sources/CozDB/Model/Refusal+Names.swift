@@ -71,8 +71,43 @@ struct RefusalMentions {
     }
 }
 
+/// Finds many names in texts: only names whose first word a text has are looked for in it.
+struct NameSearch: Sendable {
+    private var byFirstWord: [Name: [[UInt8]]] = [:]
+    /// Names without any word.
+    private var others: [[UInt8]] = []
+
+    init(_ names: Set<Name>) {
+        for name in names {
+            let bytes = Array(name.text.utf8)
+            if let word = NamedWords.firstWord(of: bytes) {
+                byFirstWord[word, default: []].append(bytes)
+            } else {
+                others.append(bytes)
+            }
+        }
+    }
+
+    /// Whether one of the names occurs in the texts as a whole word.
+    ///
+    /// - Parameter words: those of the mentions.
+    func finds(_ mentions: RefusalMentions, _ words: Set<Name>) -> Bool {
+        if others.contains(where: mentions.contains) { return true }
+        return words.contains { byFirstWord[$0]?.contains(where: mentions.contains) ?? false }
+    }
+}
+
 /// Finds names in arbitrary text.
 enum NamedWords {
+    /// The first run of letters, digits and the like in a name; nil if there is none.
+    static func firstWord(of name: [UInt8]) -> Name? {
+        let words = name.split(maxSplits: 1, whereSeparator: { !isWordByte($0) })
+        return words.first.map { word in
+            let end = word.firstIndex { !isWordByte($0) } ?? word.endIndex
+            return Name(String(decoding: word[..<end], as: UTF8.self))
+        }
+    }
+
     /// Adds the words of a text: its table cells, and its words by several definitions of a
     /// separator.
     static func collect(_ text: [UInt8], _ words: inout Set<Name>) {

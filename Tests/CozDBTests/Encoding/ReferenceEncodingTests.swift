@@ -14,7 +14,7 @@ struct ReferenceEncodingTests {
         var references: BlockReferences {
             BlockReferences(
                 partners: [
-                    BlockReferences.Partner(
+                    BlockReferences.ReferencedField(
                         column: 3, isSame: words.indices.map { words[$0] == partner[$0] })
                 ], rowTimes: rowTimes)
         }

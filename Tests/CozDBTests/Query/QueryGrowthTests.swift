@@ -170,6 +170,14 @@ private final class Databases {
             Axis(.rows, 500, "bottom") { "SELECT bottom(f, \($0)) FROM m" },
             Axis(.rows, 500, "sample") { "SELECT sample(f, \($0)) FROM m" },
             Axis(.rows, 500, "moving average") { "SELECT moving_average(f, \($0 / 2)) FROM m" },
+            Axis(.rows, 500, "hours") {
+                "SELECT mean(f) FROM m WHERE time < 1s GROUP BY "
+                    + list($0, ",") { _ in "hour_of_day(time)" }
+            },
+            Axis(.rows, 500, "windows") {
+                "SELECT " + list($0, ",") { "mean(f) OVER (\($0 + 1)m BEFORE i)" }
+                    + " FROM m WHERE time < 1s LIMIT 1"
+            },
         ]
         + [
             "SELECT mode(f) FROM m", "SELECT mode(s) FROM m", "SELECT distinct(s) FROM m",
@@ -201,7 +209,8 @@ private final class Databases {
             "SELECT count(*) FROM m GROUP BY * SLIMIT 3", "SELECT median(*) FROM m",
             "SELECT f1 FROM m",
             "SELECT f1 FROM m WHERE f1 > 0", "SELECT f1 FROM m GROUP BY *",
-            "SELECT * FROM m LIMIT 5", "SHOW SERIES", "EXPLAIN SELECT * FROM m",
+            "SELECT max(*) FROM m WHERE f0 > 0", "SELECT * FROM m LIMIT 5", "SHOW SERIES",
+            "EXPLAIN SELECT * FROM m",
             "EXPLAIN SELECT count(*) FROM m",
         ].map { Axis(.sparseSeries, 250, $0) }
         + [Axis(.columns, 2000, "SELECT count(*) FROM (SELECT * FROM m)")]

@@ -1,4 +1,4 @@
-// CredentialColumns are masked where values leave storage: no statement, wherever rows lie, tells one.
+// Credential columns are masked where values leave storage: no statement reveals one.
 
 import CozTestSupport
 import Testing

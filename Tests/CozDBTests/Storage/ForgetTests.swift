@@ -361,7 +361,7 @@ struct ForgetTests {
 
     @Test func `a list that is not whole is refused`() throws {
         var list = ForgottenList()
-        for number in 0..<20 { list.insert("p\(number)") }
+        for number in 0..<20 { list.insert(["p\(number)"]) }
         for text in [list.text, list.json] {
             let bytes = Array(text.utf8)
             for index in bytes.indices where bytes[index] != UInt8(ascii: " ") {
@@ -384,7 +384,7 @@ struct ForgetTests {
             var lists = ForgottenList()
             for number in 0..<count {
                 var one = ForgottenList()
-                one.insert("p\(number)")
+                one.insert(["p\(number)"])
                 lists.merge(one)
             }
             return lists

@@ -44,7 +44,7 @@ struct ManifestTests {
         manifest.counters.replacedValues = 2
         manifest.counters.identicalValues = 3
         manifest.counters.mergedRows = 4
-        manifest.forgotten.insert("p07")
+        manifest.forgotten.insert(["p07"])
         manifest.schemas.addFormer([Name("subject"), Name("a"), Name("id_participant")])
         return manifest
     }

@@ -118,3 +118,114 @@ struct RejectsTests {
         }
     }
 }
+
+struct RejectsReplayTests {
+    private func open(_ system: FaultyFileSystem = FaultyFileSystem()) throws -> Database {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        return try Database.open("db", access: .readWrite, options: options, on: system)
+    }
+
+    private func refuse(
+        _ database: Database, participant: String = "p", time: Timestamp = Timestamp(nanoseconds: 1)
+    ) throws {
+        var batch = WriteBatch()
+        batch.refuse(
+            Refusal(
+                subject: .value(
+                    experiment: "m", key: SeriesKey(tags: [("id_participant", participant)]),
+                    time: time, field: "f", value: .integer(3), locked: .float),
+                reason: "r", source: "s", line: 1))
+        _ = try database.write(batch)
+    }
+
+    @Test func `what no point can be stays refused and keeps no other entry from a replay`() throws
+    {
+        let database = try open()
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 5),
+            fields: ["f": .float(1)])
+        _ = try database.write(batch)
+        try refuse(database)
+        try refuse(database, participant: String(repeating: "x", count: 70_000))
+        try refuse(database, time: Timestamp(nanoseconds: .min))
+        let report = try database.replayRejects()
+        #expect(report.replayed == 1 && report.refused == 2)
+        var states: [RejectEntry.State] = []
+        try database.rejects { entry throws(DatabaseError) in
+            states.append(entry.state)
+            return true
+        }
+        #expect(states == [.done, .waiting, .waiting])
+        #expect(try database.query("SELECT count(f) FROM m").series[0].columns[1].integers == [2])
+    }
+
+    @Test func `a row without values creates nothing`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        let experiment = batch.experiment("ghost".utf8.span)
+        let tags = batch.tagSet(
+            experiment: experiment, tags: [("id_participant", "p"), ("room", "r")])
+        batch.endRow(tagSet: tags, time: 0, line: 1)
+        _ = try database.write(batch)
+        #expect(try database.schemas().isEmpty)
+    }
+
+    @Test func `replaying costs in proportion to the journal`() throws {
+        let growth = try Growth(from: 500) { count in
+            let database = try self.open()
+            var batch = WriteBatch()
+            for number in 0..<count {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p\(number)"],
+                    time: Timestamp(nanoseconds: 0), fields: ["f": .float(1)])
+            }
+            _ = try database.write(batch)
+            for number in 0..<count { try self.refuse(database, participant: "p\(number)") }
+            return database
+        } _: { database in
+            _ = try database.replayRejects()
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `forgetting costs in proportion to the names`() throws {
+        let growth = try Growth(from: 5_000) { count in
+            (try self.open(), (0..<count).map { "participant \($0)" })
+        } _: { database, names in
+            _ = try database.forget(names)
+            _ = try database.readmit(names)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `names of several words are found in refused lines`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        for text in ["m,id_participant=a-b v=x", "m,id_participant=x-a-b v=x", "other"] {
+            batch.refuse(
+                Refusal(
+                    subject: .line(Array(text.utf8)), reason: "r", source: "f", line: 1))
+        }
+        _ = try database.write(batch)
+        _ = try database.forget(["a-b"])
+        var count = 0
+        try database.rejects { _ throws(DatabaseError) in
+            count += 1
+            return true
+        }
+        #expect(count == 1, "both lines name the participant as a whole word")
+    }
+
+    @Test func `a deletion may name many tags`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 5),
+            fields: ["f": .float(1)])
+        _ = try database.write(batch)
+        let tags = Dictionary(uniqueKeysWithValues: (0..<50_000).map { ("t\($0)", "x") })
+        #expect(throws: DatabaseError.self) { try database.delete(tags: tags) }
+    }
+}

@@ -249,7 +249,7 @@ struct GroupAggregation {
         while try reader.next(into: &block) {
             try add(block, plan.sources[input.source], input.present)
         }
-        endSeries()
+        for index in demands.indices(of: input.present).fields { fields[index].endSeries() }
     }
 
     /// Adds rows of a subquery's answer that all count.
@@ -353,14 +353,19 @@ struct GroupAggregation {
     ) throws(DatabaseError) {
         let others = plan.auxiliary.map { block.references[$0] }
         let indices = demands.indices(of: present)
+        var grown = 0
         for index in indices.fields where isField(reference(ofField: index), source) {
+            grown -= fields[index].sizeBytes
             fields[index].add(times: block.times, block.references[reference(ofField: index)])
+            grown += fields[index].sizeBytes
         }
         for index in indices.collectors where isField(reference(ofCollector: index), source) {
+            grown -= collectors[index].sizeBytes
             collectors[index].add(
                 times: block.times, block.references[reference(ofCollector: index)], others)
+            grown += collectors[index].sizeBytes
         }
-        try share.resize(to: sizeBytes)
+        try share.grow(grown)
     }
 
     mutating func endSeries() {

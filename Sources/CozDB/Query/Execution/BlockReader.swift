@@ -342,10 +342,15 @@ struct BlockReader {
         }
     }
 
-    /// Returns the driving references that can produce rows of the series.
+    /// Returns the driving references that can produce rows of the series; empty if all rows
+    /// qualify. The rows of a subquery do as soon as one of its columns is driving.
     private static func drivers(
         _ driving: [Int], _ source: PlannedSource, _ present: [Int]?
     ) -> [Int] {
+        let readsOutput = driving.contains { index in
+            if case .output = source.bindings[index] { true } else { false }
+        }
+        if readsOutput { return [] }
         let producesRows = { (index: Int) in source.bindings[index].producesRows }
         guard let present else { return driving.filter(producesRows) }
         let own = present.filter { index in

@@ -130,7 +130,7 @@ struct DeletePlanner {
         guard case .experiment(let view) = plan.sources[source].origin else {
             preconditionFailure("DELETE reads experiments only")
         }
-        var deletion = ExperimentDeletion(view: view, columns: columns, range: plan.range)
+        var deletion = ExperimentDeletion(view: view, columns: Set(columns), range: plan.range)
         guard let condition = plan.sources[source].condition else { return deletion }
         let required = condition.requiredTags
         deletion.accepts = { key in

@@ -129,8 +129,13 @@ final class Executor {
         }
         let prefix = condition?.keyPrefix(view.schema.identity) ?? []
         var inputs: [InputSeries] = []
-        try view.forEachSeries(in: extended(plan), prefix: prefix, counters, where: accepts) {
-            series throws(DatabaseError) in
+        // SLIMIT counts series by their first and last row, whatever sources these are in.
+        let range = extended(plan)
+        let hasLimit = plan.limits.seriesLimit != nil || plan.limits.seriesOffset != nil
+        try view.forEachSeries(
+            in: hasLimit ? .all : range, prefix: prefix, counters, where: accepts
+        ) { series throws(DatabaseError) in
+            guard range.overlaps(first: series.firstTime, last: series.lastTime) else { return }
             var input = InputSeries(origin: .stored(view, series), source: index)
             if let common {
                 input.condition = common.alwaysMatches ? nil : common

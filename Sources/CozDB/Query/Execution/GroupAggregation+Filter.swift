@@ -7,30 +7,37 @@ extension GroupAggregation {
         _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowPredicate
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        let ranges = fields.map(\.range) + collectors.map(\.range)
+        let own = demands.indices(of: input.present)
+        let ranges =
+            own.fields.map { fields[$0].range } + own.collectors.map { collectors[$0].range }
         guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),
             var rows = try view.rows(
-                of: series, passing: test, columns: columnsRead(source), in: range,
+                of: series, passing: test, columns: columnsRead(own, source), in: range,
                 counts: executor.counters.reads(source.number), pool: executor.counters.columns)
         else { return }
         while try rows.next() {
             try executor.counters.checkCancelled()
-            for index in fields.indices {
+            var grown = 0
+            for index in own.fields {
                 guard let column = column(reference(ofField: index), source) else { continue }
+                grown -= fields[index].sizeBytes
                 try add(&rows, column, toField: index, in: range, source, view)
+                grown += fields[index].sizeBytes
             }
-            for index in collectors.indices {
+            for index in own.collectors {
                 guard let column = column(reference(ofCollector: index), source) else { continue }
                 let slice = try rows.slice(column, view, withTimes: true)
                 try executor.counters.read(slice, source.number)
                 var vector = ResultVector(slice)
                 let type = plan.references[reference(ofCollector: index)].type
                 if let type { vector = vector.cast(to: type) }
+                grown -= collectors[index].sizeBytes
                 collectors[index].add(times: slice.times, vector, [])
+                grown += collectors[index].sizeBytes
             }
-            try share.resize(to: sizeBytes)
+            try share.grow(grown)
         }
-        endSeries()
+        for index in own.fields { fields[index].endSeries() }
     }
 
     /// The condition as a test of stored rows; nil if storage cannot decide it exactly, or if more
@@ -43,10 +50,12 @@ extension GroupAggregation {
         return filter.isExact ? filter.test : nil
     }
 
-    private func columnsRead(_ source: PlannedSource) -> [ColumnID] {
+    private func columnsRead(
+        _ own: CallAssignments.Indices, _ source: PlannedSource
+    ) -> [ColumnID] {
         let references =
-            fields.indices.map { reference(ofField: $0) }
-            + collectors.indices.map { reference(ofCollector: $0) }
+            own.fields.map { reference(ofField: $0) }
+            + own.collectors.map { reference(ofCollector: $0) }
         return references.compactMap { column($0, source) }
     }
 

@@ -15,6 +15,7 @@ final class MaterializedOutput: SeriesOutput {
     /// The first rows of a series, usually all of them. Further rows move them to the builders.
     /// Unused if there are strings, which would keep the string table of a whole block alive.
     private var columns: [ResultVector] = []
+    private var nothing = ResultVector.constant(nil, count: 0)
     private let hasStrings: Bool
     private var builders: [VectorBuilder] = []
 
@@ -45,7 +46,7 @@ final class MaterializedOutput: SeriesOutput {
                     + "narrow its time range, or raise the limit")
         }
         if times.isEmpty, !hasStrings {
-            (times, self.columns) = (newTimes, columns)
+            (times, self.columns) = (newTimes, columns.map(shared))
         } else {
             times += newTimes
             append(columns)
@@ -63,9 +64,24 @@ final class MaterializedOutput: SeriesOutput {
         for index in builders.indices { builders[index].append(columns[index]) }
     }
 
+    /// Returns the column, or one that all columns without a value share: of very many series and
+    /// columns most have none.
+    private func shared(_ column: ResultVector) -> ResultVector {
+        if column.isPresent.contains(true) { return column }
+        if nothing.count != column.count || nothing.type != column.type {
+            nothing = .constant(nil, count: column.count)
+            nothing.type = column.type
+        }
+        return nothing
+    }
+
     /// The size of the current series, without strings that belong to the source of the rows.
     private var heldBytes: Int {
-        builders.reduce(times.count * (8 + 9 * columns.count) + 200) { $0 + $1.sizeBytes }
+        let own = columns.reduce(0) { sum, column in
+            sum + MemoryLayout<ResultVector>.stride
+                + (column.isPresent.contains(true) ? 100 + 9 * column.count : 0)
+        }
+        return builders.reduce(times.count * 8 + 200 + own) { $0 + $1.sizeBytes }
     }
 
     func endSeries() throws(DatabaseError) {

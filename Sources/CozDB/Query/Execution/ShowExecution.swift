@@ -350,6 +350,7 @@ struct TagScan {
         var all: [Series] = []
         try view.forEachSeries(in: range, counters, where: accepts) {
             series throws(DatabaseError) in
+            if range != .all, try view.rowCount(of: series, in: range) == 0 { return }
             if readsAttributes, try !hasRow(series) { return }
             all.append(series)
             if all.count % 256 == 0 { try share.resize(to: all.count * 400) }
@@ -386,14 +387,41 @@ struct TagScan {
         for series in series {
             for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
-        for attribute in view.schema.attributes {
+        let attributes = view.schema.attributes
+        if range == .all, source.condition == nil {
+            for attribute in attributes {
+                try counters.checkCancelled()
+                for series in series where try view.mayHave(attribute.id, series) {
+                    names.insert(Name(attribute.name))
+                    break
+                }
+            }
+            return names.sorted()
+        }
+        let candidates = try self.candidates(attributes, series)
+        for (attribute, candidates) in zip(attributes, candidates) {
             try counters.checkCancelled()
-            for series in series where try view.mayHave(attribute.id, series) {
+            for index in candidates {
+                let value = try view.end(
+                    attribute.id, of: series[index], in: range, last: false)
+                guard value != nil else { continue }
                 names.insert(Name(attribute.name))
                 break
             }
         }
         return names.sorted()
+    }
+
+    /// Returns, for each attribute, the indices of the series that may have a value of it.
+    private func candidates(
+        _ attributes: [Column], _ series: [Series]
+    ) throws(DatabaseError) -> [[Int]] {
+        var candidates: [[Int]] = attributes.map { _ in [] }
+        let found = try view.positions(of: attributes, in: series)
+        for (index, positions) in found.enumerated() {
+            for position in positions { candidates[position].append(index) }
+        }
+        return candidates
     }
 
     /// Returns the sorted values of each tag or attribute in matching rows.

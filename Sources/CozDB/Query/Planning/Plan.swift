@@ -104,6 +104,8 @@ struct PlannedDimension {
 final class SelectPlan: @unchecked Sendable {
     var sources: [PlannedSource] = []
     var references: [PlannedReference] = []
+    /// The indices of references that are computed, by the text of their calls.
+    var computedIndices: [Name: Int] = [:]
     /// The index of each reference that is not computed.
     var numbers: [ReferenceKey: Int] = [:]
     var calls: [PlannedCall] = []

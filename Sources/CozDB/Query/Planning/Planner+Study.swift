@@ -53,13 +53,13 @@ extension SelectPlan {
     /// Returns the index of a computed value, adding it if it is new.
     func computed(_ call: Call) throws(DatabaseError) -> Int {
         let text = Expression.call(call).text
-        let known = references.firstIndex { $0.computation != nil && Name($0.name) == Name(text) }
-        if let known { return known }
+        if let known = computedIndices[Name(text)] { return known }
         let computation = try self.computation(call)
         references.append(
             PlannedReference(
                 name: text, kind: .field, type: nil, isTag: false, offset: call.offset,
                 computation: computation))
+        computedIndices[Name(text)] = references.count - 1
         return references.count - 1
     }
 
@@ -197,15 +197,9 @@ extension SelectPlan {
 extension Planner {
     /// Plans a dimension that is computed for each row, from a call that is already checked.
     func dimension(
-        _ call: Call, _ plan: SelectPlan, besides names: Set<Name>
+        _ call: Call, _ plan: SelectPlan
     ) throws(DatabaseError) -> PlannedDimension {
-        var name = call.name
-        var count = 1
-        while names.contains(Name(name)) {
-            name = "\(call.name)_\(count)"
-            count += 1
-        }
-        var dimension = PlannedDimension(name: name, kind: .any, offset: call.offset)
+        var dimension = PlannedDimension(name: call.name, kind: .any, offset: call.offset)
         if let part = CalendarPart(rawValue: call.name) {
             dimension.function = .calendar(part)
         } else if let first = call.arguments.first, let argument = try plan.argument(first),

@@ -211,9 +211,17 @@ struct Planner {
             default: break
             }
         }
+        // The number to try next for each function that stands several times.
+        var suffixes: [String: Int] = [:]
         for dimension in statement.dimensions {
             guard case .call(let call) = dimension, call.name != "time" else { continue }
-            let planned = try self.dimension(call, plan, besides: Set(found.keys))
+            try CancellationCheck.check()
+            var planned = try self.dimension(call, plan)
+            while found[Name(planned.name)] != nil {
+                let suffix = suffixes[call.name, default: 1]
+                planned.name = "\(call.name)_\(suffix)"
+                suffixes[call.name] = suffix + 1
+            }
             found[Name(planned.name)] = planned
         }
         plan.ownDimensions = Set(found.keys)

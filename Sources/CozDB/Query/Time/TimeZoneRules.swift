@@ -127,12 +127,22 @@ public final class TimeZoneRules: Sendable {
 
     /// Reads a zone file. Zone files are a few kilobytes; a file over a megabyte is not one.
     private static func read(_ path: String) -> [UInt8]? {
-        guard let file = unsafe fopen(path, "rb") else { return nil }
-        defer { unsafe fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let count = unsafe fread(&bytes, 1, bytes.count, file)
-        guard count > 0, count < bytes.count else { return nil }
-        return Array(bytes.prefix(count))
+        // Without O_NONBLOCK, opening a FIFO waits for a writer.
+        let file = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size < 1 << 20
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var end = 0
+        while end < bytes.count {
+            let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress! + end, $0.count - end) }
+            if count <= 0 { break }
+            end += count
+        }
+        return end > 0 ? Array(bytes.prefix(end)) : nil
     }
 }
 

@@ -57,7 +57,7 @@ extension Engine {
     func readmit(_ participants: [String]) throws(DatabaseError) -> [String] {
         try alone { () throws(DatabaseError) in
             var list = state.withLock { $0.manifest.forgotten }
-            let known = participants.filter { list.remove($0) }
+            let known = list.remove(participants)
             let edited = list
             if !known.isEmpty { try replaceManifest { $0.forgotten = edited } }
             return known
@@ -177,7 +177,7 @@ extension Engine.Forgetting {
                 names.formUnion(all.filter { forgotten.contains($0.text) })
             }
         }
-        for name in names { forgotten.insert(name.text) }
+        forgotten.insert(names.map(\.text))
         report.listed = forgotten.count
         report.newlyForgotten = forgotten.count - before
         return (forgotten, names)
@@ -186,20 +186,25 @@ extension Engine.Forgetting {
     /// What goes with them.
     func deletion(of rows: ParticipantRows, in snapshot: Snapshot) -> Deletion {
         let names = rows.participants
-        let texts = names.map { Array($0.text.utf8) }
+        let search = NameSearch(names)
         let list = list
+        var attributes: [Int: [Column]] = [:]
+        for view in snapshot.experiments {
+            attributes[view.schema.id] = rows.attributes(of: view.schema)
+        }
+        let known = attributes
         return Deletion(
             experiments: snapshot.experiments.map { rows.deletion(of: $0) },
             refusals: { refusal throws(DatabaseError) in
                 let mentions = refusal.mentions(tags: rows.tags)
-                if texts.contains(where: mentions.contains) { return true }
                 let words = mentions.words
                 if !words.isDisjoint(with: names) { return true }
+                if search.finds(mentions, words) { return true }
                 if !list.isEmpty, words.contains(where: { list.contains($0.text) }) { return true }
                 guard case .value(let experiment, let key, let time, _, _, _) = refusal.subject,
                     let view = snapshot.experiment(experiment)
                 else { return false }
-                return try rows.isTheirs(key, time, in: view)
+                return try rows.isTheirs(key, time, in: view, known[view.schema.id] ?? [])
             }, checkCancelled: checkCancelled)
     }
 }

@@ -321,6 +321,8 @@ struct CommitEncoder {
     private mutating func encode(
         _ row: BatchRow, cells: Range<Int>, of batch: borrowing WriteBatch
     ) throws(DatabaseError) {
+        // It stores nothing, not even its experiment.
+        if cells.isEmpty { return }
         let tagSet = Int(row.tagSet)
         let rowCells = batch.cells.span.extracting(cells)
         let (layout, isNew) = layoutKeys.intern(rowCells, group: tagSetExperiments[tagSet])

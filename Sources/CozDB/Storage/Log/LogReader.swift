@@ -107,8 +107,9 @@ struct LogReader {
         if UInt64(validSizeBytes) < acknowledged.logSizeBytes {
             throw DatabaseError(
                 .damaged,
-                "the log ends here, but \(acknowledged.logSizeBytes) bytes of it were acknowledged; "
-                    + "commits from sequence \(nextSequence) on are lost", file: file.path,
+                "the log ends here, but \(acknowledged.logSizeBytes) bytes of it were "
+                    + "acknowledged; commits from sequence \(nextSequence) on are lost",
+                file: file.path,
                 offset: validSizeBytes)
         }
         guard acknowledged.logChecksum != 0, acknowledgedChecksum != acknowledged.logChecksum else {
@@ -116,8 +117,8 @@ struct LogReader {
         }
         throw DatabaseError(
             .damaged,
-            "the first \(acknowledged.logSizeBytes) bytes are not those that were acknowledged: the "
-                + "log was replaced by another one, or LOCK was", file: file.path,
+            "the first \(acknowledged.logSizeBytes) bytes are not those that were acknowledged: "
+                + "the log was replaced by another one, or LOCK was", file: file.path,
             offset: LogFormat.headerSizeBytes)
     }
 

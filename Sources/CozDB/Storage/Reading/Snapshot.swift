@@ -1,35 +1,35 @@
 // The immutable view of a database that a query runs on: everything committed up to one moment.
-// The only part of Storage that the query layer may name (with ColumnData.swift).
 
 internal import Synchronization
 
 /// Everything committed up to one moment. Stays valid, and keeps its files open, while it lives.
 final class Snapshot: Sendable {
     /// Experiments in byte order of their names.
-    let experiments: [ExperimentView]
+    var experiments: [ExperimentView] { isRedacted ? all.map(\.redacted) : all }
+    private let all: [ExperimentView]
+    private let isRedacted: Bool
     /// Sequence of the last commit it contains; 0 for an empty database.
     let sequence: UInt64
     /// What whoever reads it wants to keep for as long as it lives.
     let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
-    init(experiments: [ExperimentView], sequence: UInt64 = 0) {
-        self.experiments = experiments
+    init(experiments: [ExperimentView], sequence: UInt64 = 0, isRedacted: Bool = false) {
+        all = experiments
         self.sequence = sequence
+        self.isRedacted = isRedacted
     }
 
     /// The same data with secrets masked where values and keys leave storage, so that nothing that
     /// reads it has them.
     var redacted: Snapshot {
-        Snapshot(experiments: experiments.map(\.redacted), sequence: sequence)
+        isRedacted ? self : Snapshot(experiments: all, sequence: sequence, isRedacted: true)
     }
 
     func experiment(_ name: String) -> ExperimentView? {
         let wanted = Name(name)
-        let place = experiments[...].partitioningIndex { Name($0.schema.name) >= wanted }
-        guard place < experiments.count, Name(experiments[place].schema.name) == wanted else {
-            return nil
-        }
-        return experiments[place]
+        let place = all[...].partitioningIndex { Name($0.schema.name) >= wanted }
+        guard place < all.count, Name(all[place].schema.name) == wanted else { return nil }
+        return isRedacted ? all[place].redacted : all[place]
     }
 }
 
@@ -75,6 +75,15 @@ final class ExperimentView: Sendable {
         var all: [Series] = []
         try forEachSeries(in: range, where: accepts) { all.append($0) }
         return all
+    }
+
+    /// The series with a key, without the sources in which it has no row in the range.
+    func series(
+        of key: SeriesKey, in range: TimeRange
+    ) throws(DatabaseError) -> Series? {
+        var found: Series?
+        try forEachSeries(in: range, prefix: key.bytes, where: { $0 == key }) { found = $0 }
+        return found
     }
 
     /// The same one by one, in the memory of a few.

@@ -10,7 +10,7 @@ struct ParticipantRows {
     /// What goes of an experiment when they are forgotten.
     func deletion(of view: ExperimentView) -> ExperimentDeletion {
         var deletion = ExperimentDeletion(view: view)
-        let attributes = view.schema.attributes.filter { tags.contains(Name($0.name)) }
+        let attributes = attributes(of: view.schema)
         if attributes.isEmpty {
             deletion.accepts = isTheirs
             return deletion
@@ -28,20 +28,24 @@ struct ParticipantRows {
         return deletion
     }
 
+    /// The attributes of an experiment that name participants.
+    func attributes(of schema: ExperimentSchema) -> [Column] {
+        schema.attributes.filter { tags.contains(Name($0.name)) }
+    }
+
     private func isTheirs(_ key: SeriesKey) -> Bool {
         key.tags.contains { tags.contains(Name($0.name)) && participants.contains(Name($0.value)) }
     }
 
     /// Whether a refused value belongs to a row of theirs, which its key alone need not tell.
+    ///
+    /// - Parameter attributes: those of the experiment that name participants.
     func isTheirs(
-        _ key: SeriesKey, _ time: Timestamp, in view: ExperimentView
+        _ key: SeriesKey, _ time: Timestamp, in view: ExperimentView, _ attributes: [Column]
     ) throws(DatabaseError) -> Bool {
-        let attributes = view.schema.attributes.filter { tags.contains(Name($0.name)) }
         if attributes.isEmpty { return false }
         let range = TimeRange(lower: time.nanoseconds, upper: time.nanoseconds + 1)
-        guard let series = try view.series(in: range, where: { $0 == key }).first else {
-            return false
-        }
+        guard let series = try view.series(of: key, in: range) else { return false }
         for attribute in attributes {
             if case .string(let text)? = try view.last(attribute.id, of: series, in: range)?.value,
                 participants.contains(Name(text))

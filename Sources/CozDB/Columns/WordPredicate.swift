@@ -44,18 +44,6 @@ enum NumberPredicate: WordPredicate, Equatable, Sendable {
         }
     }
 
-    /// Floats increase with their digits, so bounds on floats translate to bounds on digits.
-    func onDigits(exponent: Int) -> NumberPredicate? {
-        guard case .floats(let bounds, let inside) = self else { return nil }
-        let first = leastDigits(exponent: exponent) { $0 >= bounds.lowerBound }
-        let behind = leastDigits(exponent: exponent) { $0 > bounds.upperBound }
-        guard first < behind else {
-            // No digits give a float between the bounds.
-            return .integers(.min ... .max, inside: !inside)
-        }
-        return .integers(first...(behind - 1), inside: inside)
-    }
-
     /// Returns whether all values of a block pass or fail by its statistics; nil if undecided.
     func verdict(on summary: ColumnSummary) -> Bool? {
         let (lower, upper): (Bool, Bool)

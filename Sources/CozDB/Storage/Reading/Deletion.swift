@@ -82,7 +82,7 @@ struct ExperimentDeletion {
     /// Whether the experiment goes with its schema.
     var dropsSchema = false
     /// The fields whose values go; none where whole rows do.
-    var columns: [ColumnID] = []
+    var columns: Set<ColumnID> = []
     /// Nothing outside of it goes.
     var range = TimeRange.all
     /// Which series can lose anything; nil accepts all.
@@ -153,9 +153,11 @@ extension ExperimentDeletion {
         let meant = try select?(series) ?? .range(range)
         guard !columns.isEmpty, !meant.isEmpty else { return SeriesDeletion(rows: meant) }
         var times: [Int64] = []
-        for column in columns {
-            let own = try self.times(of: column, in: series, among: meant)
-            times = RowCursor.unite(times, own[...])
+        // Of very many columns those that the series may have.
+        let own = fields.map { $0.map(\.id).filter(columns.contains) } ?? columns.sorted()
+        for column in own {
+            let found = try self.times(of: column, in: series, among: meant)
+            times = RowCursor.unite(times, found[...])
         }
         if times.isEmpty { return SeriesDeletion(rows: .none) }
         let emptied = try withoutOtherFields(times, of: series, fields ?? view.schema.fields)

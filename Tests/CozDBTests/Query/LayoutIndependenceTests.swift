@@ -1,0 +1,91 @@
+// Answers do not depend on where rows lie: in memory, in several segments, or in one.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+
+@Suite struct LayoutIndependenceTests {
+    private struct Point {
+        var participant: String
+        var time: Int64
+        var tags: [String: String] = [:]
+        var fields: [String: FieldValue] = ["f": .float(1)]
+    }
+
+    private static func write(_ points: [Point], to database: Database) throws {
+        var batch = WriteBatch()
+        for point in points {
+            try batch.add(
+                experiment: "m",
+                tags: point.tags.merging(["id_participant": point.participant]) { $1 },
+                time: Timestamp(nanoseconds: point.time), fields: point.fields)
+        }
+        _ = try database.write(batch)
+    }
+
+    /// The answer of a statement from memory, from a segment for each point, and from one segment.
+    private func answers(_ points: [Point], _ statement: String) throws -> [String] {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        var answers: [String] = []
+        for isFlushed in [false, true] {
+            let database = try Database.open(
+                "db", access: .readWrite, options: options, on: FaultyFileSystem())
+            for point in points {
+                try Self.write([point], to: database)
+                if isFlushed { try database.flush() }
+            }
+            answers.append(try Self.answer(database, statement))
+            guard isFlushed else { continue }
+            try database.compact()
+            answers.append(try Self.answer(database, statement))
+        }
+        return answers
+    }
+
+    private static func answer(_ database: Database, _ statement: String) throws -> String {
+        let options = QueryOptions(now: Timestamp(nanoseconds: 1000))
+        return try database.query(statement, options: options).series.map { series in
+            let columns = series.columns.map { column in
+                "\((0..<series.rowCount).map { column.value($0)?.plainText ?? "-" })"
+            }
+            return "\(series.header.tags) \(columns)"
+        }.joined(separator: "\n")
+    }
+
+    private static let statements = [
+        "SELECT mean(f) FROM m WHERE time > 10 AND time < 60 GROUP BY id_participant SLIMIT 1",
+        "SELECT mean(f) FROM m WHERE time > 10 AND time < 60 GROUP BY id_participant SOFFSET 1",
+        "SELECT f FROM m WHERE time > 10 AND time < 60 GROUP BY id_participant SLIMIT 1",
+        "SELECT mean(f) FROM m WHERE time > 10 GROUP BY id_participant SLIMIT 2",
+        "SHOW TAG KEYS FROM m WHERE time > 10", "SHOW TAG KEYS FROM m WHERE time < 10",
+        "SHOW SERIES FROM m WHERE time > 10 AND time < 20",
+        "SHOW SERIES FROM m WHERE time > 10 AND time < 60",
+        "SHOW TAG VALUES FROM m WITH KEY = build WHERE time > 10",
+    ]
+
+    @Test(arguments: statements)
+    func `bounds of time mean rows, wherever these lie`(statement: String) throws {
+        let points = [
+            Point(participant: "a", time: 1, tags: ["build": "z"]),
+            Point(participant: "b", time: 50, fields: ["f": .float(2)]),
+            Point(participant: "a", time: 100),
+        ]
+        let answers = try answers(points, statement)
+        #expect(Set(answers).count == 1, "\(answers)")
+    }
+
+    @Test func `tags of rows outside of the bounds are not shown`() throws {
+        let points = [
+            Point(participant: "a", time: 1, tags: ["build": "z"]),
+            Point(participant: "a", time: 100),
+        ]
+        for answer in try answers(points, "SHOW TAG KEYS FROM m WHERE time > 10") {
+            #expect(!answer.contains("build"))
+        }
+        for answer in try answers(points, "SHOW SERIES FROM m WHERE time > 10 AND time < 20") {
+            #expect(answer.isEmpty)
+        }
+    }
+}
