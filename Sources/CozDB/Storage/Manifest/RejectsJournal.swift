@@ -1,10 +1,10 @@
-// Entries of the rejects journal on their way into a file: counts of one thing become one.
+// Collects entries of the rejects journal for the next file and adds up repeated counts.
 
 struct RejectsJournal {
     private(set) var entries: [JournalEntry] = []
-    /// Memory that they take, roughly.
+    /// Approximate memory of the entries.
     private(set) var sizeBytes = 0
-    /// Places among the entries of counts.
+    /// Positions of `repeated` entries, by refusal id.
     private var repeatPlaces: [UInt64: Int] = [:]
     private var droppedPlace: Int?
 
