@@ -1,6 +1,5 @@
 // The target directory of a backup or a restore: its marker files, the files it already has, and
-// the
-// order in which a new state replaces an old one; docs/backup.md.
+// the order in which a new state replaces an old one; docs/backup.md.
 
 /// A directory that becomes a copy of a database.
 final class CopyTarget {
@@ -72,8 +71,7 @@ final class CopyTarget {
         isMarked = true
         let names = try CopyTarget.names(in: directory)
         try CopyTarget.checkTakesRestore(names, path: path)
-        // An unfinished restore may have written its own manifest, which the restored one would not
-        // match.
+        // An unfinished restore may have left a different manifest and lock file.
         try calling("removing files of an unfinished restore") { () throws(FileError) in
             for name in [FileName.manifest.text, FileName.lock.text] where names.contains(name) {
                 try directory.remove(name)
@@ -308,7 +306,7 @@ extension CopyTarget {
 // MARK: Publishing
 
 extension CopyTarget {
-    /// Makes a manifest the current one. All its files are in place. Durable on return.
+    /// Makes a manifest current after all its files were copied. Durable on return.
     func publish(_ manifest: Manifest) throws(DatabaseError) {
         let folder = rejectsFolder
         let directory = directory

@@ -1,6 +1,5 @@
 // Copies the state of a database at one moment to another directory and verifies every byte. It
-// only
-// reads the source, without a lock, so the source may be written meanwhile; docs/backup.md.
+// only reads the source, without a lock, so the source may be written meanwhile; docs/backup.md.
 
 /// One backup or restore.
 final class DatabaseCopy {

@@ -1,9 +1,8 @@
 // Removes what cannot be read from a database and keeps everything else.
 //
 // The order makes a crash at any point safe. First new files are written, damaged ones are copied
-// to
-// the damaged folder, and both are made durable. One replaced manifest then completes the repair,
-// and the damaged originals are removed. Until that manifest, no existing file changes.
+// to the damaged folder, and both are made durable. One replaced manifest then completes the
+// repair, and the damaged originals are removed. Until that manifest, no existing file changes.
 
 /// A repair of a database whose lock is held.
 struct DatabaseRepair {
@@ -355,8 +354,7 @@ struct DatabaseRepair {
         }
     }
 
-    /// The entries of a rejects file that is intact except for extra bytes at its end; nil if it is
-    /// not.
+    /// The entries of a rejects file whose only damage is extra bytes at its end; nil for others.
     private func entriesBeforeEnd(
         of info: Manifest.RejectsFile
     ) throws(DatabaseError) -> [JournalEntry]? {

@@ -1,6 +1,5 @@
 // What the files of a database say about themselves, for use when the manifest is lost or older
-// than
-// the files.
+// than the files.
 
 /// The files of a database, as identified by their own content.
 struct FoundFiles {

@@ -2,8 +2,8 @@
 //
 // If there is no leader, the thread becomes the leader. It writes and syncs its group as one frame
 // and applies it. Then the first thread of the next group, which has filled up meanwhile, becomes
-// the leader. Only after that the followers are woken, so that the disk works while they prepare
-// new commits.
+// the leader. Only then are the followers woken, so that the disk works while they prepare new
+// commits.
 
 internal import Glibc
 
@@ -247,8 +247,8 @@ extension Engine {
 
     // MARK: Leader
 
-    /// Becomes the leader, which no other thread is until `resignLeader`. If commits are blocked,
-    /// queued commits are written first.
+    /// Makes this thread the leader until `resignLeader`. If commits are blocked, queued commits
+    /// are written first.
     func becomeLeader() throws(DatabaseError) {
         state.withLock(
             when: {

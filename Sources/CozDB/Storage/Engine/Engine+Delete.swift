@@ -40,7 +40,7 @@ extension Engine {
         }
     }
 
-    /// Runs the body without commits or merges. The memtable and the logs are empty then.
+    /// Runs the body while commits and merges are blocked, with an empty memtable and no logs.
     func alone<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {

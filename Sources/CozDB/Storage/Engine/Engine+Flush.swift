@@ -160,8 +160,8 @@ extension Engine {
     /// Flushes, merges what is worthwhile, and removes obsolete files. The manifest then names no
     /// log. The lock is released even after a failure.
     ///
-    /// Another writer may take the lock then, so no thread may touch the files any more. Therefore
-    /// running calls are waited for, and new ones are refused.
+    /// Another writer may take the lock afterwards, and no thread may touch the files from then on.
+    /// So running calls are waited for, and new ones are refused.
     func close() throws(DatabaseError) {
         let isFirst = state.withLock { state in
             defer { state.phase = max(state.phase, .closing) }

@@ -1,6 +1,5 @@
 // Forgetting of participants. One manifest deletes everything that names them and adds their
-// digests
-// to the list that keeps them out; docs/erasure.md.
+// digests to the list that keeps them out; docs/erasure.md.
 
 extension Engine {
     /// The arguments of a call.

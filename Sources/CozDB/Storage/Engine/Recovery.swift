@@ -5,8 +5,7 @@ internal import Glibc
 enum Recovery {
     /// Opens a database for writing, or creates one in a missing or empty directory.
     ///
-    /// 1. Open or create the directory, take the lock, and read the last acknowledged state from
-    /// it.
+    /// 1. Open or create the directory, take the lock, and read the last acknowledged state.
     /// 2. Read the manifest and compare it with that state.
     /// 3. Open the segments and replay the logs. Everything that the manifest names must be intact.
     ///    Then write the lock file, and the first manifest if there is none.
@@ -198,7 +197,7 @@ enum Recovery {
             let refused = try folder.list().filter { isUnreferenced($0, inRejects: true) }
             try remove(refused, from: folder)
             if manifest.rejects.isEmpty, try folder.list().isEmpty {
-                // The folder's name may not be durable, and a failed sync of it is not repeated.
+                // The folder's name may not be durable, and only creating it again syncs it.
                 try directory.removeDirectory(FileName.rejectsDirectory)
                 try directory.sync()
             }

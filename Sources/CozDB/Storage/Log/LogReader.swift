@@ -1,6 +1,5 @@
 // Reads a write-ahead log: whole frames up to a clean end, a torn tail or damage.
-// docs/format/wal.md
-// says how the three are told apart.
+// docs/format/wal.md says how the three are told apart.
 
 /// Reads the commits of one log file in order.
 struct LogReader {

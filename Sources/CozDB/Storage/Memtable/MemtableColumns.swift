@@ -1,6 +1,5 @@
-// An index from columns to the rows of a memtable that have them. Without it, a flush of a very
-// wide
-// table would visit each row for each column.
+// An index from columns to the rows of a memtable that have them. Without it, reading all columns
+// of a very wide table would visit each row for each column.
 
 /// The rows of a view by layout, and layouts by column; or the same for attribute sets. Takes a few
 /// words for each row and for each column of a list.
