@@ -147,7 +147,7 @@ struct SegmentSalvage {
         _ block: Int, of field: Int, _ table: IntegerTable
     ) throws(DatabaseError) -> Bool {
         if loss.dependent[field]?.missing[block] != nil { return false }
-        // Not if the referenced field has lost blocks, even if the block does not need them.
+        // Not if the referenced field lost values, since the new segment may lack that field.
         guard let column = try segment.repeatedColumn(table, block: block) else { return true }
         return segment.field(column).map { loss.all(ofField: $0) == nil } ?? false
     }

@@ -5,8 +5,7 @@ internal import Synchronization
 
 /// The refusals that the journal already has.
 ///
-/// All writers share one instance. A copy per commit would make many commits with refusals
-/// quadratic.
+/// All writers share one instance. With a copy per commit, the total cost would be quadratic.
 final class KnownRefusals: Sendable {
     private let lines: Mutex<[UInt64: Int]>
 
