@@ -118,8 +118,8 @@ struct DatabaseRepair {
     }
 
     /// Adopts files newer than the manifest if a newer manifest has existed. That is so if the lock
-    /// file names one. Missing files show it too, since only a newer manifest lets files be removed,
-    /// unless the lock file proves that this manifest is the newest.
+    /// file names one. Missing files show it too, since only a newer manifest lets files go, unless
+    /// the lock file proves that this manifest is the newest.
     private mutating func adoptNewer(_ files: FoundFiles) {
         let there = Set(
             files.segments.map { .segment($0.info.number) } + files.logs.map { .log($0.number) }

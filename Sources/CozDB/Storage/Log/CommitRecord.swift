@@ -1,6 +1,7 @@
 // One commit as bytes, as the write-ahead log stores it. Records are the only way into the
-// memtable, so recovery and normal operation run the same code. Layout (docs/format/wal.md, "commit
-// record"):
+// memtable, so recovery and normal operation run the same code.
+//
+// Layout (docs/format/wal.md, "commit record"):
 //
 //     version (1)
 //     schema changes       count, changes
