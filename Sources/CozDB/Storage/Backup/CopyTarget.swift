@@ -92,12 +92,12 @@ final class CopyTarget {
             earlier.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         let rejects = Dictionary(
             earlier.rejects.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        let isOtherLine =
+        let hasDiverged =
             earlier.generation > manifest.generation
             || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }
             || manifest.rejects.contains { (rejects[$0.number] ?? $0) != $0 }
         let isBefore = try isBefore(manifest.branches, earlier)
-        if isOtherLine || !isBefore { throw otherLine() }
+        if hasDiverged || !isBefore { throw otherLine() }
     }
 
     /// Whether the earlier backup was taken before the first restore that it does not know of.

@@ -10,7 +10,7 @@ final class DatabaseCopy {
     private let verifiesReused: Bool
     private(set) var report = BackupReport()
     /// Immutable files that are already copied, durable and verified.
-    private var settled: Set<FileName> = []
+    private var verifiedFiles: Set<FileName> = []
     /// Whether the current failure came from the source.
     private var hasSourceFailed = false
 
@@ -92,13 +92,13 @@ final class DatabaseCopy {
             copied.logs[index].sealedSizeBytes = try copyLog(
                 manifest.logs[index], databaseID: manifest.databaseID)
         }
-        for info in manifest.rejects where !settled.contains(.rejects(info.number)) {
+        for info in manifest.rejects where !verifiedFiles.contains(.rejects(info.number)) {
             try copyRejects(info, databaseID: manifest.databaseID)
-            settled.insert(.rejects(info.number))
+            verifiedFiles.insert(.rejects(info.number))
         }
-        for info in manifest.segments where !settled.contains(.segment(info.number)) {
+        for info in manifest.segments where !verifiedFiles.contains(.segment(info.number)) {
             try copySegment(info, of: manifest)
-            settled.insert(.segment(info.number))
+            verifiedFiles.insert(.segment(info.number))
         }
         return copied
     }
@@ -138,7 +138,7 @@ final class DatabaseCopy {
                 hasSourceFailed = true
                 throw damage
             }
-            throw wrongCopy(of: folder.path + "/" + name.text)
+            throw copyMismatch(of: folder.path + "/" + name.text)
         }
         note(info.sizeBytes, isCopied: true)
     }
@@ -191,7 +191,7 @@ final class DatabaseCopy {
             do throws(DatabaseError) {
                 _ = try RejectsFile.read(info, under: target.directory, databaseID: databaseID)
             } catch {
-                throw error.kind == .damaged ? wrongCopy(of: error.file ?? name.text) : error
+                throw error.kind == .damaged ? copyMismatch(of: error.file ?? name.text) : error
             }
         }
         note(info.sizeBytes, isCopied: true)
@@ -223,7 +223,7 @@ final class DatabaseCopy {
             offset: problem.offset)
     }
 
-    private func wrongCopy(of path: String) -> DatabaseError {
+    private func copyMismatch(of path: String) -> DatabaseError {
         DatabaseError(
             .io,
             "the copy is not what was read, although the source is whole; check the device of the "
@@ -251,7 +251,7 @@ final class DatabaseCopy {
             let copySize = try calling("reading the target") { () throws(FileError) in
                 try copy.size()
             }
-            if try isBeginning(copy, copySize, of: file, size) {
+            if try isPrefix(copy, copySize, of: file, size) {
                 if copySize == size {
                     try target.sync(name)
                     note(size, isCopied: false)
@@ -264,9 +264,9 @@ final class DatabaseCopy {
         let written = isNamed ? FileName.logDraft(log.number) : name
         try copyFile(written, in: source, from: name, sizeBytes: size) {
             () throws(DatabaseError) in
-            guard let copy = try target.existing(written) else { throw wrongCopy(of: name.text) }
+            guard let copy = try target.existing(written) else { throw copyMismatch(of: name.text) }
             let walked = try? DatabaseCopy.walk(copy, log, databaseID, size)
-            guard walked?.sizeBytes == size else { throw wrongCopy(of: copy.path) }
+            guard walked?.sizeBytes == size else { throw copyMismatch(of: copy.path) }
         }
         if isNamed { target.noteDraft(ofLog: log.number) }
         note(size, isCopied: true)
@@ -296,7 +296,7 @@ final class DatabaseCopy {
     }
 
     /// Whether a log of the target is a prefix of the source's.
-    private func isBeginning(
+    private func isPrefix(
         _ copy: any File, _ copySize: Int, of file: any File, _ size: Int
     ) throws(DatabaseError) -> Bool {
         guard copySize <= size else { return false }

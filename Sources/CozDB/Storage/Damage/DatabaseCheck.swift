@@ -237,7 +237,7 @@ struct DatabaseCheck {
     /// - Parameters:
     ///   - path: the path in the database, if it is not the name.
     ///   - found: the note on a file; nil for none.
-    private mutating func noteUnnamed(
+    private mutating func noteUnreferenced(
         _ name: String, in folder: any Directory, path: String? = nil, _ found: String?
     ) {
         var found = found
@@ -255,7 +255,7 @@ struct DatabaseCheck {
         let segments = Set(manifest.segments.map(\.number))
         let logs = Set(manifest.logs.map(\.number))
         let rejects = Set(manifest.rejects.map(\.number))
-        let unnamed =
+        let unreferenced =
             "a file that the manifest does not name; "
             + (isManifestSuspect
                 ? "it may be newer than that: cozdb repair takes it in"
@@ -268,8 +268,8 @@ struct DatabaseCheck {
             switch FileName(name) {
             case .segment(let number) where !segments.contains(number),
                 .log(let number) where !logs.contains(number):
-                noteUnnamed(name, in: directory, unnamed)
-            case .manifestDraft: noteUnnamed(name, in: directory, nil)
+                noteUnreferenced(name, in: directory, unreferenced)
+            case .manifestDraft: noteUnreferenced(name, in: directory, nil)
             case nil: add(name, nil, foreign, "nothing", severity: .note)
             default: break
             }
@@ -295,7 +295,7 @@ struct DatabaseCheck {
             switch FileName(name) {
             case .rejects(let number):
                 if rejects.contains(number) { continue }
-                noteUnnamed(name, in: folder, path: path, unnamed)
+                noteUnreferenced(name, in: folder, path: path, unreferenced)
             default: add(path, nil, foreign, "nothing", severity: .note)
             }
         }

@@ -22,7 +22,7 @@ struct DatabaseRepair {
     /// Whether rejects files that the manifest does not name were adopted.
     private var hasNewerRejects = false
     /// Files that go to the damaged folder.
-    private var aside: [FileName] = []
+    private var damagedFiles: [FileName] = []
     private var nextNumber: UInt64
 
     /// - Throws: `notFound` if there is no database; `unsupportedFormat` if it has a newer format.
@@ -47,7 +47,9 @@ struct DatabaseRepair {
                 }
             let error = problem.error
             add(problem.name.text, error.offset, LossText(found: error.message, lost: lost))
-            if problem.hasFile, !aside.contains(problem.name) { aside.append(problem.name) }
+            if problem.hasFile, !damagedFiles.contains(problem.name) {
+                damagedFiles.append(problem.name)
+            }
         }
         if original == nil {
             rebuild(from: files)
@@ -107,7 +109,7 @@ struct DatabaseRepair {
                 LossText(
                     found: entry.found,
                     lost: "all of it: only the manifest knew what it should be"))
-            aside.append(entry.name)
+            damagedFiles.append(entry.name)
         }
         if manifest.segments.count > 1 { report.notes.append(DatabaseRepair.orderNote) }
         if !manifest.logs.isEmpty || !manifest.segments.isEmpty {
@@ -201,7 +203,7 @@ struct DatabaseRepair {
                     "\(name.text): older segments have rows of the same times; values that the "
                         + "lost ones had replaced, if any, are back")
             }
-            if examination.isThere { aside.append(name) }
+            if examination.isThere { damagedFiles.append(name) }
             guard let reader = examination.reader,
                 let schema = manifest.schemas[info.experiment]
             else { continue }
@@ -260,7 +262,7 @@ struct DatabaseRepair {
                     "\(name.text) is gone, as after a flush; newer segments have its commits")
                 continue
             }
-            if isThere { aside.append(name) }
+            if isThere { damagedFiles.append(name) }
             let next = index + 1 < manifest.logs.count ? manifest.logs[index + 1] : nil
             salvage.noteEnd(of: log, before: next?.firstSequence, acknowledged)
             let lost = salvage.losses[before...].joined(separator: "; ")
@@ -349,7 +351,7 @@ struct DatabaseRepair {
                     LossText(
                         found: isThere ? error.message : "the file is missing",
                         lost: whole == nil ? DatabaseCheck.lost(info) : "nothing"))
-                if isThere { aside.append(name) }
+                if isThere { damagedFiles.append(name) }
                 if let whole, !isDryRun { try writeRejects(whole) }
             }
         }
@@ -374,7 +376,7 @@ struct DatabaseRepair {
     private mutating func finish(_ lock: any File) throws(DatabaseError) {
         let folder = try DamagedFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
         report.folder = folder.path
-        for name in aside {
+        for name in damagedFiles {
             let source = try calling("opening a folder") { [directory] () throws(FileError) in
                 try DatabaseRepair.folder(of: name, in: directory)
             }
@@ -422,12 +424,12 @@ struct DatabaseRepair {
 
     /// Removes the originals of files that were copied to the damaged folder.
     private func removeOriginals() throws(DatabaseError) {
-        let (aside, directory) = (aside, directory)
+        let (damagedFiles, directory) = (damagedFiles, directory)
         try calling("removing what was moved aside") { () throws(FileError) in
-            for name in aside where name != .manifest && name != .lock {
+            for name in damagedFiles where name != .manifest && name != .lock {
                 try DatabaseRepair.folder(of: name, in: directory).remove(name.text)
             }
-            for name in aside {
+            for name in damagedFiles {
                 guard case .rejects = name else { continue }
                 try DatabaseRepair.folder(of: name, in: directory).sync()
                 break

@@ -18,7 +18,7 @@ struct LogSalvage {
     private var nextSequence: UInt64 = 0
     /// For the last added log: the ends of its frames before the first gap, each with the running
     /// checksum.
-    private var reached: [(offset: Int, checksum: UInt32)] = []
+    private var frameEnds: [(offset: Int, checksum: UInt32)] = []
 
     init(_ manifest: Manifest, mayBeNarrow: Bool) {
         self.mayBeNarrow = mayBeNarrow
@@ -33,7 +33,7 @@ struct LogSalvage {
     mutating func add(
         _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
     ) throws(DatabaseError) -> Bool {
-        (endOffset, nextSequence, reached) = (0, log.firstSequence, [])
+        (endOffset, nextSequence, frameEnds) = (0, log.firstSequence, [])
         let bytes: [UInt8]
         do throws(FileError) {
             let file = try directory.open(FileName.log(log.number).text, writable: false)
@@ -68,7 +68,7 @@ struct LogSalvage {
             offset += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
             guard frame.endOffset == offset else { break }
             checksum = LogFormat.chained(checksum, frame.header.payloadChecksum)
-            reached.append((offset, checksum))
+            frameEnds.append((offset, checksum))
         }
     }
 
@@ -87,7 +87,7 @@ struct LogSalvage {
         if let size {
             if endOffset < size {
                 losses.append("commits from sequence \(first) on, of whatever experiments")
-            } else if let acknowledged, isOther(log, acknowledged) {
+            } else if let acknowledged, hasOtherCommits(log, acknowledged) {
                 losses.append("commits that were acknowledged in place of those in this log")
             }
         } else if endOffset == 0 {
@@ -96,11 +96,11 @@ struct LogSalvage {
     }
 
     /// Whether the last added log has other commits than the acknowledged ones.
-    private func isOther(_ log: Manifest.Log, _ acknowledged: AcknowledgedState) -> Bool {
+    private func hasOtherCommits(_ log: Manifest.Log, _ acknowledged: AcknowledgedState) -> Bool {
         guard acknowledged.logNumber == log.number, acknowledged.logChecksum != 0,
-            UInt64(reached.last?.offset ?? 0) >= acknowledged.logSizeBytes
+            UInt64(frameEnds.last?.offset ?? 0) >= acknowledged.logSizeBytes
         else { return false }
-        return !reached.contains {
+        return !frameEnds.contains {
             UInt64($0.offset) == acknowledged.logSizeBytes
                 && $0.checksum == acknowledged.logChecksum
         }

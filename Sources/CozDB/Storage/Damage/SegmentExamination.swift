@@ -43,8 +43,8 @@ struct SegmentExamination: Sendable {
                 throw error
             }
             let found = LossText(message: error.message).found
-            let mended = try RecoveredSegment.open(info, in: directory, databaseID: databaseID)
-            if let mended, (try? mended.check(manifest)) != nil { reader = mended }
+            let recovered = try RecoveredSegment.open(info, in: directory, databaseID: databaseID)
+            if let recovered, (try? recovered.check(manifest)) != nil { reader = recovered }
             // Queries cannot read the segment either way.
             add(error.offset, found, lost: manifest.lost(info))
         }

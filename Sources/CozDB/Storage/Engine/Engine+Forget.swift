@@ -45,7 +45,7 @@ extension Engine {
                 state.withLock { $0.stagedSchemas = $0.schemas }
             }
             try eraseRetired()
-            try eraseUnnamed()
+            try eraseUnreferenced()
             report.setAsideFiles = setAside.count
             try setAside.remove()
             return report
@@ -104,7 +104,7 @@ extension Engine {
     }
 
     /// Removes files that no manifest names. No other thread is writing a file at this time.
-    private func eraseUnnamed() throws(DatabaseError) {
+    private func eraseUnreferenced() throws(DatabaseError) {
         _ = try Recovery.removeUnreferenced(directory, state.withLock { $0.manifest })
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
     }

@@ -190,9 +190,9 @@ enum Recovery {
         }
         do throws(FileError) {
             let names = try directory.list()
-            let unnamed = names.filter { isUnreferenced($0, inRejects: false) }
-            try remove(unnamed, from: directory)
-            guard names.contains(FileName.rejectsDirectory) else { return !unnamed.isEmpty }
+            let unreferenced = names.filter { isUnreferenced($0, inRejects: false) }
+            try remove(unreferenced, from: directory)
+            guard names.contains(FileName.rejectsDirectory) else { return !unreferenced.isEmpty }
             let folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
             let refused = try folder.list().filter { isUnreferenced($0, inRejects: true) }
             try remove(refused, from: folder)
@@ -201,7 +201,7 @@ enum Recovery {
                 try directory.removeDirectory(FileName.rejectsDirectory)
                 try directory.sync()
             }
-            return !unnamed.isEmpty || !refused.isEmpty
+            return !unreferenced.isEmpty || !refused.isEmpty
         } catch {
             guard error.code == EISDIR else {
                 throw DatabaseError(error, while: "removing files of an interrupted write")

@@ -48,7 +48,7 @@ struct CommitJournal {
     private var refusals = ByteWriter()
     private var refusalCount = 0
     private var repeats: [Repeat] = []
-    private var repeatPlaces: [UInt64: Int] = [:]
+    private var repeatIndexes: [UInt64: Int] = [:]
     private let marks: [JournalEntry]
     /// The refusals of this commit: `journalID`, and the largest line number.
     private(set) var added: [UInt64: Int] = [:]
@@ -90,13 +90,13 @@ struct CommitJournal {
     }
 
     private mutating func count(_ refusal: Refusal, _ id: UInt64) {
-        let place = repeatPlaces[id] ?? repeats.count
-        if place == repeats.count {
-            repeatPlaces[id] = place
+        let index = repeatIndexes[id] ?? repeats.count
+        if index == repeats.count {
+            repeatIndexes[id] = index
             repeats.append(Repeat(id: id))
         }
-        repeats[place].count += 1
-        (repeats[place].line, repeats[place].column) = (refusal.line, refusal.column)
+        repeats[index].count += 1
+        (repeats[index].line, repeats[index].column) = (refusal.line, refusal.column)
         added[id] = refusal.line
     }
 

@@ -33,30 +33,30 @@ struct ForgottenFilter {
     /// - Throws: `usage` if the batch must be stored whole or not at all.
     func admitted(_ batch: borrowing WriteBatch) throws(DatabaseError) -> Admitted? {
         if list.isEmpty { return nil }
-        var verdicts: [Name: Bool] = [:]
+        var results: [Name: Bool] = [:]
         func isForgotten(_ name: Name) -> Bool {
-            if let known = verdicts[name] { return known }
-            let verdict = list.contains(name.text)
-            verdicts[name] = verdict
-            return verdict
+            if let known = results[name] { return known }
+            let result = list.contains(name.text)
+            results[name] = result
+            return result
         }
         let tags = schemas.participantTags.union(
             Identity.participantTags(batch.settings.identity.map { [$0] } ?? []))
         var excluded: Set<Int> = []
         for number in 0..<batch.tagSets.count {
-            let isTheirs = batch.receivedTagSet(number).tags.contains {
+            let isExcluded = batch.receivedTagSet(number).tags.contains {
                 tags.contains(Name($0.name)) && isForgotten(Name($0.value))
             }
-            if isTheirs { excluded.insert(number) }
+            if isExcluded { excluded.insert(number) }
         }
-        let areLinesTheirs = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
-        let areTheirs = batch.refusals.map { refusal in
-            if case .line = refusal.subject, areLinesTheirs { return true }
+        let areLinesExcluded = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
+        let areRefusalsExcluded = batch.refusals.map { refusal in
+            if case .line = refusal.subject, areLinesExcluded { return true }
             return refusal.mentions(tags: tags).words.contains(where: isForgotten)
         }
-        if excluded.isEmpty, !areTheirs.contains(true) { return nil }
-        let kept = batch.excluding(tagSets: excluded, refusals: areTheirs)
-        let admitted = Admitted(kept, of: batch, excluded, areTheirs)
+        if excluded.isEmpty, !areRefusalsExcluded.contains(true) { return nil }
+        let kept = batch.excluding(tagSets: excluded, refusals: areRefusalsExcluded)
+        let admitted = Admitted(kept, of: batch, excluded, areRefusalsExcluded)
         if admitted.points + admitted.values == 0 { return nil }
         if batch.isAllOrNothing || isWhole {
             throw DatabaseError(

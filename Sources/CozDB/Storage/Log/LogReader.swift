@@ -81,7 +81,7 @@ struct LogReader {
             let payload = LogReader.expanded(frame.payload, frame.header),
             let commits = LogReader.split(payload, count: frame.header.commitCount)
         else {
-            try finish(at: offset)
+            try classifyEnd(at: offset)
             return nil
         }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
@@ -107,22 +107,22 @@ struct LogReader {
         if UInt64(validSizeBytes) < acknowledged.logSizeBytes {
             throw DatabaseError(
                 .damaged,
-                "the log ends here, but \(acknowledged.logSizeBytes) bytes of it were acknowledged; "
-                    + "commits from sequence \(nextSequence) on are lost", file: file.path,
-                offset: validSizeBytes)
+                "the log ends here, but \(acknowledged.logSizeBytes) bytes of it were "
+                    + "acknowledged; commits from sequence \(nextSequence) on are lost",
+                file: file.path, offset: validSizeBytes)
         }
         guard acknowledged.logChecksum != 0, acknowledgedChecksum != acknowledged.logChecksum else {
             return
         }
         throw DatabaseError(
             .damaged,
-            "the first \(acknowledged.logSizeBytes) bytes are not those that were acknowledged: the "
-                + "log was replaced by another one, or LOCK was", file: file.path,
+            "the first \(acknowledged.logSizeBytes) bytes are not those that were acknowledged: "
+                + "the log was replaced by another one, or LOCK was", file: file.path,
             offset: LogFormat.headerSizeBytes)
     }
 
     /// Decides whether a place without a good frame is the end, a torn tail or damage.
-    private mutating func finish(at offset: Int) throws(DatabaseError) {
+    private mutating func classifyEnd(at offset: Int) throws(DatabaseError) {
         if isSealed {
             throw DatabaseError(
                 .damaged,

@@ -13,7 +13,7 @@ final class LogReserve: Sendable {
 
     private enum Work {
         case none
-        case asked
+        case requested
         case writing
     }
 
@@ -58,7 +58,7 @@ final class LogReserve: Sendable {
             let isLow = state.endBytes - place.upperBound < LogReserve.leastSizeBytes
             let isSmall = place.count <= LogReserve.frameSizeBytesMax
             guard isLow, isSmall, state.work == .none, !state.isBroken else { return false }
-            state.work = .asked
+            state.work = .requested
             return true
         }
         if isWanted { background { self.prepare() } }

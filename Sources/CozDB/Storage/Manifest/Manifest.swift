@@ -84,7 +84,7 @@ struct Manifest: Sendable {
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 28
     /// The header of a larger file is checked before the rest is read.
-    private static let sizeBytesUnseen = 1 << 20
+    private static let uncheckedSizeBytesMax = 1 << 20
     /// A writer needs two or three.
     private static let logCountMax = 1000
     /// Limit of file numbers, sequences and generations. They only grow by one, so no database
@@ -378,7 +378,7 @@ extension Manifest {
     /// Reads a file. Only the header of a large file that is not a manifest is read.
     private static func bytes(of file: any File) throws(FileError) -> [UInt8] {
         var count = min(try file.size(), sizeBytesMax)
-        if count > sizeBytesUnseen {
+        if count > uncheckedSizeBytesMax {
             let header = try file.readAll(count: headerSizeBytes, at: 0)
             guard header.starts(with: magic) else { return header }
             var reader = ByteReader(header.span.extracting(16...))

@@ -50,7 +50,7 @@ struct MemtableFlush {
             try writer.beginSeries(view.keys.copy(Int(order.series[place])))
             var start = rows.lowerBound
             while start < rows.upperBound {
-                let end = slabEnd(order, start..<rows.upperBound)
+                let end = chunkEnd(order, start..<rows.upperBound)
                 try writeChunk(order, start..<end, to: writer)
                 start = end
             }
@@ -58,7 +58,7 @@ struct MemtableFlush {
     }
 
     /// Where the chunk ends that begins with the first of these rows.
-    private func slabEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
+    private func chunkEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
         var end = min(rows.lowerBound + MemtableFlush.chunkRowCount, rows.upperBound)
         if cellCountMax * (end - rows.lowerBound) > SegmentFormat.chunkCellCountMax {
             end = rows.lowerBound
@@ -79,10 +79,10 @@ struct MemtableFlush {
     }
 
     private mutating func writeChunk(
-        _ order: MemtableOrder, _ slab: Range<Int>, to writer: SegmentWriter
+        _ order: MemtableOrder, _ chunk: Range<Int>, to writer: SegmentWriter
     ) throws(FileError) {
-        number(order, slab)
-        scatter(order, slab)
+        number(order, chunk)
+        scatter(order, chunk)
         try writer.addRows(times)
         for id in cells.columns {
             let range = cells.range(id)
@@ -93,14 +93,14 @@ struct MemtableFlush {
     }
 
     /// Numbers the rows by time and counts the cells of each column.
-    private mutating func number(_ order: MemtableOrder, _ slab: Range<Int>) {
+    private mutating func number(_ order: MemtableOrder, _ chunk: Range<Int>) {
         times.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         mergedPlaces.removeAll(keepingCapacity: true)
         var usedLayouts: [UInt32] = []
         var usedAttributes: [UInt32] = []
         var lastAttributes: UInt32 = 0
-        for place in slab {
+        for place in chunk {
             let row = view.rows[Int(order.rows[place])]
             if times.last != row.time {
                 times.append(row.time)
@@ -165,10 +165,10 @@ struct MemtableFlush {
     }
 
     /// Groups the cells by column, in the order of rows.
-    private mutating func scatter(_ order: MemtableOrder, _ slab: Range<Int>) {
+    private mutating func scatter(_ order: MemtableOrder, _ chunk: Range<Int>) {
         var merged = 0
         let replaced = cells.scatter(
-            view.cells, slab, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] }
+            view.cells, chunk, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] }
         ) { target, replacedValues in
             while merged < mergedPlaces.count, mergedPlaces[merged] < target { merged += 1 }
             if merged < mergedPlaces.count, mergedPlaces[merged] == target {
@@ -250,7 +250,7 @@ private struct ScatteredCells {
     ///   - places: for each stored row, its row in the chunk, ascending.
     ///   - replacedIn: called with a row and the number of its replaced values.
     mutating func scatter(
-        _ values: ChunkedArray<UInt64>.View, _ slab: Range<Int>, _ places: [UInt32],
+        _ values: ChunkedArray<UInt64>.View, _ chunk: Range<Int>, _ places: [UInt32],
         _ layouts: MemtableLists, _ attributes: MemtableLists,
         row rowAt: (Int) -> MemtableTable.Row, replacedIn: (UInt32, Int) -> Void
     ) -> WriteCounters {
@@ -263,7 +263,7 @@ private struct ScatteredCells {
         var target = ScatterTarget(
             rows: rows.mutableSpan, bits: bits.mutableSpan, next: next.mutableSpan)
         for offset in places.indices {
-            let row = rowAt(slab.lowerBound + offset)
+            let row = rowAt(chunk.lowerBound + offset)
             let before = target.replacedCount
             let list = layouts.range(row.layout)
             for index in list {
