@@ -25,9 +25,8 @@ public final class TimeZoneRules: Sendable {
         }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         let isPlain = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
-        var isDatabaseThere = false
+        let isDatabaseThere = TimeZoneRules.directories.contains { TimeZoneRules.exists($0) }
         for directory in TimeZoneRules.directories where isPlain {
-            if TimeZoneRules.exists(directory) { isDatabaseThere = true }
             if let bytes = TimeZoneRules.read(directory + "/" + name),
                 let parsed = TimeZoneFile(bytes)
             {
@@ -136,13 +135,9 @@ public final class TimeZoneRules: Sendable {
             status.st_size < 1 << 20
         else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        var end = 0
-        while end < bytes.count {
-            let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress! + end, $0.count - end) }
-            if count <= 0 { break }
-            end += count
-        }
-        return end > 0 ? Array(bytes.prefix(end)) : nil
+        // A regular file this small comes in one call.
+        let count = unsafe Glibc.read(file, &bytes, bytes.count)
+        return count == bytes.count && count > 0 ? bytes : nil
     }
 }
 

@@ -1,32 +1,32 @@
-// The directory that a backup or a restore writes to: whether it may, its marks, the files that it
-// has already, and the order in which a new state takes the place of an old one; docs/backup.md.
+// The target directory of a backup or a restore: its marker files, the files it already has, and
+// the order in which a new state replaces an old one; docs/backup.md.
 
 /// A directory that becomes a copy of a database.
 final class CopyTarget {
     /// What the copy is for.
     enum Purpose {
-        /// Nobody writes to it but the next backup, which copies only what is new.
+        /// Only the next backup writes to it and copies only what is new.
         case backup
-        /// It is a database of its own.
+        /// The copy becomes an independent database.
         case restore
     }
 
     let directory: any Directory
     let purpose: Purpose
-    /// What an earlier backup left, whole.
+    /// The manifest of an earlier, complete backup.
     let earlier: Manifest?
     private(set) var isMarked: Bool
-    /// Held until the copy is done: two at once would remove each other's files.
+    /// Locked until the copy is done. Two copies at once would remove each other's files.
     private let lockFile: any File
     private var rejectsFolder: (any Directory)?
-    /// Logs whose longer copies wait beside the shorter ones that `earlier` names.
+    /// Logs with a longer copy stored as a draft, next to the shorter one that `earlier` names.
     private var draftedLogs: [UInt64] = []
 
-    /// Opens (makes) the directory of a backup. A new one is marked as unfinished; one with an
-    /// earlier backup stays what it is.
+    /// Opens or creates the directory of a backup. A new one is marked as unfinished. A directory
+    /// with an earlier backup stays valid.
     ///
-    /// - Throws: `notFound` where the directory holds something else, `locked` where another
-    ///   backup writes to it, `damaged` where the earlier backup has no manifest to go on from.
+    /// - Throws: `notFound` if the directory holds something else, `locked` if another backup
+    ///   writes to it, `damaged` if the earlier backup has no manifest.
     init(
         backupAt path: String, on fileSystem: any FileSystem,
         access: DatabaseOptions.FileAccess
@@ -41,7 +41,7 @@ final class CopyTarget {
             try CopyTarget.fill(lockFile, DirectoryMark.backupText)
             try directory.sync()
         }
-        // Under the lock: a backup that ran until now may have changed it.
+        // Checked again under the lock, because another backup may have changed the directory.
         let names = try CopyTarget.names(in: directory)
         try CopyTarget.checkTakesBackup(names, path: path)
         isMarked = names.contains(FileName.incompleteMark.text)
@@ -49,9 +49,9 @@ final class CopyTarget {
         if earlier == nil { try mark(DirectoryMark.unfinishedBackupText) }
     }
 
-    /// Opens (makes) an empty directory, or one in which a restore did not finish, and marks it.
+    /// Opens or creates an empty directory, or one with an unfinished restore, and marks it.
     ///
-    /// - Throws: `notFound` where the directory holds something, `locked` where another restore
+    /// - Throws: `notFound` if the directory holds something else, `locked` if another restore
     ///   writes to it.
     init(
         restoreAt path: String, on fileSystem: any FileSystem,
@@ -71,7 +71,7 @@ final class CopyTarget {
         isMarked = true
         let names = try CopyTarget.names(in: directory)
         try CopyTarget.checkTakesRestore(names, path: path)
-        // What a restore that did not finish may have made of its manifest is not the backup's.
+        // An unfinished restore may have left a different manifest and lock file.
         try calling("removing files of an unfinished restore") { () throws(FileError) in
             for name in [FileName.manifest.text, FileName.lock.text] where names.contains(name) {
                 try directory.remove(name)
@@ -80,9 +80,9 @@ final class CopyTarget {
         }
     }
 
-    /// Whether the earlier backup is of this database, and of a state that came before this one.
+    /// Checks that the earlier backup is of this database, in an earlier state or the same.
     ///
-    /// - Throws: `notFound` with the reason.
+    /// - Throws: `notFound`, with the reason.
     func checkPrecedes(_ manifest: Manifest) throws(DatabaseError) {
         guard let earlier else { return }
         if earlier.databaseID != manifest.databaseID {
@@ -92,23 +92,22 @@ final class CopyTarget {
             earlier.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         let rejects = Dictionary(
             earlier.rejects.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        let isOtherLine =
+        let hasDiverged =
             earlier.generation > manifest.generation
             || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }
             || manifest.rejects.contains { (rejects[$0.number] ?? $0) != $0 }
         let isBefore = try isBefore(manifest.branches, earlier)
-        if isOtherLine || !isBefore { throw otherLine() }
+        if hasDiverged || !isBefore { throw otherLine() }
     }
 
-    /// Whether the earlier backup was taken before the database parted from others by a restore
-    /// that the backup knows nothing of.
+    /// Whether the earlier backup was taken before the first restore that it does not know of.
     private func isBefore(
         _ branches: [Manifest.Branch], _ earlier: Manifest
     ) throws(DatabaseError) -> Bool {
         guard branches.starts(with: earlier.branches) else { return false }
         guard let branch = branches.dropFirst(earlier.branches.count).first else { return true }
         if earlier.generation > branch.generation { return false }
-        // Of one generation the log may have become longer.
+        // Logs may have grown within one generation.
         var last = earlier.lastSequence
         for log in earlier.logs {
             guard let file = try existing(.log(log.number)) else { continue }
@@ -117,7 +116,7 @@ final class CopyTarget {
         return last <= branch.sequence
     }
 
-    /// What is thrown where the backup holds commits that the database never had.
+    /// The error if the backup has commits that the database never had.
     func otherLine() -> DatabaseError {
         refusal(
             "a backup of this database as it went on elsewhere, or of a later state than the "
@@ -175,8 +174,8 @@ extension CopyTarget {
     ) throws(DatabaseError) {
         let files = names.map { FileName($0) }
         if files.contains(.backupMark) {
-            // Without a manifest and without the mark only the very beginning of a backup is no
-            // sign of damage.
+            // If both the manifest and the mark are missing, only a backup that has just begun is
+            // undamaged.
             let isKnown = files.contains(.manifest) || files.contains(.incompleteMark)
             if isKnown || DirectoryMark.isBeginning(names) { return }
             throw DatabaseError(
@@ -226,7 +225,7 @@ extension CopyTarget {
 // MARK: Files
 
 extension CopyTarget {
-    /// The folder of a file, made where it is missing.
+    /// The folder of a file, which is created if missing.
     func folder(of name: FileName) throws(DatabaseError) -> any Directory {
         guard case .rejects = name else { return directory }
         if let rejectsFolder { return rejectsFolder }
@@ -238,10 +237,10 @@ extension CopyTarget {
         return folder
     }
 
-    /// Makes a file, whole, durable and checked, or leaves none. Its name is durable once it is
-    /// published.
+    /// Creates a complete, durable and verified file, or none. Its name becomes durable when the
+    /// copy is published.
     ///
-    /// - Parameter check: reads the durable file back.
+    /// - Parameter check: verifies the file by reading it back.
     func write(
         _ name: FileName, _ fill: (any File) throws(DatabaseError) -> Void,
         check: () throws(DatabaseError) -> Void
@@ -258,13 +257,13 @@ extension CopyTarget {
             }
             try check()
         } catch {
-            // What a failed sync leaves would look whole to the next copy until the power goes.
+            // A file whose sync failed can look complete to the next copy, until a power loss.
             try? folder.remove(name.text)
             throw error
         }
     }
 
-    /// A file that is there, for reading; nil where it is missing.
+    /// A file of the target, open for reading; nil if it is missing.
     func existing(_ name: FileName) throws(DatabaseError) -> (any File)? {
         let folder = try folder(of: name)
         return try calling("reading the target") { () throws(FileError) in
@@ -277,7 +276,7 @@ extension CopyTarget {
         }
     }
 
-    /// Makes a file durable that a copy which did not finish may have left unsynced.
+    /// Syncs a file that an unfinished copy may have left unsynced.
     func sync(_ name: FileName) throws(DatabaseError) {
         let folder = try folder(of: name)
         try calling("syncing a file of the copy") { () throws(FileError) in
@@ -285,12 +284,12 @@ extension CopyTarget {
         }
     }
 
-    /// Remembers that a longer copy of a log lies beside the one that the earlier backup names.
+    /// Records that a draft with a longer copy of a log exists.
     func noteDraft(ofLog number: UInt64) {
         draftedLogs.append(number)
     }
 
-    /// Forgets what an attempt drafted that did not come to its end.
+    /// Drops the recorded drafts of a failed attempt.
     func forgetDrafts() {
         draftedLogs.removeAll()
     }
@@ -307,12 +306,13 @@ extension CopyTarget {
 // MARK: Publishing
 
 extension CopyTarget {
-    /// Makes a manifest whose files are all there the one of the directory. Durable on return.
+    /// Makes a manifest current after all its files were copied. Durable on return.
     func publish(_ manifest: Manifest) throws(DatabaseError) {
         let folder = rejectsFolder
         let directory = directory
         try calling("syncing the target") { () throws(FileError) in
-            // A repair of the earlier backup may have left one, which knows of its manifest only.
+            // A repair of the earlier backup may have left a lock file, which names an older
+            // manifest.
             try CopyTarget.remove(FileName.lock.text, from: directory)
             try folder?.sync()
             try directory.sync()
@@ -333,8 +333,8 @@ extension CopyTarget {
         }
     }
 
-    /// Puts longer logs in the place of shorter ones. The earlier backup stays readable at every
-    /// moment: first its manifest lets its last log end where it ends, then the log is exchanged.
+    /// Replaces logs by their longer copies. The earlier backup stays readable throughout: its
+    /// manifest first allows the last log to have any length, then the log is replaced.
     private func replaceLogs() throws(DatabaseError) {
         guard var manifest = earlier, !draftedLogs.isEmpty else { return }
         for index in manifest.logs.indices
@@ -353,10 +353,10 @@ extension CopyTarget {
         }
     }
 
-    /// Removes the files that a published manifest does not name: what was deleted or forgotten
-    /// since the earlier backup is in none then. Durable on return.
+    /// Removes the files that the published manifest does not name, and with them all data that was
+    /// deleted or forgotten since the earlier backup. Durable on return.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of removed files.
     func removeUnreferenced(_ manifest: Manifest) throws(DatabaseError) -> Int {
         let named = Set(
             manifest.segments.map { FileName.segment($0.number) }
@@ -392,13 +392,14 @@ extension CopyTarget {
             }
             try folder.remove(name)
         }
-        // Also where there was none: an earlier attempt may have ended before this.
+        // Syncs even if nothing was removed, since an earlier attempt may have stopped before its
+        // sync.
         try folder.sync()
         return count
     }
 
-    /// Writes the lock file of a database that was restored: its manifest is the newest. Durable on
-    /// return.
+    /// Writes the lock file of a restored database, which makes its manifest the acknowledged one.
+    /// Durable on return.
     func writeLock() throws(DatabaseError) {
         guard let manifest = try Manifest.read(in: directory) else { return }
         let lock = try Recovery.takeLock(directory)
@@ -412,7 +413,7 @@ extension CopyTarget {
         lockFile.seal()
     }
 
-    /// Takes the mark away: from now on the directory is what its manifest says.
+    /// Removes the mark. The directory is then a complete copy.
     func finish() throws(DatabaseError) {
         guard isMarked else { return }
         let directory = directory
@@ -425,7 +426,7 @@ extension CopyTarget {
 }
 
 extension Manifest.Segment {
-    /// Whether both stand for the same bytes: the footer covers everything else in the file.
+    /// Whether both are the same file. The footer checksum covers the whole file.
     func isSameFile(as other: Manifest.Segment) -> Bool {
         number == other.number && sizeBytes == other.sizeBytes
             && footerChecksum == other.footerChecksum

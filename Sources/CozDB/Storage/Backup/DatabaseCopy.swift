@@ -1,5 +1,5 @@
-// Copies the state of a database at one moment to another directory, and checks every byte of the
-// copy. The source may be written to meanwhile: it is only read, no lock is taken; docs/backup.md.
+// Copies the state of a database at one moment to another directory and verifies every byte. It
+// only reads the source, without a lock, so the source may be written meanwhile; docs/backup.md.
 
 /// One backup or restore.
 final class DatabaseCopy {
@@ -9,13 +9,13 @@ final class DatabaseCopy {
     private let isCancelled: (@Sendable () -> Bool)?
     private let verifiesReused: Bool
     private(set) var report = BackupReport()
-    /// Files that never change and are in their place, durable and checked.
-    private var settled: Set<FileName> = []
-    /// Whether the failure that is on its way came from the source.
+    /// Immutable files that are already copied, durable and verified.
+    private var verifiedFiles: Set<FileName> = []
+    /// Whether the current failure came from the source.
     private var hasSourceFailed = false
 
     private static let chunkSizeBytes = 4 << 20
-    /// Each attempt goes on with what the one before copied; the source was changed in between.
+    /// Each attempt continues the one before. The source changed in between.
     private static let attemptCountMax = 1000
 
     init(
@@ -30,10 +30,10 @@ final class DatabaseCopy {
         report.isIncremental = target.earlier != nil
     }
 
-    /// Copies everything committed, at least what was acknowledged when the call began, and makes
-    /// it the state of the target; its mark stays. The caller takes that away.
+    /// Copies everything that was acknowledged when the call began, or a newer state, and publishes
+    /// it in the target. The caller removes the mark.
     ///
-    /// - Parameter branch: number of the branch that begins with the copy; nil for a backup.
+    /// - Parameter branch: id of the branch that begins with a restore; nil for a backup.
     func run(branch: UInt64? = nil) throws(DatabaseError) {
         var manifest = try copyState()
         if let branch {
@@ -56,18 +56,19 @@ final class DatabaseCopy {
     private func copyState() throws(DatabaseError) -> Manifest {
         var problem: DatabaseError?
         for _ in 0..<DatabaseCopy.attemptCountMax {
-            // Reads the logs as every reader does: what it would refuse is not copied.
+            // Replays the logs like every reader does. A log that it would refuse is not copied.
             let manifest = try reader.read { manifest, _, _ in manifest }
             do throws(DatabaseError) {
                 let copied = try copyFiles(of: manifest)
-                // Who was forgotten meanwhile shall not live on in a copy that ends after that.
+                // If participants were forgotten meanwhile, copies again without their data.
                 let isCurrent = try reader.manifest().forgotten == manifest.forgotten
                 if isCurrent { return copied }
                 target.forgetDrafts()
             } catch {
-                // Nothing that failed in the target is tried again: what it holds is not known.
+                // A failure in the target is not retried, since its content is unknown.
                 guard hasSourceFailed else { throw error }
-                // A file that is gone, or a log that was being written, under a newer manifest.
+                // A file was removed, or a log was being written, and the manifest may be newer
+                // now.
                 let isSame = try reader.manifest().generation == manifest.generation
                 let wasSeen = problem?.message == error.message && problem?.offset == error.offset
                 if isSame, wasSeen { throw error.asDamageIfMissing }
@@ -86,18 +87,18 @@ final class DatabaseCopy {
         try target.checkPrecedes(manifest)
         var copied = manifest
         report.lastCommit = manifest.lastSequence
-        // Logs first: a flush may take them away.
+        // Logs first, because a flush may remove them.
         for index in manifest.logs.indices {
             copied.logs[index].sealedSizeBytes = try copyLog(
                 manifest.logs[index], databaseID: manifest.databaseID)
         }
-        for info in manifest.rejects where !settled.contains(.rejects(info.number)) {
+        for info in manifest.rejects where !verifiedFiles.contains(.rejects(info.number)) {
             try copyRejects(info, databaseID: manifest.databaseID)
-            settled.insert(.rejects(info.number))
+            verifiedFiles.insert(.rejects(info.number))
         }
-        for info in manifest.segments where !settled.contains(.segment(info.number)) {
+        for info in manifest.segments where !verifiedFiles.contains(.segment(info.number)) {
             try copySegment(info, of: manifest)
-            settled.insert(.segment(info.number))
+            verifiedFiles.insert(.segment(info.number))
         }
         return copied
     }
@@ -122,7 +123,7 @@ final class DatabaseCopy {
             return note(info.sizeBytes, isCopied: false)
         }
         let source = source
-        // Checks both ends of the file, so that a copy begins with what the manifest names.
+        // Verifies that the file is the one in the manifest before it is copied.
         try reading { () throws(DatabaseError) in
             _ = try SegmentReader(
                 in: source, info, databaseID: manifest.databaseID, access: .copied)
@@ -137,12 +138,12 @@ final class DatabaseCopy {
                 hasSourceFailed = true
                 throw damage
             }
-            throw wrongCopy(of: folder.path + "/" + name.text)
+            throw copyMismatch(of: folder.path + "/" + name.text)
         }
         note(info.sizeBytes, isCopied: true)
     }
 
-    /// Whether the target has a segment, whole.
+    /// Whether the target has an intact copy of a segment.
     private func hasSegment(
         _ info: Manifest.Segment, of manifest: Manifest
     ) throws(DatabaseError) -> Bool {
@@ -190,14 +191,14 @@ final class DatabaseCopy {
             do throws(DatabaseError) {
                 _ = try RejectsFile.read(info, under: target.directory, databaseID: databaseID)
             } catch {
-                throw error.kind == .damaged ? wrongCopy(of: error.file ?? name.text) : error
+                throw error.kind == .damaged ? copyMismatch(of: error.file ?? name.text) : error
             }
         }
         note(info.sizeBytes, isCopied: true)
     }
 
-    /// What a file of the target holds; nil where it is not what it should be. An input or output
-    /// error is no verdict.
+    /// The result of reading a file of the target; nil if the file is damaged. I/O errors are
+    /// thrown.
     private func unlessDamaged<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result? {
@@ -209,7 +210,7 @@ final class DatabaseCopy {
         }
     }
 
-    /// The first problem of a segment, in the words of a check; nil where it is whole.
+    /// The first problem of a segment, as `check` reports it; nil if it is intact.
     private static func damage(
         _ info: Manifest.Segment, of manifest: Manifest, in folder: any Directory
     ) throws(DatabaseError) -> DatabaseError? {
@@ -222,7 +223,7 @@ final class DatabaseCopy {
             offset: problem.offset)
     }
 
-    private func wrongCopy(of path: String) -> DatabaseError {
+    private func copyMismatch(of path: String) -> DatabaseError {
         DatabaseError(
             .io,
             "the copy is not what was read, although the source is whole; check the device of the "
@@ -233,7 +234,7 @@ final class DatabaseCopy {
 
     /// Copies a log up to its last whole commit.
     ///
-    /// - Returns: the size of the copy, which is complete.
+    /// - Returns: the size of the copy, which is a complete log.
     private func copyLog(_ log: Manifest.Log, databaseID: UInt64) throws(DatabaseError) -> Int {
         let source = source
         let name = FileName.log(log.number)
@@ -250,7 +251,7 @@ final class DatabaseCopy {
             let copySize = try calling("reading the target") { () throws(FileError) in
                 try copy.size()
             }
-            if try isBeginning(copy, copySize, of: file, size) {
+            if try isPrefix(copy, copySize, of: file, size) {
                 if copySize == size {
                     try target.sync(name)
                     note(size, isCopied: false)
@@ -263,16 +264,16 @@ final class DatabaseCopy {
         let written = isNamed ? FileName.logDraft(log.number) : name
         try copyFile(written, in: source, from: name, sizeBytes: size) {
             () throws(DatabaseError) in
-            guard let copy = try target.existing(written) else { throw wrongCopy(of: name.text) }
+            guard let copy = try target.existing(written) else { throw copyMismatch(of: name.text) }
             let walked = try? DatabaseCopy.walk(copy, log, databaseID, size)
-            guard walked?.sizeBytes == size else { throw wrongCopy(of: copy.path) }
+            guard walked?.sizeBytes == size else { throw copyMismatch(of: copy.path) }
         }
         if isNamed { target.noteDraft(ofLog: log.number) }
         note(size, isCopied: true)
         return size
     }
 
-    /// Reads a log to its last whole commit: its bytes, and the number of that commit.
+    /// The size of a log up to its last whole commit, and the sequence of that commit.
     private static func walk(
         _ file: any File, _ log: Manifest.Log, _ databaseID: UInt64, _ sealedSizeBytes: Int?
     ) throws(DatabaseError) -> (sizeBytes: Int, lastCommit: UInt64) {
@@ -286,16 +287,16 @@ final class DatabaseCopy {
         return (reader.validSizeBytes, last)
     }
 
-    /// Number of the last whole commit of a log of a backup; 0 where it has none, and more than
-    /// any where it cannot be read.
+    /// The sequence of the last whole commit in a log of a backup; 0 if it has none, the maximum if
+    /// the log cannot be read.
     static func lastCommit(
         _ file: any File, _ log: Manifest.Log, _ databaseID: UInt64
     ) -> UInt64 {
         (try? walk(file, log, databaseID, log.sealedSizeBytes).lastCommit) ?? .max
     }
 
-    /// Whether a log of the target is what the source's begins with.
-    private func isBeginning(
+    /// Whether a log of the target is a prefix of the source's.
+    private func isPrefix(
         _ copy: any File, _ copySize: Int, of file: any File, _ size: Int
     ) throws(DatabaseError) -> Bool {
         guard copySize <= size else { return false }
@@ -318,9 +319,9 @@ final class DatabaseCopy {
 
     // MARK: Bytes
 
-    /// Copies the beginning of a file and has the copy checked; it is durable on return, or gone.
+    /// Copies the first bytes of a file and verifies the copy. It is durable on return, or removed.
     ///
-    /// - Parameter original: its name in the source where that is another.
+    /// - Parameter original: the name in the source, if it differs.
     private func copyFile(
         _ name: FileName, in folder: any Directory, from original: FileName? = nil,
         sizeBytes: Int, check: () throws(DatabaseError) -> Void
@@ -373,7 +374,7 @@ final class DatabaseCopy {
         }
     }
 
-    /// Runs something that reads the source, and remembers where a failure came from.
+    /// Runs a body that reads the source, and records that its failures came from there.
     private func reading<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {

@@ -1,16 +1,16 @@
-// Where a repair puts what cannot be read: `damaged/<time>/` inside the database. Files are copied
-// there and durable before anything else changes; nothing there is ever changed or removed.
+// The damaged folder, `damaged/<time>/` inside the database, which keeps what a repair removes.
+// Files are copied and durable before anything else changes. Repairs never change or remove them.
 
-/// A folder for the files of one repair.
+/// The folder for the files of one repair.
 struct DamagedFolder {
-    /// Inside the database.
+    /// Relative to the database.
     let path: String
     private let folder: any Directory
     private let parent: any Directory
 
     private static let pieceSizeBytes = 1 << 20
 
-    /// Makes the folder; no earlier one has its name.
+    /// Creates the folder under an unused name.
     init(in directory: any Directory, at time: Timestamp) throws(DatabaseError) {
         (parent, folder, path) = try calling("making the folder for damaged files") {
             () throws(FileError) in
@@ -30,7 +30,7 @@ struct DamagedFolder {
 
     /// Copies a file.
     ///
-    /// - Returns: bytes that the device does not give; they are zeros in the copy.
+    /// - Returns: the number of unreadable bytes, which are zeros in the copy.
     func copy(_ name: String, from directory: any Directory) throws(DatabaseError) -> Int {
         try calling("moving a damaged file aside") { () throws(FileError) in
             let source = try directory.open(name, writable: false)
@@ -49,11 +49,11 @@ struct DamagedFolder {
         }
     }
 
-    /// Writes what was found beside the files, and makes all of it durable.
+    /// Writes the report next to the files and makes everything durable.
     func finish(_ report: [String]) throws(DatabaseError) {
         try calling("writing the report of the repair") { () throws(FileError) in
             let file = try folder.create("report.txt")
-            // Names are data, and whoever looks at the file does so on a terminal.
+            // Names may contain control characters, and the report is read on a terminal.
             let lines = report.map { ControlText.escaped($0) + "\n" }
             let text = Array(lines.joined().utf8)
             try file.writeAll(text.span, at: 0)

@@ -1,27 +1,28 @@
-// One pass over all files of a database: what is damaged, and what is lost by it.
+// Verifies all files of a database and reports what is damaged and what is lost by it.
 
 internal import Synchronization
 
-/// Looks at everything that a manifest names. Changes nothing.
+/// Verifies everything that a manifest names. Changes nothing.
 struct DatabaseCheck {
     private(set) var findings: [CheckFinding] = []
     private(set) var summary = CheckSummary()
     private let directory: any Directory
     private let decodes: Bool
-    /// Of the newest state, where there is one.
+    /// The last acknowledged state; nil if the lock file has none.
     private var acknowledged: AcknowledgedState?
-    /// Whether there was a newer manifest, or another one.
+    /// Whether the lock file names a newer or a different manifest.
     private var isManifestSuspect = false
 
-    /// - Parameter decodes: whether times and values are decoded, besides their checksums.
+    /// - Parameter decodes: whether times and values are decoded, in addition to their checksums.
     init(_ directory: any Directory, decodes: Bool) {
         self.directory = directory
         self.decodes = decodes
     }
 
-    /// - Returns: the generation of the manifest that was checked; nil where none can be read.
-    /// - Throws: `notFound` where there is no database; `io` where the system does not let this
-    ///   process read it.
+    /// Runs the check.
+    ///
+    /// - Returns: the generation of the manifest; nil if the manifest cannot be read.
+    /// - Throws: `notFound` if there is no database; `io` if the system refuses to read it.
     mutating func run() throws(DatabaseError) -> UInt64? {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
@@ -51,7 +52,7 @@ struct DatabaseCheck {
         return manifest.generation
     }
 
-    /// What is lost with the manifest.
+    /// What is lost if the manifest is lost.
     private static let lostAll =
         "everything, until it is put back or made again of the other files (cozdb repair)"
 
@@ -64,7 +65,7 @@ struct DatabaseCheck {
         }
     }
 
-    // MARK: Counting and telling
+    // MARK: Counts and findings
 
     private mutating func add(
         _ file: String, _ offset: Int?, _ found: String, _ lost: String,
@@ -80,14 +81,14 @@ struct DatabaseCheck {
         summary.bytes += sizeBytes
     }
 
-    /// 0 where the file cannot be opened, which whoever reads it tells.
+    /// The size of a file; 0 if it cannot be opened, which is reported when the file is read.
     private func sizeBytes(_ name: String, in folder: any Directory) -> Int {
         (try? folder.open(name, writable: false).size()) ?? 0
     }
 
     // MARK: The manifest
 
-    /// Whether the manifest, which is whole, is the newest one.
+    /// Checks that the manifest is the newest one.
     private mutating func checkManifest(_ manifest: Manifest) throws(DatabaseError) {
         do throws(DatabaseError) {
             let check = try LockCheck(manifest, in: directory)
@@ -111,7 +112,7 @@ struct DatabaseCheck {
         }
     }
 
-    /// What is lost where lock and manifest do not agree.
+    /// What is lost if the lock file and the manifest disagree.
     static func lost(_ name: FileName) -> String {
         name == .lock
             ? "nothing but the proof that no file was replaced by an older one"
@@ -122,7 +123,7 @@ struct DatabaseCheck {
 
     private mutating func checkSegments(_ manifest: Manifest) throws(DatabaseError) {
         let segments = manifest.segments
-        // Without the examinations themselves, which keep their files open.
+        // Does not keep the examinations, because they keep their files open.
         typealias Examined = (sizeBytes: Int, blockCount: Int, problems: [SegmentCheck.Problem])
         let results = Mutex<[Int: Result<Examined, DatabaseError>]>([:])
         let (directory, decodes) = (directory, decodes)
@@ -182,7 +183,8 @@ struct DatabaseCheck {
         }
     }
 
-    /// Reads a log until it is whole, or bad in the same way twice: a writer may be changing it.
+    /// Reads a log until it is intact or fails twice in the same way, since a writer may be
+    /// changing it.
     static func read(
         _ log: Manifest.Log, of manifest: Manifest, _ acknowledged: AcknowledgedState?,
         in directory: any Directory
@@ -221,7 +223,7 @@ struct DatabaseCheck {
         }
     }
 
-    /// What is lost with a file of the rejects journal.
+    /// What is lost with a rejects file.
     static func lost(_ info: Manifest.RejectsFile) -> String {
         (info.entryCount == 1 ? "1 entry" : "\(info.entryCount) entries")
             + " of the rejects journal: lines and values that were refused, or what became of them"
@@ -229,13 +231,13 @@ struct DatabaseCheck {
 
     // MARK: Names
 
-    /// Something that the manifest does not name. What only has the name of a file is in the way
-    /// of every writer.
+    /// Notes an entry that the manifest does not name. If it has the name of a database file but is
+    /// a folder, it blocks every writer.
     ///
     /// - Parameters:
-    ///   - path: in the database, where that is not the name.
-    ///   - found: what to say of a file; nil says nothing.
-    private mutating func noteUnnamed(
+    ///   - path: the path in the database, if it is not the name.
+    ///   - found: the note on a file; nil for none.
+    private mutating func noteUnreferenced(
         _ name: String, in folder: any Directory, path: String? = nil, _ found: String?
     ) {
         var found = found
@@ -253,7 +255,7 @@ struct DatabaseCheck {
         let segments = Set(manifest.segments.map(\.number))
         let logs = Set(manifest.logs.map(\.number))
         let rejects = Set(manifest.rejects.map(\.number))
-        let unnamed =
+        let unreferenced =
             "a file that the manifest does not name; "
             + (isManifestSuspect
                 ? "it may be newer than that: cozdb repair takes it in"
@@ -266,8 +268,8 @@ struct DatabaseCheck {
             switch FileName(name) {
             case .segment(let number) where !segments.contains(number),
                 .log(let number) where !logs.contains(number):
-                noteUnnamed(name, in: directory, unnamed)
-            case .manifestDraft: noteUnnamed(name, in: directory, nil)
+                noteUnreferenced(name, in: directory, unreferenced)
+            case .manifestDraft: noteUnreferenced(name, in: directory, nil)
             case nil: add(name, nil, foreign, "nothing", severity: .note)
             default: break
             }
@@ -293,7 +295,7 @@ struct DatabaseCheck {
             switch FileName(name) {
             case .rejects(let number):
                 if rejects.contains(number) { continue }
-                noteUnnamed(name, in: folder, path: path, unnamed)
+                noteUnreferenced(name, in: folder, path: path, unreferenced)
             default: add(path, nil, foreign, "nothing", severity: .note)
             }
         }

@@ -1,31 +1,31 @@
-// Takes what cannot be read out of a database and keeps everything else.
+// Removes what cannot be read from a database and keeps everything else.
 //
-// Order makes a crash at any point safe: new files are written, what goes is copied aside, both are
-// durable; then one replaced manifest makes the repair true; then the originals of what was copied
-// go. Before that manifest nothing that is there has changed.
+// The order makes a crash at any point safe. First new files are written, damaged ones are copied
+// to the damaged folder, and both are made durable. One replaced manifest then completes the
+// repair, and the damaged originals are removed. Until that manifest, no existing file changes.
 
-/// One repair of a database whose lock is held.
+/// A repair of a database whose lock is held.
 struct DatabaseRepair {
     private(set) var report = RepairReport()
     private let directory: any Directory
     private let isDryRun: Bool
-    /// As it is to become.
+    /// The manifest after the repair.
     private var manifest: Manifest
-    /// The manifest that was read; nil where it was made of the files.
+    /// The manifest that was read; nil if it had to be rebuilt from files.
     private let original: Manifest?
-    /// The last acknowledged state; nil if the lock does not know it.
+    /// The last acknowledged state; nil if the lock file has none of this database.
     private var acknowledged: AcknowledgedState?
-    /// Whether there was a newer manifest than the one that was read.
+    /// Whether a newer manifest than the one that was read has existed.
     private var isSuperseded = false
     /// Logs that only a newer manifest named.
     private var adoptedLogs: Set<UInt64> = []
-    /// Whether files of the rejects journal that no manifest names were taken in.
+    /// Whether rejects files that the manifest does not name were adopted.
     private var hasNewerRejects = false
-    /// Files that go aside.
-    private var aside: [FileName] = []
+    /// Files that go to the damaged folder.
+    private var damagedFiles: [FileName] = []
     private var nextNumber: UInt64
 
-    /// - Throws: `notFound` where there is no database; `unsupportedFormat` for a newer one.
+    /// - Throws: `notFound` if there is no database; `unsupportedFormat` if it has a newer format.
     init(_ directory: any Directory, isDryRun: Bool) throws(DatabaseError) {
         self.directory = directory
         self.isDryRun = isDryRun
@@ -47,7 +47,9 @@ struct DatabaseRepair {
                 }
             let error = problem.error
             add(problem.name.text, error.offset, LossText(found: error.message, lost: lost))
-            if problem.hasFile, !aside.contains(problem.name) { aside.append(problem.name) }
+            if problem.hasFile, !damagedFiles.contains(problem.name) {
+                damagedFiles.append(problem.name)
+            }
         }
         if original == nil {
             rebuild(from: files)
@@ -58,9 +60,9 @@ struct DatabaseRepair {
 
     // MARK: Steps
 
-    /// Does all of it; what was done is in the report.
+    /// Runs the repair and fills the report.
     ///
-    /// - Parameter lock: the file that is locked; nil for a dry run.
+    /// - Parameter lock: the locked file; nil for a dry run.
     mutating func run(_ lock: (any File)?) throws(DatabaseError) {
         try repairSegments()
         try repairLogs()
@@ -86,7 +88,7 @@ struct DatabaseRepair {
         "what only it knows: identity rules, type rules, presets and declarations, the order of "
         + "segments, the list of forgotten participants"
 
-    /// Makes a manifest of what the files say of themselves.
+    /// Rebuilds a manifest from what the files say about themselves.
     private mutating func rebuild(from files: FoundFiles) {
         var schemas = RebuiltSchemas(SchemaSet())
         schemas.add(files.segments, in: directory, databaseID: files.databaseID)
@@ -98,7 +100,7 @@ struct DatabaseRepair {
         manifest.rejects = files.rejects.sorted { $0.number < $1.number }
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
         manifest.lastSequence = (firsts.min() ?? 1) - 1
-        // Beyond what it can have been: a few manifests for each file.
+        // Larger than any real generation: there are only a few manifests for each file.
         let guess = min(nextNumber, 1 << 50) * 16 + 1000
         manifest.generation = acknowledged.map { $0.generation } ?? guess
         for entry in files.unreadable {
@@ -107,7 +109,7 @@ struct DatabaseRepair {
                 LossText(
                     found: entry.found,
                     lost: "all of it: only the manifest knew what it should be"))
-            aside.append(entry.name)
+            damagedFiles.append(entry.name)
         }
         if manifest.segments.count > 1 { report.notes.append(DatabaseRepair.orderNote) }
         if !manifest.logs.isEmpty || !manifest.segments.isEmpty {
@@ -117,8 +119,9 @@ struct DatabaseRepair {
         }
     }
 
-    /// Takes in files that are newer than the manifest, where it is shown to be an older one: the
-    /// lock knows a newer one, or what it names is gone, as only a newer one lets it go.
+    /// Adopts files newer than the manifest if a newer manifest has existed. That is so if the lock
+    /// file names one. Missing files show it too, since only a newer manifest lets files go, unless
+    /// the lock file proves that this manifest is the newest.
     private mutating func adoptNewer(_ files: FoundFiles) {
         let there = Set(
             files.segments.map { .segment($0.info.number) } + files.logs.map { .log($0.number) }
@@ -145,7 +148,8 @@ struct DatabaseRepair {
         manifest.schemas = schemas.schemas
         manifest.segments += newer.map(\.info)
         addCounts(of: manifest.segments.suffix(newer.count))
-        // Commits of a log that was flushed are in a newer segment too: again they change nothing.
+        // A flushed log and its newer segment have the same commits. Applied twice, they change
+        // nothing.
         manifest.logs += newerLogs.map(DatabaseRepair.open)
         adoptedLogs = Set(newerLogs.map(\.number))
         manifest.rejects += newerRejects
@@ -160,7 +164,7 @@ struct DatabaseRepair {
         if !newer.isEmpty { report.notes.append(DatabaseRepair.orderNote) }
     }
 
-    /// Values of segments that no manifest counted were new ones as far as anybody knows.
+    /// Counts the values of segments that no manifest has counted as new values.
     private mutating func addCounts(of segments: some Sequence<Manifest.Segment>) {
         for segment in segments { manifest.counters.insertedValues += segment.valueCount }
     }
@@ -199,7 +203,7 @@ struct DatabaseRepair {
                     "\(name.text): older segments have rows of the same times; values that the "
                         + "lost ones had replaced, if any, are back")
             }
-            if examination.isThere { aside.append(name) }
+            if examination.isThere { damagedFiles.append(name) }
             guard let reader = examination.reader,
                 let schema = manifest.schemas[info.experiment]
             else { continue }
@@ -221,7 +225,7 @@ struct DatabaseRepair {
         manifest.segments = kept
     }
 
-    /// Whether a segment was taken in that only a newer manifest named.
+    /// Whether a segment was adopted that only a newer manifest named.
     private func hasNewer(_ isWanted: (Manifest.Segment) -> Bool) -> Bool {
         guard let original else { return false }
         return manifest.segments.contains {
@@ -258,7 +262,7 @@ struct DatabaseRepair {
                     "\(name.text) is gone, as after a flush; newer segments have its commits")
                 continue
             }
-            if isThere { aside.append(name) }
+            if isThere { damagedFiles.append(name) }
             let next = index + 1 < manifest.logs.count ? manifest.logs[index + 1] : nil
             salvage.noteEnd(of: log, before: next?.firstSequence, acknowledged)
             let lost = salvage.losses[before...].joined(separator: "; ")
@@ -282,7 +286,7 @@ struct DatabaseRepair {
         manifest.logs = []
     }
 
-    /// Why the commits of a log cannot stay where they are.
+    /// Why a log has to be rewritten; nil if it is intact.
     private func problem(of log: Manifest.Log) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
             _ = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
@@ -347,13 +351,13 @@ struct DatabaseRepair {
                     LossText(
                         found: isThere ? error.message : "the file is missing",
                         lost: whole == nil ? DatabaseCheck.lost(info) : "nothing"))
-                if isThere { aside.append(name) }
+                if isThere { damagedFiles.append(name) }
                 if let whole, !isDryRun { try writeRejects(whole) }
             }
         }
     }
 
-    /// The entries of a file that has only too many bytes.
+    /// The entries of a rejects file whose only damage is extra bytes at its end; nil for others.
     private func entriesBeforeEnd(
         of info: Manifest.RejectsFile
     ) throws(DatabaseError) -> [JournalEntry]? {
@@ -367,12 +371,12 @@ struct DatabaseRepair {
         return try? RejectsFile.decode(bytes, info, databaseID: manifest.databaseID)
     }
 
-    // MARK: Making it true
+    // MARK: Finishing
 
     private mutating func finish(_ lock: any File) throws(DatabaseError) {
         let folder = try DamagedFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
         report.folder = folder.path
-        for name in aside {
+        for name in damagedFiles {
             let source = try calling("opening a folder") { [directory] () throws(FileError) in
                 try DatabaseRepair.folder(of: name, in: directory)
             }
@@ -397,7 +401,7 @@ struct DatabaseRepair {
                 databaseID: manifest.databaseID, generation: 0, manifestChecksum: 0, holder: "")
         known.databaseID = manifest.databaseID
         if known.generation < manifest.generation {
-            // The lock may only know a manifest that is durable, as when a database is opened.
+            // As in `Recovery`, the lock file may only name a durable manifest.
             if let original {
                 try Manifest.writeAgain(in: directory)
                 known.manifestChecksum = original.fileChecksum
@@ -408,7 +412,7 @@ struct DatabaseRepair {
         var next = manifest
         next.generation &+= 1
         try calling("replacing the manifest") { [directory] () throws(FileError) in
-            // The names of new segments, and of the folder.
+            // Makes the names of the new segments and of the damaged folder durable.
             try directory.sync()
             try lockFile.open(holder: "a repair")
             try next.write(in: directory)
@@ -418,14 +422,14 @@ struct DatabaseRepair {
         if next.logs.isEmpty { lockFile.seal() }
     }
 
-    /// What no manifest names any more, and has a copy aside.
+    /// Removes the originals of files that were copied to the damaged folder.
     private func removeOriginals() throws(DatabaseError) {
-        let (aside, directory) = (aside, directory)
+        let (damagedFiles, directory) = (damagedFiles, directory)
         try calling("removing what was moved aside") { () throws(FileError) in
-            for name in aside where name != .manifest && name != .lock {
+            for name in damagedFiles where name != .manifest && name != .lock {
                 try DatabaseRepair.folder(of: name, in: directory).remove(name.text)
             }
-            for name in aside {
+            for name in damagedFiles {
                 guard case .rejects = name else { continue }
                 try DatabaseRepair.folder(of: name, in: directory).sync()
                 break
@@ -448,7 +452,7 @@ struct DatabaseRepair {
 }
 
 extension Manifest.Segment {
-    /// Whether it may have values of the same cells as another one, as far as times tell.
+    /// Whether both segments may have values for the same cells, judged by their times.
     fileprivate func mayShareCells(with other: Manifest.Segment) -> Bool {
         experiment == other.experiment && firstTime <= other.lastTime
             && other.firstTime <= lastTime

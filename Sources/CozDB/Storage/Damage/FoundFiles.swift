@@ -1,9 +1,9 @@
-// What the files of a database say of themselves: all there is to go by where the manifest is lost,
-// or is an older one than the files.
+// What the files of a database say about themselves, for use when the manifest is lost or older
+// than the files.
 
-/// Files by what stands in them.
+/// The files of a database, as identified by their own content.
 struct FoundFiles {
-    /// A segment by its footer.
+    /// A segment, described by its footer.
     struct Segment {
         var info: Manifest.Segment
         var footer: SegmentFooter
@@ -11,17 +11,17 @@ struct FoundFiles {
 
     let databaseID: UInt64
     private(set) var segments: [Segment] = []
-    /// A log whose header is damaged has the first sequence 0.
+    /// The logs. One with a damaged header has the first sequence 0.
     private(set) var logs: [LogIdentity] = []
     private(set) var rejects: [Manifest.RejectsFile] = []
-    /// Paths of files that do not say what they are.
+    /// Files that cannot be identified, and why.
     private(set) var unreadable: [(name: FileName, found: String)] = []
-    /// The largest number that any file has.
+    /// The largest file number.
     private(set) var numberMax: UInt64 = 0
     private let directory: any Directory
 
-    /// - Parameter databaseID: nil where only the files can tell.
-    /// - Throws: `damaged` where they cannot; `io`.
+    /// - Parameter databaseID: nil if the files must tell it.
+    /// - Throws: `damaged` if they do not; `io`.
     init(in directory: any Directory, databaseID known: UInt64?) throws(DatabaseError) {
         self.directory = directory
         let names = try calling("listing the database") { () throws(FileError) in
@@ -48,9 +48,9 @@ struct FoundFiles {
         if names.contains(FileName.rejectsDirectory) { try addRejects() }
     }
 
-    // MARK: Whose they are
+    // MARK: Database id
 
-    /// The database that most headers of segments and logs name; nil where none can be read.
+    /// The database id that most headers of segments and logs have; nil if no header can be read.
     static func owner(in directory: any Directory) throws(DatabaseError) -> UInt64? {
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
@@ -83,7 +83,7 @@ struct FoundFiles {
         return try? reader.readUInt64()
     }
 
-    /// - Parameter range: offset and count of what to read, by the size of the file.
+    /// - Parameter range: returns the offset and count to read, given the size of the file.
     private static func read(
         _ name: String, in directory: any Directory, _ range: (Int) -> (offset: Int, count: Int)
     ) throws(DatabaseError) -> [UInt8] {

@@ -1,25 +1,25 @@
-// Which manifest a repair begins with: the one that is there, or none where it cannot be read or
-// belongs to another database.
+// The manifest that a repair starts from. None, if it cannot be read or belongs to another
+// database.
 
-/// What a repair finds out about manifest and lock before it looks at anything else.
+/// The manifest and the last acknowledged state, and what is wrong with them.
 struct FoundManifest {
-    /// Something that is wrong with one of the two.
+    /// A problem of one of the two files.
     struct Problem {
         var name: FileName
         var error: DatabaseError
-        /// Whether everything that the file should hold was understood.
+        /// Whether the whole content of the file could still be read.
         var isHarmless = false
-        /// Whether the file has anything that is worth keeping.
+        /// Whether there is a file to keep in the damaged folder.
         var hasFile = true
     }
 
-    /// nil where there is none to begin with.
+    /// nil if the repair must rebuild it.
     private(set) var manifest: Manifest?
-    /// The last acknowledged state of this database; nil if the lock does not know it.
+    /// The last acknowledged state of this database; nil if the lock file has none.
     private(set) var acknowledged: AcknowledgedState?
     private(set) var problems: [Problem] = []
 
-    /// - Throws: `notFound` where there is no database; `unsupportedFormat` for a newer one.
+    /// - Throws: `notFound` if there is no database; `unsupportedFormat` if it has a newer format.
     init(in directory: any Directory) throws(DatabaseError) {
         do throws(DatabaseError) {
             manifest = try FoundManifest.read(directory)
@@ -44,7 +44,7 @@ struct FoundManifest {
             problems.append(problem)
         }
         guard let acknowledged, acknowledged.databaseID != read.databaseID else { return }
-        // Segments and logs tell which of the two is from elsewhere.
+        // Segments and logs tell which of the two belongs here.
         if try FoundFiles.owner(in: directory) == acknowledged.databaseID {
             manifest = nil
         } else {
@@ -52,7 +52,7 @@ struct FoundManifest {
         }
     }
 
-    /// Where there is no manifest that it could be compared with.
+    /// Reads the lock file when there is no manifest to compare it with.
     private mutating func readLock(in directory: any Directory) throws(DatabaseError) {
         do throws(DatabaseError) {
             let found = try AcknowledgedState.read(in: directory)
@@ -65,12 +65,12 @@ struct FoundManifest {
         }
     }
 
-    /// nil where there is none, although there is a database.
+    /// Reads the manifest; nil if it is missing although the directory has data.
     private static func read(_ directory: any Directory) throws(DatabaseError) -> Manifest? {
         do throws(DatabaseError) {
             if let manifest = try Manifest.read(in: directory) { return manifest }
         } catch {
-            // A flipped bit may make it look like one of a newer version.
+            // A flipped bit in the version makes a manifest look like one of a newer format.
             guard error.kind == .unsupportedFormat, try !Manifest.isWhole(in: directory) else {
                 throw error
             }

@@ -1,25 +1,24 @@
-// Reads what is left of a damaged log: the good commits before the damage, and those behind it.
+// Recovers the good commits of a damaged log, before and after the damage.
 
-/// The commits of logs, some of which cannot be read.
+/// Collects the readable commits of logs.
 struct LogSalvage {
     private(set) var memtable = Memtable()
     private(set) var schemas: SchemaSet
-    /// What the logs begin with: schemas of the manifest, with the types that the logs show.
+    /// The schemas before the first commit: those of the manifest, with types widened to the logs'.
     private(set) var firstSchemas: SchemaSet
     private(set) var lastSequence: UInt64
-    /// Which commits are lost, in words.
+    /// Text on lost commits.
     private(set) var losses: [String] = []
-    /// Commits that were read behind lost ones.
+    /// The number of commits read after lost ones.
     private(set) var commitsBehind = 0
-    /// Whether types of fields may be those of the segments alone, as where a manifest was made of
-    /// the files.
+    /// Whether fields may have too narrow types because the schemas come from segments alone.
     private let mayBeNarrow: Bool
-    /// Of the log that was added last: where its last good frame ends, and the commit after it.
+    /// For the last added log: where its last good frame ends, and the next sequence.
     private var endOffset = 0
     private var nextSequence: UInt64 = 0
-    /// Of the log that was added last: where its first frames end that follow each other without a
-    /// gap, each with the checksum of those up to it.
-    private var reached: [(offset: Int, checksum: UInt32)] = []
+    /// For the last added log: the ends of its frames before the first gap, each with the running
+    /// checksum.
+    private var frameEnds: [(offset: Int, checksum: UInt32)] = []
 
     init(_ manifest: Manifest, mayBeNarrow: Bool) {
         self.mayBeNarrow = mayBeNarrow
@@ -28,13 +27,13 @@ struct LogSalvage {
         lastSequence = manifest.lastSequence
     }
 
-    /// Takes in all whole frames of a log.
+    /// Applies all whole frames of a log.
     ///
-    /// - Returns: whether there is a file.
+    /// - Returns: whether the file exists.
     mutating func add(
         _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
     ) throws(DatabaseError) -> Bool {
-        (endOffset, nextSequence, reached) = (0, log.firstSequence, [])
+        (endOffset, nextSequence, frameEnds) = (0, log.firstSequence, [])
         let bytes: [UInt8]
         do throws(FileError) {
             let file = try directory.open(FileName.log(log.number).text, writable: false)
@@ -56,7 +55,7 @@ struct LogSalvage {
         if mayBeNarrow { widen(for: frames.flatMap(\.commits)) }
         for frame in frames {
             let first = frame.header.firstSequence
-            // Where the header is lost too, nobody knows which commit the log began with.
+            // If the header is lost too, the first sequence of the log is unknown.
             if first > nextSequence, nextSequence > 0 { note(nextSequence, first - 1) }
             for (index, commit) in frame.commits.enumerated() {
                 apply(commit, sequence: first &+ UInt64(index))
@@ -69,13 +68,13 @@ struct LogSalvage {
             offset += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
             guard frame.endOffset == offset else { break }
             checksum = LogFormat.chained(checksum, frame.header.payloadChecksum)
-            reached.append((offset, checksum))
+            frameEnds.append((offset, checksum))
         }
     }
 
-    /// Says what is lost at the end of the log that was added last.
+    /// Reports what is lost at the end of the last added log.
     ///
-    /// - Parameter next: the first commit of the log behind it, where there is one and that says.
+    /// - Parameter next: the first sequence of the following log; nil if it is unknown.
     mutating func noteEnd(
         of log: Manifest.Log, before next: UInt64?, _ acknowledged: AcknowledgedState?
     ) {
@@ -88,7 +87,7 @@ struct LogSalvage {
         if let size {
             if endOffset < size {
                 losses.append("commits from sequence \(first) on, of whatever experiments")
-            } else if let acknowledged, isOther(log, acknowledged) {
+            } else if let acknowledged, hasOtherCommits(log, acknowledged) {
                 losses.append("commits that were acknowledged in place of those in this log")
             }
         } else if endOffset == 0 {
@@ -96,12 +95,12 @@ struct LogSalvage {
         }
     }
 
-    /// Whether the log that was added last has other commits than were acknowledged.
-    private func isOther(_ log: Manifest.Log, _ acknowledged: AcknowledgedState) -> Bool {
+    /// Whether the last added log has other commits than the acknowledged ones.
+    private func hasOtherCommits(_ log: Manifest.Log, _ acknowledged: AcknowledgedState) -> Bool {
         guard acknowledged.logNumber == log.number, acknowledged.logChecksum != 0,
-            UInt64(reached.last?.offset ?? 0) >= acknowledged.logSizeBytes
+            UInt64(frameEnds.last?.offset ?? 0) >= acknowledged.logSizeBytes
         else { return false }
-        return !reached.contains {
+        return !frameEnds.contains {
             UInt64($0.offset) == acknowledged.logSizeBytes
                 && $0.checksum == acknowledged.logChecksum
         }
@@ -114,10 +113,10 @@ struct LogSalvage {
                 : "commits \(first) to \(last), of whatever experiments")
     }
 
-    /// A commit that needs something of a lost one, such as a column, is lost with it.
+    /// Applies a commit. It is lost if it needs, for example, a column of a lost commit.
     private mutating func apply(_ commit: [UInt8], sequence: UInt64) {
         do throws(FormatError) {
-            // Tried apart first: half a commit must not stay.
+            // Tried on a copy first, because half a commit must not stay.
             var tried = schemas
             try Memtable().apply(commit, sequence: sequence, schemas: &tried)
             try memtable.apply(commit, sequence: sequence, schemas: &schemas)
@@ -129,11 +128,11 @@ struct LogSalvage {
         }
     }
 
-    /// Gives fields the types that commits of a log have values of: no log has values of two types
-    /// of one field, as changing a type ends the log.
+    /// Widens fields to the types in the commits of a log. A log has values of only one type of a
+    /// field, because a change of type starts a new log.
     private mutating func widen(for commits: [[UInt8]]) {
         var found = CommitColumns()
-        // What a damaged commit says before its damage is as true as the rest.
+        // The part of a commit before its damage is valid too.
         for commit in commits { try? CommitRecord.read(commit, into: &found) }
         for (experiment, columns) in found.types where memtable.tables[experiment] == nil {
             schemas.update(experiment) { $0.widen(columns) }
@@ -191,7 +190,7 @@ struct LogSalvage {
 }
 
 extension ExperimentSchema {
-    /// Gives fields the types of their values, where these are wider.
+    /// Widens fields to the types of their values.
     fileprivate mutating func widen(_ types: [ColumnID: FieldType]) {
         for (id, type) in types where id < columns.count {
             guard columns[id].kind == .field, RebuiltSchemas.isWider(type, than: columns[id].type)
@@ -201,7 +200,7 @@ extension ExperimentSchema {
     }
 }
 
-/// Which columns a commit has values of.
+/// Collects the columns that a commit has values of.
 private struct CommitColumns: CommitReceiver {
     private(set) var types: [Int: [ColumnID: FieldType]] = [:]
     private var experiment = 0

@@ -1,14 +1,13 @@
-// Reading a file of which a device does not give all: what is left of it, with zeros in between.
+// Reads files from failing devices: unreadable sectors become zeros.
 
 extension File {
     private static var pieceSizeBytes: Int { 1 << 20 }
-    /// Piece that a device fails to read as a whole.
+    /// The unit in which unreadable bytes are skipped.
     private static var sectorSizeBytes: Int { 4096 }
 
-    /// Reads up to `count` bytes, fewer only at the end of the file; those that the device does not
-    /// give are zeros.
+    /// Reads up to `count` bytes, fewer only at the end of the file. Unreadable bytes are zeros.
     ///
-    /// - Returns: the bytes, and how many of them the device did not give.
+    /// - Returns: the bytes, and how many of them could not be read.
     func readReadable(
         count: Int, at offset: Int
     ) throws(FileError) -> (bytes: [UInt8], unreadable: Int) {
@@ -33,7 +32,7 @@ extension File {
         }
         var bytes: [UInt8] = []
         while bytes.count < count {
-            // Up to the next boundary: devices fail by sectors, wherever a read begins.
+            // Reads up to the next sector boundary, because devices fail by sectors.
             let place = start + bytes.count
             let size = min(Self.sectorSizeBytes - place % Self.sectorSizeBytes, count - bytes.count)
             do throws(FileError) {

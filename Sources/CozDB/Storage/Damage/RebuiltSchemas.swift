@@ -1,9 +1,9 @@
-// Schemas as far as segments know them: names, kinds and types of the columns that have values.
+// Rebuilds schemas from segments, which know the names, kinds and types of columns with values.
 
-/// Adds to schemas what the footers of segments say of experiments and columns.
+/// Adds experiments and columns found in segment footers to schemas.
 struct RebuiltSchemas {
     private(set) var schemas: SchemaSet
-    /// What had to be assumed, in words.
+    /// Text on what had to be assumed.
     private(set) var assumptions: [String] = []
 
     init(_ schemas: SchemaSet) {
@@ -34,20 +34,19 @@ struct RebuiltSchemas {
         }
     }
 
-    /// The type that holds the values of both.
+    /// The column with the wider type.
     private static func wider(_ known: Column?, _ other: Column) -> Column {
         guard let known else { return other }
         return isWider(other.type, than: known.type) ? other : known
     }
 
-    /// Whether a field can have become of one type after it was of the other: types are widened,
-    /// never narrowed.
+    /// Whether a field of the other type can have been changed to this one. Types are only widened.
     static func isWider(_ type: FieldType, than other: FieldType) -> Bool {
         let order: [FieldType] = [.boolean, .integer, .float, .string]
         return order.firstIndex(of: type) ?? 0 > order.firstIndex(of: other) ?? 0
     }
 
-    /// The lists of tags that series have; those that cannot be read say nothing.
+    /// The distinct lists of identity tags of the series. Unreadable series are skipped.
     private static func tagNames(
         _ segment: FoundFiles.Segment, in directory: any Directory, databaseID: UInt64
     ) -> Set<[UInt8]> {
@@ -66,7 +65,7 @@ struct RebuiltSchemas {
     }
 
     private mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[UInt8]>) {
-        // Bytes of names are those of a key with empty values, but for the ends of these.
+        // Name bytes are those of a key with empty values, without the value terminators.
         let lists = tagNames.filter { !$0.isEmpty }.map { RebuiltSchemas.words($0) }
         let identity: Identity
         let text: String
@@ -98,7 +97,7 @@ struct RebuiltSchemas {
                         name: column.name, kind: column.kind, type: column.type,
                         unit: column.unit, note: column.note)
                 } else {
-                    // Columns are numbered without gaps.
+                    // The column exists, since columns are numbered without gaps.
                     unknown += 1
                     schema.add(name: "unknown column \(next)", kind: .field, type: .float)
                 }
@@ -111,11 +110,11 @@ struct RebuiltSchemas {
         }
     }
 
-    /// Parts the names of a list.
+    /// Splits the bytes of a list of names.
     private static func words(_ names: [UInt8]) -> [String] {
         var bytes: [UInt8] = []
         var start = 0
-        // As a key in which each name has an empty value.
+        // Builds a key in which each name has an empty value.
         while start < names.count {
             var end = start
             while end + 1 < names.count, !(names[end] == 0 && names[end + 1] == 1) {

@@ -1,12 +1,12 @@
-// A segment whose header or trailer is damaged, or that has bytes behind its end, opened by its
-// footer. That proves that nothing else is taken for it: the manifest, or
-// the trailer where there is no manifest, has its checksum.
+// Opens a segment with a damaged header or trailer, or with extra bytes at its end, by its footer.
+// The footer's checksum, from the manifest or else the trailer, proves that it is the right
+// segment.
 
 enum RecoveredSegment {
-    /// Bytes before the trailer among which a footer is searched that no trailer names.
+    /// How much of the file's end is searched for a footer that the trailer does not locate.
     private static let searchSizeBytes = 128 << 10
 
-    /// Opens a segment by its footer alone; nil where that cannot be found.
+    /// Opens a segment by its footer alone; nil if the footer cannot be found.
     static func open(
         _ info: Manifest.Segment, in directory: any Directory, databaseID: UInt64
     ) throws(DatabaseError) -> SegmentReader? {
@@ -24,7 +24,7 @@ enum RecoveredSegment {
         }
     }
 
-    /// Where the footer with the checksum of the manifest lies.
+    /// The position of the footer that has the checksum of the manifest.
     private static func footer(
         of file: any File, _ info: Manifest.Segment, databaseID: UInt64
     ) throws(DatabaseError) -> BlockPlace? {
@@ -45,7 +45,7 @@ enum RecoveredSegment {
         }
         var reader = ByteReader(trailer.span)
         if let offset = try? reader.readUInt64(), let size = try? reader.readUInt32() {
-            // One of the two is right unless both are damaged.
+            // Both values locate the footer, so one intact value is enough.
             for candidate in [Int(clamping: offset), end - Int(size)] {
                 guard candidate >= SegmentFormat.headerSizeBytes, candidate < end,
                     end - candidate <= SegmentFormat.blockSizeBytesMax

@@ -1,19 +1,19 @@
-// What can be read of one segment that a manifest names, and what cannot.
+// Determines what can be read of one segment and what is damaged.
 
-/// A segment after every byte of it was read.
+/// The result of reading every byte of a segment.
 struct SegmentExamination: Sendable {
     let info: Manifest.Segment
-    /// nil where no part of it can be read.
+    /// nil if no part of it can be read.
     private(set) var reader: SegmentReader?
     private(set) var problems: [SegmentCheck.Problem] = []
     private(set) var damage = SegmentDamage()
     private(set) var blockCount = 0
     private(set) var sizeBytes = 0
-    /// Whether there is a file.
+    /// Whether the file exists.
     private(set) var isThere = true
 
     /// - Parameter decodes: whether times and values are decoded too.
-    /// - Throws: `io` where the system does not let the file be read.
+    /// - Throws: `io` if the system refuses to read the file.
     init(
         _ info: Manifest.Segment, of manifest: Manifest, in directory: any Directory,
         decodes: Bool
@@ -43,9 +43,9 @@ struct SegmentExamination: Sendable {
                 throw error
             }
             let found = LossText(message: error.message).found
-            let mended = try RecoveredSegment.open(info, in: directory, databaseID: databaseID)
-            if let mended, (try? mended.check(manifest)) != nil { reader = mended }
-            // To a query it is lost either way.
+            let recovered = try RecoveredSegment.open(info, in: directory, databaseID: databaseID)
+            if let recovered, (try? recovered.check(manifest)) != nil { reader = recovered }
+            // Queries cannot read the segment either way.
             add(error.offset, found, lost: manifest.lost(info))
         }
         guard let reader else { return }

@@ -1,8 +1,8 @@
-// Writes a segment again with all that can be read of it. Rows whose times or series cannot be read
-// go whole, other rows lose the cells that cannot be read, and rows that lose their last field go.
-// Blocks that lie wholly in what stays are copied.
+// Rewrites a damaged segment with everything that can be read. Rows with unreadable times or series
+// are dropped. Other rows lose their unreadable cells, and are dropped if no field is left. Blocks
+// of which all rows stay are copied.
 
-/// What is left of a damaged segment.
+/// The readable rest of a damaged segment.
 struct SegmentSalvage {
     /// Consecutive rows that stay.
     private struct Run {
@@ -13,11 +13,11 @@ struct SegmentSalvage {
 
     private let segment: SegmentReader
     private let loss: SegmentLoss
-    /// nil for fields that are lost whole.
+    /// One per field; nil for fields that are lost entirely.
     private var readers: [SegmentColumnReader?] = []
     private var runs: [Run] = []
 
-    /// - Throws: `io` where the system fails to read what is whole.
+    /// - Throws: `io` if the system fails to read an intact part.
     init(_ segment: SegmentReader, _ damage: SegmentDamage) throws(DatabaseError) {
         let segment = SegmentReader(quiet: segment)
         self.segment = segment
@@ -34,7 +34,7 @@ struct SegmentSalvage {
         keep(without: loss.rows + loss.emptied)
     }
 
-    /// What is lost besides what the damaged blocks held, in words.
+    /// Text on what is lost in addition to the damaged blocks.
     var consequences: [String] { segment.consequences(loss) }
 
     var keptRowCount: Int { runs.reduce(0) { $0 + $1.rows.count } }
@@ -142,12 +142,12 @@ struct SegmentSalvage {
         }
     }
 
-    /// Whether a block stays what it is without what is lost.
+    /// Whether a block can be copied unchanged.
     private func canBeCopied(
         _ block: Int, of field: Int, _ table: IntegerTable
     ) throws(DatabaseError) -> Bool {
         if loss.dependent[field]?.missing[block] != nil { return false }
-        // A field that another one repeats, if only in name, may not be there any more.
+        // Not if the referenced field lost values, since the new segment may lack that field.
         guard let column = try segment.repeatedColumn(table, block: block) else { return true }
         return segment.field(column).map { loss.all(ofField: $0) == nil } ?? false
     }

@@ -1,14 +1,14 @@
-// Bytes of a log where a writer leaves nothing but zeros: between its frames, and behind the end of
-// one that is complete. They cost no commit, and nobody but a check looks at them.
+// Finds nonzero bytes where a log should only have zeros: between its frames and after the end of a
+// complete log. They affect no commit, and only `check` looks for them.
 
-/// Looks through the places of a log that no commit needs.
+/// Searches the parts of a log that hold no commits.
 enum StrayLogBytes {
     private static let pieceSizeBytes = 1 << 20
 
-    /// The first such place that has other bytes; nil where there is none.
+    /// The first nonzero byte in such a part, as an error; nil if there is none.
     ///
-    /// - Throws: `damaged` where the commits cannot be read, `io` where the system does not let the
-    ///   file be read.
+    /// - Throws: `damaged` if the commits cannot be read, `io` if the system refuses to read the
+    ///   file.
     static func find(
         in log: Manifest.Log, of manifest: Manifest, _ directory: any Directory
     ) throws(DatabaseError) -> DatabaseError? {

@@ -1,8 +1,8 @@
-// Changes of the schema that no commit record carries: they go straight into the manifest.
+// Changes of a column's type. They go directly into the manifest, without a commit record.
 
 extension Engine {
-    /// Widens a field: integer to float, anything to string. Stored blocks are cast when they are
-    /// read and rewritten by the next merge.
+    /// Widens a field: integer to float, or any type to string. Stored blocks are cast when they
+    /// are read, and the next merge rewrites them.
     ///
     /// - Throws: `notFound` for an unknown experiment or field; `usage` for a change that could
     ///   lose values, such as an integer beyond 2^53 as a float. Nothing is changed then.

@@ -1,47 +1,47 @@
-// How commits become durable: validated and encoded by the thread that brings them, queued in
-// groups, and written by one thread at a time.
+// Group commit. The calling thread validates and encodes its commit and adds it to a group.
 //
-// The thread that finds nobody leading leads: it writes and syncs its group as one frame, applies
-// it, and passes the lead on to the first thread of the next group, which collected meanwhile.
-// Only then it wakes its own followers, so that the disk works while they make new commits.
+// If there is no leader, the thread becomes the leader. It writes and syncs its group as one frame
+// and applies it. Then the first thread of the next group, which has filled up meanwhile, becomes
+// the leader. Only then are the followers woken, so that the disk works while they prepare new
+// commits.
 
 internal import Glibc
 
 extension Engine {
-    /// What commits are validated against, as of one moment.
+    /// What a commit is validated against, with version numbers.
     private struct ValidationVersions {
         var schemas: SchemaSet
         var known: KnownRefusals?
-        /// What the rejects journal may grow by.
+        /// How much the rejects journal may still grow.
         var journalRoomBytes: Int
         var forgotten: ForgottenList
         var schemasVersion: Int
         var refusalsVersion: Int
     }
 
-    /// A commit record with what it changes, before it has a sequence.
+    /// An encoded commit and its changes, before it has a sequence.
     private struct EncodedCommit {
         var record: [UInt8]
         var report: WriteReport
-        /// nil where the commit leaves them as they were.
+        /// The changed schemas; nil if the commit changes none.
         var schemas: SchemaSet?
-        /// As `CommitJournal.added`.
+        /// See `CommitJournal.added`.
         var refusals: [UInt64: Int]
         var validatedAgainst: (schemasVersion: Int, refusalsVersion: Int)
     }
 
-    /// What the thread that brought a commit does next.
+    /// What the committing thread does next.
     private enum Role {
-        /// The group is its own, and nobody else writes.
+        /// It is the leader and writes the group.
         case leads(CommitGroup)
-        /// Its commit is the first of a group that will be written.
+        /// Its commit is the first of a waiting group, so it becomes a leader later.
         case isNext(CommitGroup)
         case follows(CommitGroup)
     }
 
-    /// Commits a batch; durable as the options say when it returns.
+    /// Commits a batch. It is as durable on return as the options say.
     ///
-    /// - Parameter marks: entries of the rejects journal that the batch deals with.
+    /// - Parameter marks: marks of the refusals that the batch deals with.
     func write(
         _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
     ) throws(DatabaseError) -> WriteReport {
@@ -61,7 +61,7 @@ extension Engine {
         }
     }
 
-    /// Commits a batch that has nothing of anybody forgotten; nil where it must be validated again.
+    /// Commits a batch without data of forgotten participants; nil if it must be validated again.
     private func commit(
         _ batch: borrowing WriteBatch, _ marks: [JournalEntry],
         on validatedAgainst: ValidationVersions
@@ -83,7 +83,7 @@ extension Engine {
             schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
             refusals: encoder.journal.added,
             validatedAgainst: (validatedAgainst.schemasVersion, validatedAgainst.refusalsVersion))
-        // Others may have changed what this was validated against; then they got on.
+        // If another commit changed what this one was validated against, it is validated again.
         guard let (role, sequence) = try queue(commit) else { return nil }
         try finish(role)
         var report = commit.report
@@ -91,7 +91,8 @@ extension Engine {
         return report
     }
 
-    /// Waits while commits are kept out, and while both memtables are full.
+    /// Returns what to validate against. Waits while commits are blocked or both memtables are
+    /// full.
     private func validatedAgainst() throws(DatabaseError) -> ValidationVersions {
         let memtableLimit = options.memtableSizeBytesMax
         return try state.withLock(
@@ -119,7 +120,7 @@ extension Engine {
         }
     }
 
-    /// No record that could not be replayed gets into the log: it would close the database.
+    /// Refuses a record that cannot be replayed. In the log, it would make the database unusable.
     private func checkReadable(
         _ record: [UInt8], _ schemas: SchemaSet
     ) throws(DatabaseError) {
@@ -132,7 +133,7 @@ extension Engine {
         }
     }
 
-    /// Gives a commit its sequence and its place in a group; nil where it must be validated again.
+    /// Gives a commit its sequence and its group; nil if it must be validated again.
     private func queue(
         _ commit: EncodedCommit
     ) throws(DatabaseError) -> (role: Role, sequence: UInt64)? {
@@ -168,7 +169,7 @@ extension Engine {
         return .leads(group)
     }
 
-    /// Returns when the commit is durable.
+    /// Waits until the commit is durable, and writes its group if this thread becomes the leader.
     private func finish(_ role: Role) throws(DatabaseError) {
         switch role {
         case .leads(let group):
@@ -186,7 +187,7 @@ extension Engine {
         }
     }
 
-    /// Writes a group of commits to the log and applies them. Only the leading thread is here.
+    /// Writes a group of commits to the log and applies them. Only the leader calls it.
     private func lead(_ group: CommitGroup) throws(DatabaseError) {
         var isDurable = false
         do throws(DatabaseError) {
@@ -200,7 +201,8 @@ extension Engine {
                 try calling("syncing the log") { () throws(FileError) in try log.sync() }
                 noteDurable(log)
             }
-            // After the sync: whoever comes from now on finds these commits in the log.
+            // Checked after the sync: a writer that takes the lock later finds these commits in the
+            // log.
             try checkIsAlone()
             try apply(group)
             isDurable = true
@@ -222,15 +224,15 @@ extension Engine {
         }
     }
 
-    /// Notes what is acknowledged next, so that a log that is cut or replaced is detected.
+    /// Stores the durable log size in the lock file, so that a cut or replaced log is detected.
     private func noteDurable(_ log: LogWriter) {
         lockFile.note(
             log: log.identity.number, sizeBytes: log.durableSizeBytes,
             checksum: log.durableChecksum)
     }
 
-    /// Brings the commits of a group into the memtable. The lock is free between any two of them,
-    /// for others to queue; readers see the first commits of the group, which are durable.
+    /// Applies the commits of a group to the memtable. The mutex is released after each, so that
+    /// others can queue. Readers may see the first commits of the group, which are durable.
     private func apply(_ group: CommitGroup) throws(DatabaseError) {
         for (index, record) in group.records.enumerated() {
             let sequence = group.firstSequence + UInt64(index)
@@ -243,10 +245,10 @@ extension Engine {
         }
     }
 
-    // MARK: The lead
+    // MARK: Leader
 
-    /// Waits until nobody writes the log, and keeps it that way until `resignLeader`. Where commits
-    /// are kept out, those that were queued are written before.
+    /// Makes this thread the leader until `resignLeader`. If commits are blocked, queued commits
+    /// are written first.
     func becomeLeader() throws(DatabaseError) {
         state.withLock(
             when: {
@@ -267,7 +269,7 @@ extension Engine {
         }
     }
 
-    /// Lets others write the log: first who asked for the lead, then the next group of commits.
+    /// Lets another thread lead: one that asked for it, else the first of the next group.
     func resignLeader() {
         let next: CommitGroup? = state.withLock { state in
             if state.leaderRequests == 0, let next = state.groups.first { return next }
@@ -277,8 +279,8 @@ extension Engine {
         next?.turn.open()
     }
 
-    /// After a failed write nothing is known of what reached the disk: nothing more is written
-    /// until the database is opened again.
+    /// Stops all writing until the database is opened again. After a failed write, it is unknown
+    /// what reached the disk.
     func fail(_ error: DatabaseError) -> DatabaseError {
         let groups = state.withLock { state in
             defer { state.groups = [] }
@@ -288,7 +290,7 @@ extension Engine {
             return state.groups
         }
         for group in groups { group.open() }
-        // Somebody else may need it more now.
+        // Frees space that others may need.
         if error.cause?.isOutOfSpace == true { removeRetired(all: true) }
         options.log?("stopped writing: \(error)")
         return error
@@ -296,8 +298,8 @@ extension Engine {
 
     // MARK: Relaxed durability
 
-    /// Whether the log is synced later, as relaxed durability allows; where no thread is to be had
-    /// for that, it is not.
+    /// Whether relaxed durability lets the log be synced later. False if no thread could be started
+    /// for that.
     private func syncsLater() -> Bool {
         guard case .relaxed(let milliseconds) = options.durability else { return false }
         let isScheduled = state.withLock { state in
@@ -313,7 +315,7 @@ extension Engine {
         return isStarted
     }
 
-    /// Makes acknowledged commits of relaxed durability durable.
+    /// Syncs acknowledged commits of relaxed durability.
     private func syncLog() {
         state.withLock { $0.leaderRequests += 1 }
         let log: LogWriter? = state.withLock(when: { !$0.hasLeader }) { state in

@@ -1,24 +1,24 @@
-// Runs merges, of segments and of files of the rejects journal: in the background after flushes, at
-// close, and when asked.
+// Merges of segments and of rejects files: in the background after flushes, at close, and on
+// request.
 
 extension Engine {
-    /// Lets the background look for segments to merge.
+    /// Starts a background search for segments to merge.
     func scheduleCompaction() {
         guard options.compactsInBackground else { return }
         let countMin = options.compactionSegmentCount
         mergeInBackground { sizes, _ in Compaction.chooseTier(sizes, countMin: countMin) }
     }
 
-    /// Merges those segments of each experiment that are chosen, repeatedly.
+    /// Merges the chosen segments of each experiment, repeatedly.
     ///
-    /// - Parameter choose: gets the sizes of an experiment's segments, oldest first, and which is
-    ///   the first that has the encodings of a flush amid writing.
+    /// - Parameter choose: gets the sizes of an experiment's segments, oldest first, and the index
+    ///   of the first one with quick encodings.
     func mergeInBackground(_ choose: @escaping @Sendable ([Int], Int?) -> Range<Int>?) {
         compactionQueue.async {
             do throws(DatabaseError) {
                 try self.compactNow(choose)
             } catch {
-                // The inputs are untouched and the database is whole: only space is lost.
+                // The inputs are unchanged and the database is sound; only space is wasted.
                 self.options.log?("a merge failed: \(error)")
                 if error.kind == .io { self.noteClosingFailure(error) }
             }
@@ -40,7 +40,7 @@ extension Engine {
         }
     }
 
-    /// Runs something while no merge runs.
+    /// Runs the body while no merge runs.
     func onCompactionQueue<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -59,11 +59,11 @@ extension Engine {
         try mergeRejects { choose($0, nil) }
     }
 
-    /// Merges segments of each experiment once. Small merges of many experiments share a manifest:
-    /// it grows with their number, and would be written as often.
+    /// Merges segments of each experiment once. Small merges share one manifest, because the size
+    /// of a manifest and the number of merges both grow with the number of experiments.
     ///
     /// - Parameter choose: gets an experiment's segments, oldest first.
-    /// - Returns: whether there were some.
+    /// - Returns: whether it merged any.
     @discardableResult
     private func compactOnce(
         _ choose: ([Manifest.Segment]) -> Range<Int>?
@@ -81,7 +81,7 @@ extension Engine {
         return mergedAny
     }
 
-    /// Whether a field of the segment has another type than the schema has now.
+    /// Whether a field of a segment has another type than in the schema.
     private func needsRewrite(_ segments: [Manifest.Segment]) -> Bool {
         state.withLock { state in
             segments.contains { info in
@@ -95,9 +95,9 @@ extension Engine {
         }
     }
 
-    /// Replaces neighbours among the files of the rejects journal by one: each flush adds one.
+    /// Merges adjacent rejects files into one. Each flush may add a file.
     ///
-    /// - Parameter choose: gets their sizes, oldest first.
+    /// - Parameter choose: gets the sizes of the files, oldest first.
     private func mergeRejects(_ choose: ([Int]) -> Range<Int>?) throws(DatabaseError) {
         let files = state.withLock { $0.manifest.rejects }
         guard let range = choose(files.map(\.sizeBytes)) else { return }
@@ -110,28 +110,28 @@ extension Engine {
         }
         let inputs = Set(files[range].map(\.number))
         try replaceManifest { manifest in
-            // A flush may have added others behind them.
+            // A flush may have appended more files.
             manifest.rejects.removeAll { inputs.contains($0.number) }
             if let merged { manifest.rejects.insert(merged, at: range.lowerBound) }
         }
         retire(inputs.map { .rejects($0) })
     }
 
-    /// Replaces adjacent segments of one experiment by one with the same rows.
+    /// Replaces adjacent segments of one experiment by one segment with the same rows.
     func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
         var merges = PendingMerges()
         try merge(inputs, into: &merges)
         try install(&merges)
     }
 
-    /// Writes adjacent segments of one experiment as one, which no manifest names yet.
+    /// Writes the merge of adjacent segments of one experiment; the manifest does not name it yet.
     private func merge(
         _ inputs: [Manifest.Segment], into merges: inout PendingMerges
     ) throws(DatabaseError) {
         guard let first = inputs.first else { return }
         guard let schema = state.withLock({ $0.schemas[first.experiment] }) else { return }
         do throws(DatabaseError) {
-            // Readers of its own: what it decodes goes with them.
+            // Opens the segments again, so that decoded data is released with these readers.
             let segments = try inputs.map { (info) throws(DatabaseError) in
                 try SegmentReader(in: directory, info, databaseID: databaseID, access: .copied)
             }
@@ -144,13 +144,13 @@ extension Engine {
             }
             merges.add(merged, of: inputs, merge)
         } catch {
-            // The others are as good as if this had not been tried.
+            // Keeps the merges that succeeded.
             try? install(&merges)
             throw error
         }
     }
 
-    /// Names merged segments in place of what they were made of.
+    /// Replaces the inputs by the merged segments in the manifest.
     private func install(_ merges: inout PendingMerges) throws(DatabaseError) {
         let done = merges
         merges.outputs = []
@@ -162,7 +162,7 @@ extension Engine {
             for number in output.inputs { outputOf[number] = output.segment.info }
         }
         try replaceManifest { manifest in
-            // Each at the place of the first that it was made of.
+            // The output takes the place of its first input.
             var placed: Set<UInt64> = []
             manifest.segments = manifest.segments.compactMap { segment in
                 guard let output = outputOf[segment.number] else { return segment }
@@ -180,11 +180,11 @@ extension Engine {
     }
 }
 
-/// Merges that are written and wait for a manifest.
+/// Finished merges that wait for a manifest.
 private struct PendingMerges {
     struct Output {
         var segment: SegmentReader
-        /// Numbers of the segments that it was made of.
+        /// Numbers of its input segments.
         var inputs: [UInt64]
         var counters: WriteCounters
         var merges: TagSetMerges
@@ -194,7 +194,7 @@ private struct PendingMerges {
     var sizeBytes = 0
     private(set) var hasMerged = false
 
-    /// Larger ones do not wait for others: what they were made of takes space.
+    /// A manifest is written at this size, since the inputs take space until then.
     static let sizeBytesMax = 16 << 20
 
     mutating func add(

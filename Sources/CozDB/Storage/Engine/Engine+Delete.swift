@@ -1,30 +1,30 @@
-// Takes rows, values, series and experiments away: everything a statement means in one replaced
-// manifest, and the bytes of it out of the directory before the call returns.
+// Deletion of rows, values, series and experiments. One manifest makes a whole statement visible,
+// and the deleted bytes leave the directory before the call returns.
 //
-// Commits are kept out and merges wait meanwhile; readers go on with the files they have open.
+// Commits and merges wait meanwhile. Readers continue with the files they have open.
 
 extension Engine {
-    /// What a deletion has written, before the manifest names it.
+    /// The files that a deletion has written, before the manifest names them.
     struct Rewriting {
-        /// New files by the number of the segment they stand for; nil where nothing is left.
+        /// New segments by the number of the segment they replace; nil if nothing is left.
         var segments: [UInt64: SegmentReader?] = [:]
         var rejects: [UInt64: Manifest.RejectsFile?] = [:]
         var droppedSchemas: [Int] = []
-        /// Columns of experiments that stay, of which no file has a value any more.
+        /// Columns of remaining experiments that have no values left in any file.
         var droppedColumns: [(experiment: Int, column: ColumnID)] = []
 
         var isEmpty: Bool { segments.isEmpty && rejects.isEmpty && droppedSchemas.isEmpty }
     }
 
-    /// Selections of series that are kept from counting to writing, in times of eight bytes.
+    /// Limit of the series selections kept between the two passes, in times of eight bytes.
     private static let keptTimesMax = 4 << 20
 
-    /// Deletes what a plan says, made of a snapshot of the moment; durable on return, and no file
-    /// of the database holds a byte of it.
+    /// Deletes what a plan selects in the current snapshot. On return the deletion is durable, and
+    /// no file of the database holds a deleted byte.
     ///
-    /// - Throws: what the plan throws, `cancelled`, `io` where a segment cannot be written: then
-    ///   nothing is changed. `io` after the manifest was replaced says that a file could not be
-    ///   removed: what it holds is deleted all the same, and goes with the next opening.
+    /// - Throws: the errors of the plan, `cancelled`, and `io` if a segment cannot be written; then
+    ///   nothing is changed. `io` after the manifest was replaced means that a file could not be
+    ///   removed. Its data is deleted, and the next opening removes the file.
     func delete(
         _ plan: (Snapshot) throws(DatabaseError) -> Deletion
     ) throws(DatabaseError) -> DeletionReport {
@@ -40,7 +40,7 @@ extension Engine {
         }
     }
 
-    /// Runs something while nobody commits or merges; nothing is in memory or in a log then.
+    /// Runs the body while commits and merges are blocked, with an empty memtable and no logs.
     func alone<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -72,7 +72,7 @@ extension Engine {
             try deletion.checkCancelled()
             return rewriting
         } catch {
-            // Nothing names them: they only take space, which may be what is missing.
+            // No manifest names these files, and the disk may be full.
             for case .some(let reader) in rewriting.segments.values {
                 try? remove(.segment(reader.info.number))
             }
@@ -89,7 +89,7 @@ extension Engine {
     ) throws(DatabaseError) {
         var touched = [Bool](
             repeating: deletion.dropsSchema, count: deletion.view.sources.count)
-        // What is settled by the key and the time is as quickly found again.
+        // Selections by key and time alone are cheap to find again.
         let isComputed = deletion.select != nil || !deletion.columns.isEmpty
         var kept: [SeriesKey: SeriesDeletion] = [:]
         var keptTimes = 0
@@ -119,14 +119,14 @@ extension Engine {
         report.experiments.append(counts)
     }
 
-    /// The segment without what goes; nil where nothing is left.
+    /// Writes a segment without the deleted data; nil if nothing is left.
     private func filter(
         _ segment: SegmentReader, _ index: Int, _ deletion: ExperimentDeletion,
         _ known: [SeriesKey: SeriesDeletion],
         _ checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader? {
         var filter = try SegmentFilter(segment, source: index, of: deletion)
-        // What is copied stays as it was encoded.
+        // Copied blocks keep their encodings.
         let written = try writeSegment(
             deletion.view.schema, effort: segment.info.isQuicklyEncoded ? .quick : .thorough
         ) { writer throws(DatabaseError) in
@@ -171,7 +171,7 @@ extension Engine {
 
     // MARK: Naming and removing
 
-    /// - Parameter edit: what else becomes true with the same manifest.
+    /// - Parameter edit: further changes for the same manifest.
     func install(
         _ rewriting: Rewriting, _ edit: (inout Manifest) -> Void = { _ in }
     ) throws(DatabaseError) {
@@ -194,7 +194,7 @@ extension Engine {
                 state.segments.insert(reader)
             }
             state.segments.keep(state.manifest)
-            // What was refused may be refused again, and stored again.
+            // Deleted refusals may be stored again if they recur.
             if !rewriting.rejects.isEmpty { state.knownRefusals = nil }
             let now = ContinuousClock.now
             state.retired += rewriting.segments.keys.map { (.segment($0), now) }
@@ -219,13 +219,13 @@ extension RowSelection {
 }
 
 extension ExperimentDeletion {
-    /// Whether every row of a segment goes, as its footer tells.
+    /// Whether all rows of a segment are deleted, according to its footer.
     fileprivate func coversAll(of segment: SegmentReader) -> Bool {
         isUnconditional
             && range.covers(first: segment.footer.firstTime, last: segment.footer.lastTime)
     }
 
-    /// Whether a part of a series loses anything.
+    /// Whether anything in a part of a series is deleted.
     fileprivate func touches(
         _ part: Series.Part, _ gone: SeriesDeletion
     ) throws(DatabaseError) -> Bool {

@@ -1,7 +1,7 @@
-// Turns memtables into segments, retires their logs, and ends a session cleanly.
+// Flushes of memtables to segments, and the closing of a database.
 
 extension Engine {
-    /// Writes the frozen memtable; a failure stops all writing.
+    /// Flushes the frozen memtable. A failure stops all writing.
     func flushInBackground() {
         do throws(DatabaseError) {
             try flushFrozen()
@@ -11,7 +11,7 @@ extension Engine {
         scheduleCompaction()
     }
 
-    /// Writes the frozen memtable to segments, drops the logs it came from.
+    /// Writes the frozen memtable to segments and removes its logs.
     private func flushFrozen() throws(DatabaseError) {
         let work = state.withLock { state in
             (
@@ -20,14 +20,14 @@ extension Engine {
             )
         }
         guard let memtable = work.memtable else { return }
-        // More is coming, and then a merge.
+        // Quick encodings suffice when a merge will follow.
         try install(
             memtable, schemas: work.schemas, keeping: work.log,
             effort: options.compactsInBackground ? .quick : .thorough
         ) { $0.frozen = nil }
     }
 
-    /// Writes a memtable and names its files in the manifest instead of logs below `keeping`.
+    /// Writes a memtable and replaces all logs except `log` by its files in the manifest.
     func install(
         _ memtable: Memtable, schemas: SchemaSet, keeping log: UInt64?,
         effort: EncodingEffort = .thorough, _ change: (inout State) -> Void
@@ -52,7 +52,7 @@ extension Engine {
         retire(obsolete)
     }
 
-    /// What a memtable became, before the manifest names it.
+    /// The files of a memtable, before the manifest names them.
     private struct FlushedFiles {
         var segments: [SegmentReader] = []
         var rejects: Manifest.RejectsFile?
@@ -60,7 +60,7 @@ extension Engine {
         var merges = TagSetMerges()
     }
 
-    /// Writes all files of a memtable, or leaves none.
+    /// Writes all files of a memtable, or none.
     private func write(
         _ memtable: Memtable, schemas: SchemaSet, effort: EncodingEffort
     ) throws(DatabaseError) -> FlushedFiles {
@@ -84,13 +84,13 @@ extension Engine {
             files.rejects = try writeRejects(memtable.journal.entries)
             return files
         } catch {
-            // Nothing names them; they only take space, which may be what is missing.
+            // No manifest names these files, and the disk may be full.
             for segment in files.segments { try? remove(.segment(segment.info.number)) }
             throw error
         }
     }
 
-    /// Writes one segment file and opens it again, which checks its ends.
+    /// Writes one segment file and opens it, which verifies its header and footer.
     func writeSegment(
         _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
@@ -119,16 +119,17 @@ extension Engine {
                 try folder.sync()
                 return info
             } catch {
-                // Nothing names it.
+                // No manifest names the file.
                 try? remove(.rejects(number))
                 throw error
             }
         }
     }
 
-    /// Writes everything in memory to segments; the logs are empty afterwards.
+    /// Writes everything in memory to segments. No logs remain.
     ///
-    /// - Parameter isInside: whether it is a part of a call that has begun, or of closing.
+    /// - Parameter isInside: whether a running call or `close` calls it, so that it also runs while
+    ///   closing.
     func flush(isInside: Bool = false) throws(DatabaseError) {
         if !isInside { try checkOpen() }
         try becomeLeader()
@@ -156,11 +157,11 @@ extension Engine {
         try install(work.memtable, schemas: work.schemas, keeping: nil) { $0.frozen = nil }
     }
 
-    /// Flushes, merges what is worth it, removes retired files. The database is sealed: its
-    /// manifest names no log. The lock is free afterwards, also where this fails.
+    /// Flushes, merges what is worthwhile, and removes obsolete files. The manifest then names no
+    /// log. The lock is released even after a failure.
     ///
-    /// Nothing of ours may touch the files once another writer can have the lock: calls that have
-    /// begun are waited for, and no more begin.
+    /// Another writer may take the lock afterwards, and no thread may touch the files from then on.
+    /// So running calls are waited for, and new ones are refused.
     func close() throws(DatabaseError) {
         let isFirst = state.withLock { state in
             defer { state.phase = max(state.phase, .closing) }
@@ -169,12 +170,12 @@ extension Engine {
         guard isFirst else {
             return state.withLock(when: { $0.phase == .released }) { _ in }
         }
-        // Deletions, changes of the schemas and the like that have begun.
+        // Waits for running deletions, schema changes and the like.
         waitForChanges()
         beginExclusive()
         let isSound = state.withLock { $0.failure == nil }
         if isSound {
-            // A failure is remembered in the state and thrown below.
+            // The failure is stored in the state and thrown below.
             try? flush(isInside: true)
             if options.compactsInBackground { mergeInBackground(Compaction.chooseAll) }
         }
@@ -182,7 +183,7 @@ extension Engine {
         reserveQueue.sync {}
         compactionQueue.sync {}
         let failure = state.withLock { $0.failure }
-        // Whatever comes to this queue later finds it closed.
+        // Later work on this queue finds the database closed.
         compactionQueue.sync { state.withLock { $0.phase = .closed } }
         if state.withLock({ $0.failure == nil }) {
             removeRetired(all: true)
@@ -198,7 +199,7 @@ extension Engine {
         if let failure = state.withLock({ $0.closingFailure }) { throw failure }
     }
 
-    /// Remembers for `close` that the device failed in work that no row depends on.
+    /// Stores an error of background work for `close` to throw. No row depends on that work.
     func noteClosingFailure(_ error: DatabaseError) {
         state.withLock { state in
             guard state.phase >= .closing, state.closingFailure == nil else { return }

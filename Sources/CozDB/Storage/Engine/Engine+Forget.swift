@@ -1,23 +1,24 @@
-// Forgets participants: a deletion of everything that names them, and their digests on the list
-// that keeps them out, in one replaced manifest; docs/erasure.md.
+// Forgetting of participants. One manifest deletes everything that names them and adds their
+// digests to the list that keeps them out; docs/erasure.md.
 
 extension Engine {
-    /// What a call asks for.
+    /// The arguments of a call.
     struct Forgetting {
-        /// By name.
+        /// Participants by name.
         var participants: [String] = []
-        /// By digest: whoever of the data is on it, and everybody from now on.
+        /// Participants by digest. Those with stored data are forgotten, and all are kept out from
+        /// now on.
         var list = ForgottenList()
-        /// Whether what a repair set aside goes as well.
+        /// Whether the damaged folder is removed too.
         var removesSetAside = false
-        /// Asked between series; throws to end the work.
+        /// Cancellation check, called between series. Throws to stop.
         var checkCancelled: () throws(DatabaseError) -> Void = {}
     }
 
-    /// Forgets participants; durable on return, and no file of the database holds a byte that only
-    /// they had. Also removes what crashes and failed merges left behind.
+    /// Forgets participants. On return the deletion is durable, and no file of the database holds a
+    /// byte that only they had. Leftovers of crashes and failed merges are removed too.
     ///
-    /// - Throws: as `delete`; `usage` where a repair set files aside, and they are to stay.
+    /// - Throws: the errors of `delete`; `usage` if the damaged folder has files and is to stay.
     func forget(_ wanted: Forgetting) throws(DatabaseError) -> ForgetReport {
         try alone { () throws(DatabaseError) in
             let setAside = try DamagedCopies(in: directory)
@@ -40,11 +41,11 @@ extension Engine {
             report.count(rewriting, in: state.withLock { $0.manifest })
             if !rewriting.isEmpty || list != forgotten {
                 try install(rewriting) { $0.forgotten = list }
-                // What was checked against the list before is checked again.
+                // Makes queued commits validate against the new list.
                 state.withLock { $0.stagedSchemas = $0.schemas }
             }
             try eraseRetired()
-            try eraseUnnamed()
+            try eraseUnreferenced()
             report.setAsideFiles = setAside.count
             try setAside.remove()
             return report
@@ -53,7 +54,7 @@ extension Engine {
 
     /// Takes participants off the list.
     ///
-    /// - Returns: those who were on it.
+    /// - Returns: those who were on the list.
     func readmit(_ participants: [String]) throws(DatabaseError) -> [String] {
         try alone { () throws(DatabaseError) in
             var list = state.withLock { $0.manifest.forgotten }
@@ -64,8 +65,9 @@ extension Engine {
         }
     }
 
-    /// Where an attribute names participants, a newer segment may have replaced a name that an
-    /// older one still holds: rows tell what is, not what was. Merged, one segment has both.
+    /// Merges experiments whose participants are named by an attribute. A newer segment may have
+    /// replaced a name that an older one still holds, and a snapshot shows only the newest. A
+    /// merged segment has no replaced names.
     private func mergeReplacedNames() throws(DatabaseError) {
         let (schemas, manifest) = state.withLock { ($0.schemas, $0.manifest) }
         let tags = schemas.participantTags
@@ -77,8 +79,8 @@ extension Engine {
         }
     }
 
-    /// Adds columns and experiments that have no value, or row, any more: their names are
-    /// somebody's words, too. An experiment of which somebody declared fields stays.
+    /// Adds columns and experiments without any values left, because their names may be personal
+    /// too. Experiments with declared fields stay.
     private func addEmptied(_ deletion: Deletion, _ rewriting: inout Rewriting) {
         for view in deletion.experiments.map(\.view) {
             let schema = view.schema
@@ -101,16 +103,15 @@ extension Engine {
         }
     }
 
-    /// Removes files that no manifest names: none is on its way to one while nobody else writes.
-    private func eraseUnnamed() throws(DatabaseError) {
+    /// Removes files that no manifest names. No other thread is writing a file at this time.
+    private func eraseUnreferenced() throws(DatabaseError) {
         _ = try Recovery.removeUnreferenced(directory, state.withLock { $0.manifest })
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
     }
 }
 
-/// What repairs moved to `damaged/`: bytes that nobody could read may still be a participant's.
+/// The files that repairs moved to `damaged/`. They may hold data of participants.
 struct DamagedCopies {
-    /// How many files there are.
     let count: Int
     private let directory: any Directory
 
@@ -136,7 +137,7 @@ struct DamagedCopies {
         return count
     }
 
-    /// - Throws: `usage` with what to do.
+    /// - Throws: `usage`, with what to do.
     func checkIsEmpty() throws(DatabaseError) {
         guard count > 0 else { return }
         throw DatabaseError(
@@ -147,7 +148,7 @@ struct DamagedCopies {
             file: directory.path + "/" + FileName.damagedDirectory)
     }
 
-    /// Removes them. Durable on return.
+    /// Removes the files. Durable on return.
     func remove() throws(DatabaseError) {
         guard count > 0 else { return }
         try calling(
@@ -160,7 +161,7 @@ struct DamagedCopies {
 }
 
 extension Engine.Forgetting {
-    /// Who is to be forgotten, and the list with them.
+    /// The names to forget, and the list including them.
     func settle(
         _ forgotten: ForgottenList, _ tags: Set<Name>, in snapshot: Snapshot,
         _ report: inout ForgetReport
@@ -183,7 +184,7 @@ extension Engine.Forgetting {
         return (forgotten, names)
     }
 
-    /// What goes with them.
+    /// The deletion of all data of these participants.
     func deletion(of rows: ParticipantRows, in snapshot: Snapshot) -> Deletion {
         let names = rows.participants
         let search = NameSearch(names)
@@ -210,7 +211,6 @@ extension Engine.Forgetting {
 }
 
 extension SegmentReader {
-    /// The columns that it has values of.
     fileprivate var columnsWithValues: Set<ColumnID> {
         Set(footer.fields.filter { $0.valueCount > 0 }.map(\.column.id))
     }

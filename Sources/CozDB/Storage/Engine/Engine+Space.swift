@@ -1,10 +1,10 @@
-// Files that no manifest names any more: when they go, at once where space runs out.
+// Obsolete files, which no manifest names: when they are removed, and how disk space is freed.
 
 internal import Glibc
 
 extension Engine {
-    /// Remembers files that slow readers may still be about to open. Of logs only those of the last
-    /// flush stay: an import would keep all of its input for a minute.
+    /// Keeps obsolete files for slow readers that may still open them. Only the logs of the last
+    /// flush stay; otherwise an import would keep a minute of its input.
     func retire(_ names: [FileName]) {
         let now = ContinuousClock.now
         let deadline = now + .seconds(options.retireSeconds)
@@ -19,12 +19,12 @@ extension Engine {
         removeRetired(all: false)
     }
 
-    /// Failing to remove a file is no loss: the next opening removes what no manifest names.
+    /// Removes obsolete files. A failure is ignored: the next opening removes files that no
+    /// manifest names.
     ///
-    /// One thread removes at a time, and the others wait: what they find gone is gone then, and
-    /// its space is free.
+    /// One thread removes at a time and the others wait, so the space is free when they return.
     ///
-    /// - Parameter all: also those that slow readers may still be about to open.
+    /// - Parameter all: whether to remove files that slow readers may still open.
     func removeRetired(all: Bool) {
         removalMutex.withLock { _ in
             let now = ContinuousClock.now
@@ -40,11 +40,11 @@ extension Engine {
         }
     }
 
-    /// Runs something that takes space and leaves nothing behind where it fails. Where there is no
-    /// space, files go that only wait for slow readers, and it runs once more.
+    /// Runs a body that needs disk space and leaves nothing behind if it fails. If the disk is
+    /// full, obsolete files are removed and the body runs once more.
     ///
-    /// Only calls that name and write files are made again. What a sync does not make durable is
-    /// lost, whatever the reason: that error is final.
+    /// Only calls that create and write files are repeated. A failed sync is final: what it did not
+    /// make durable is lost, whatever the reason.
     func makingRoom<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
@@ -56,18 +56,17 @@ extension Engine {
                 throw error
             }
             removeRetired(all: true)
-            // Another thread may have done it meanwhile.
+            // Another thread may have removed files meanwhile.
             guard state.withLock({ $0.removals }) != before else { throw error }
             options.log?("no space left; removed files that waited for slow readers")
             return try body()
         }
     }
 
-    /// Removes every file that no manifest names, without waiting for slow readers: those find a
-    /// newer manifest. Durable on return.
+    /// Removes all obsolete files without waiting for slow readers, which will find a newer
+    /// manifest. Durable on return.
     ///
-    /// - Throws: `io` where a file cannot be removed; what is left is tried again with the next
-    ///   one that is due.
+    /// - Throws: `io` if a file cannot be removed. The rest is retried later.
     func eraseRetired() throws(DatabaseError) {
         try removalMutex.withLock { _ throws(DatabaseError) in try eraseAll() }
     }
@@ -97,7 +96,8 @@ extension Engine {
 
     /// Removes a file that no manifest names.
     ///
-    /// - Throws: ENOLCK where another writer may have made one of this name meanwhile.
+    /// - Throws: ENOLCK if the lock is lost, because another writer may have created a file of this
+    ///   name.
     func remove(_ name: FileName) throws(FileError) {
         guard lockFile.isHeld(in: directory) else {
             throw FileError(code: ENOLCK, call: "unlink", path: directory.path + "/" + name.text)

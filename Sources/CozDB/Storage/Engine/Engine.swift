@@ -1,90 +1,92 @@
-// The single writer: orders commits into the log, the memtable, segments and the manifest.
+// The single writer of a database: it takes commits through the log, the memtable, segments and the
+// manifest.
 //
-// Threads meet in one Monitor. How commits become durable is in Engine+Commit.swift. Flushes and
-// merges run on queues of their own; the manifest is replaced by one thread at a time.
+// Threads share one Monitor. Engine+Commit.swift describes how commits become durable. Flushes and
+// merges run on their own queues, and one thread at a time replaces the manifest.
 
-/// A database open for writing.
+/// A database that is open for writing.
 final class Engine: Sendable {
     let directory: any Directory
     let options: DatabaseOptions
     let databaseID: UInt64
     let state: Monitor<State>
-    /// Holds the lock, and the last acknowledged state, until the database is closed.
+    /// Holds the lock and the last acknowledged state until the database is closed.
     let lockFile: LockFile
-    /// Only one thread deletes, or writes again what was refused before.
+    /// Held by the one thread that deletes or replays refusals.
     private let changeMutex = Monitor(())
-    /// Only one thread replaces the manifest.
+    /// Held by the thread that replaces the manifest.
     private let manifestMutex = Monitor(())
-    /// Only one thread removes retired files.
+    /// Held by the thread that removes obsolete files.
     let removalMutex = Monitor(())
     let flushQueue = SerialQueue()
-    /// Prepares space for the log ahead of the commits.
+    /// Writes zeros to the log ahead of the commits.
     let reserveQueue = SerialQueue()
     let compactionQueue = SerialQueue()
 
-    /// How far `close` came.
+    /// The progress of `close`.
     enum Phase: Comparable {
         case open
-        /// Calls that have begun go on; no more begin.
+        /// Running calls go on; new ones are refused.
         case closing
-        /// Nothing touches a file any more but `close`.
+        /// Only `close` still touches files.
         case closed
-        /// The lock is free.
+        /// The lock is released.
         case released
     }
 
-    /// Everything that threads share.
+    /// The state that threads share.
     struct State {
-        /// As it is on disk.
+        /// The manifest on disk.
         var manifest: Manifest
-        /// With the changes of commits that are not durable yet.
+        /// The schemas with the changes of commits that are not durable yet.
         var stagedSchemas: SchemaSet {
             didSet { schemasVersion &+= 1 }
         }
-        /// Changes with `stagedSchemas`: what was validated before is validated again.
+        /// Changes with `stagedSchemas`. Commits validated against an older version are validated
+        /// again.
         private(set) var schemasVersion = 0
-        /// As of the last durable commit.
+        /// The schemas as of the last durable commit.
         var schemas: SchemaSet
         var segments = SegmentSet()
-        /// The snapshot made last, with what queries keep beside it; nil once a manifest replaced
-        /// what it consists of.
+        /// The last snapshot, with what queries cache in it; nil after the manifest was replaced.
         var lastSnapshot: Snapshot?
         var memtable = Memtable()
-        /// The memtable that is being written to segments, and its log.
+        /// The memtable that is being flushed.
         var frozen: Memtable?
         var log: LogWriter?
-        /// Commits that wait to be written, oldest first; the last group takes more of them. While
-        /// there are any, a thread is leading or is about to.
+        /// Commits that wait to be written, oldest first. New commits join the last group. If there
+        /// are any, some thread is the leader or is about to be.
         var groups: [CommitGroup] = []
-        /// Sequence of the last commit that was queued, and of the last that is durable.
+        /// Sequences of the last queued and of the last durable commit.
         var queuedSequence: UInt64
         var durableSequence: UInt64
-        /// Whether a thread is writing the log, or was chosen to.
+        /// Whether some thread is the leader or was chosen to be.
         var hasLeader = false
-        /// Threads that want to lead without a commit; they come before those that have one.
+        /// Threads that want to lead without a commit. They go before groups of commits.
         var leaderRequests = 0
         var isSyncScheduled = false
-        /// Whether a change of the schemas keeps commits out.
+        /// Whether commits are blocked, for example by a schema change.
         var isExclusive = false
-        /// Why nothing can be written any more.
+        /// The error that stopped all writing.
         var failure: DatabaseError?
         var phase = Phase.open
-        /// What the device refused while closing, after all rows were in segments.
+        /// An I/O error of the last merges, after all rows were in segments.
         var closingFailure: DatabaseError?
-        /// Files that no manifest names any more, with the time when they may go.
+        /// Obsolete files that no manifest names, with the time when they may be removed.
         var retired: [(name: FileName, deadline: ContinuousClock.Instant)] = []
-        /// How often some of them were removed: whoever found no space may try again.
+        /// How often obsolete files were removed. A thread without disk space retries if this
+        /// changed.
         var removals = 0
-        /// What flushes and merges found since the database was opened.
+        /// Rows with different attributes that flushes and merges united since opening.
         var tagSetMerges = TagSetMerges()
-        /// Refusals stored before, to keep equal ones once; nil until the first.
+        /// The stored refusals, to store equal ones once; nil until they are first needed.
         var knownRefusals: KnownRefusals? {
             didSet { refusalsVersion &+= 1 }
         }
-        /// Changes with `knownRefusals`, and what is in it.
+        /// Changes with `knownRefusals` and with its content.
         var refusalsVersion = 0
 
-        /// Bytes of the rejects journal, in files and in memory.
+        /// Size of the rejects journal, in files and in memory.
         var journalSizeBytes: Int {
             manifest.rejects.reduce(0) { $0 + $1.sizeBytes } + memtable.journal.sizeBytes
                 + (frozen?.journal.sizeBytes ?? 0)
@@ -108,7 +110,7 @@ final class Engine: Sendable {
 
     // MARK: Rejects
 
-    /// Learns which refusals are stored already, so that importing a file again adds none.
+    /// Loads the stored refusals, so that importing a file again adds none.
     func loadKnownRefusals() throws(DatabaseError) {
         var isLoaded = false
         while !isLoaded {
@@ -116,11 +118,11 @@ final class Engine: Sendable {
             var known: [UInt64: Int] = [:]
             for entry in try journal() { known.note(entry) }
             isLoaded = state.withLock { state in
-                // What a deletion took away meanwhile is not stored any more.
+                // A deletion may have removed some of them meanwhile.
                 guard files.isSubset(of: state.manifest.rejects.map(\.number)) else {
                     return false
                 }
-                // Another thread may have loaded and added to them meanwhile.
+                // Another thread may have loaded them and added to them.
                 if let before = state.knownRefusals { before.add(known) }
                 state.knownRefusals = state.knownRefusals ?? KnownRefusals(known)
                 return true
@@ -128,7 +130,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Every entry of the rejects journal, in the order of commits.
+    /// All entries of the rejects journal, in commit order.
     func journal() throws(DatabaseError) -> [JournalEntry] {
         while true {
             let (stored, recent) = try state.withLock { state throws(DatabaseError) in
@@ -143,13 +145,13 @@ final class Engine: Sendable {
                 for info in stored { entries += try rejects(info) }
                 return entries + recent
             } catch {
-                // A deletion takes files away at once; the manifest has others then.
+                // A deletion removes files at once. The manifest is another one then.
                 if state.withLock({ $0.manifest.rejects == stored }) { throw error }
             }
         }
     }
 
-    /// Runs something that reads what is stored and changes it, while nobody else does that.
+    /// Runs a change that depends on stored data, without other such changes at the same time.
     func changing<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -159,23 +161,23 @@ final class Engine: Sendable {
         }
     }
 
-    /// Waits until what `changing` runs has ended.
+    /// Waits until calls of `changing` have ended.
     func waitForChanges() { changeMutex.withLock { _ in } }
 
-    /// Keeps commits and changes of the schemas out, until `endExclusive`.
+    /// Blocks commits and schema changes until `endExclusive`.
     func beginExclusive() {
         state.withLock(when: { !$0.isExclusive }) { $0.isExclusive = true }
     }
 
     func endExclusive() { state.withLock { $0.isExclusive = false } }
 
-    // MARK: Whether there is still something to work on
+    // MARK: Checks
 
     static func closed() -> DatabaseError {
         DatabaseError(.closed, "the database was closed")
     }
 
-    /// Asked where a call begins.
+    /// Checks at the start of a call that the database is open.
     func checkOpen() throws(DatabaseError) {
         try state.withLock { state throws(DatabaseError) in try checkOpen(state) }
     }
@@ -185,13 +187,13 @@ final class Engine: Sendable {
         if state.phase >= .closing { throw Engine.closed() }
     }
 
-    /// Asked in the middle of a call, which `close` waits for.
+    /// Checks inside a call, which `close` waits for.
     func checkUsable(_ state: State) throws(DatabaseError) {
         if let failure = state.failure { throw failure }
         if state.phase >= .closed { throw Engine.closed() }
     }
 
-    /// Asked before anything is made, acknowledged or replaced.
+    /// Checks that the lock file is still in place, before anything is written or acknowledged.
     func checkIsAlone() throws(DatabaseError) {
         guard !lockFile.isHeld(in: directory) else { return }
         throw DatabaseError(
@@ -203,7 +205,7 @@ final class Engine: Sendable {
 
     // MARK: Logs and manifest
 
-    /// The open log, made and named by the manifest if there is none.
+    /// The open log. If there is none, it is created and named in the manifest.
     func currentLog(firstSequence: UInt64) throws(DatabaseError) -> LogWriter {
         if let log = state.withLock({ $0.log }) { return log }
         let number = try reserveFileNumber()
@@ -216,7 +218,7 @@ final class Engine: Sendable {
                         [reserveQueue] work in reserveQueue.async(work)
                     }
                 } catch {
-                    // Nothing names it; it only takes space, which may be what is missing.
+                    // No manifest names the file, and the disk may be full.
                     try? remove(.log(number))
                     throw error
                 }
@@ -230,7 +232,7 @@ final class Engine: Sendable {
         return log
     }
 
-    /// Freezes the memtable and begins a new log; waits while an earlier one is still written.
+    /// Freezes the memtable and begins a new log. Waits while an earlier memtable is being flushed.
     func rotate() throws(DatabaseError) {
         let (sequence, failure) = state.withLock(when: { $0.frozen == nil || $0.failure != nil }) {
             ($0.durableSequence, $0.failure)
@@ -257,9 +259,9 @@ final class Engine: Sendable {
         flushQueue.async { self.flushInBackground() }
     }
 
-    /// The number of a file that is made next.
+    /// Reserves the number of a new file.
     ///
-    /// - Throws: `closed`, `locked`: then there may be files of another writer of any number.
+    /// - Throws: `closed` or `locked`. Another writer may be using the same numbers then.
     func reserveFileNumber() throws(DatabaseError) -> UInt64 {
         try checkIsAlone()
         return try state.withLock { state throws(DatabaseError) in
@@ -284,7 +286,7 @@ final class Engine: Sendable {
             }
             edit(&manifest)
             manifest.generation += 1
-            // Dies outside of the lock, perhaps with what was read of files that are no more.
+            // Released outside of the mutex, because it may free much cached data.
             var lastSnapshot: Snapshot?
             defer { withExtendedLifetime(lastSnapshot) {} }
             let edited: Manifest
@@ -298,7 +300,7 @@ final class Engine: Sendable {
                     }
                 }
             } catch {
-                // Which manifest the disk has is not known any more.
+                // It is unknown which manifest the disk has.
                 throw fail(error)
             }
             lockFile.note(edited)
@@ -314,19 +316,19 @@ final class Engine: Sendable {
 
     // MARK: Reading
 
-    /// Everything durable at this moment.
+    /// A snapshot of everything durable at this moment.
     func snapshot() throws(DatabaseError) -> Snapshot {
         try moment().1
     }
 
-    /// The manifest and everything durable at this moment.
+    /// The manifest and a snapshot of everything durable at this moment.
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
-        // The one before dies outside of the lock.
+        // The replaced snapshot is released outside of the mutex.
         var before: Snapshot?
         defer { withExtendedLifetime(before) {} }
         return try state.withLock { state throws(DatabaseError) in
             if state.phase >= .closed { throw Engine.closed() }
-            // Nothing was committed since: what was parsed, planned and decoded for it still holds.
+            // Reuses the last snapshot and its caches if nothing was committed since.
             if let last = state.lastSnapshot, last.sequence == state.durableSequence {
                 return (state.manifest, last)
             }

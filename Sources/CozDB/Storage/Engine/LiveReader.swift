@@ -1,19 +1,19 @@
-// Reading a database that another process may be writing: no lock, nothing written.
+// Reads a database that another process may be writing, without a lock and without writing.
 
 internal import Synchronization
 
-/// A database open for reading only.
+/// A database that is open for reading only.
 final class LiveReader: Sendable {
     let directory: any Directory
     private let segments = Mutex(SegmentSet())
-    /// The manifest read last, with its file: most queries find that it is the manifest still.
-    /// While it is open no other file can be taken for it.
+    /// The last manifest and its open file. Most queries find that it is still current. While the
+    /// file is open, its inode cannot be reused.
     private let lastManifest = Mutex<(manifest: Manifest, file: any File)?>(nil)
 
-    /// The snapshot of a manifest without logs: nothing is committed until it is replaced.
+    /// The snapshot of a manifest without logs. It stays valid until the manifest is replaced.
     private let lastSnapshot = Mutex<(generation: UInt64, snapshot: Snapshot)?>(nil)
 
-    /// Every retry means that the writer replaced the manifest in between.
+    /// Each retry means that the writer has replaced the manifest.
     private static let attemptCountMax = 1000
 
     convenience init(_ path: String, on fileSystem: any FileSystem) throws(DatabaseError) {
@@ -45,7 +45,7 @@ final class LiveReader: Sendable {
         return read.manifest
     }
 
-    /// Everything committed: at least what was acknowledged when the call began.
+    /// A snapshot of everything that was acknowledged when the call began, or of a newer state.
     func snapshot() throws(DatabaseError) -> Snapshot {
         let manifest = try manifest()
         let known = lastSnapshot.withLock {
@@ -62,27 +62,28 @@ final class LiveReader: Sendable {
         return snapshot
     }
 
-    /// Calls the body with a manifest, its open segments and its logs.
+    /// Calls the body with a manifest, its open segments and its replayed logs.
     ///
-    /// Segments and the commits in those logs are a moment of the database, also where the writer
-    /// has replaced the manifest meanwhile: later commits are in other logs. So reading starts
-    /// again only where a file was gone before it could be opened; what is open stays open for the
-    /// next attempt, however short the sessions of writers are.
+    /// The segments and logs of one manifest are a consistent state even after the writer has
+    /// replaced the manifest, because later commits are in other logs. Reading restarts only if a
+    /// file was removed before it could be opened. Open files stay open for the next attempt, so
+    /// progress is made however short the writers' sessions are.
     func read<Result>(
         _ body: (Manifest, SegmentSet, LogReplay) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
-        // What was met under one manifest: of two damaged files now the one shows, now the other.
+        // Problems seen under the current manifest. With two damaged files, either may be reported.
         var seen: Set<String> = []
         for _ in 0..<LiveReader.attemptCountMax {
             let manifest = try manifest()
             do throws(DatabaseError) {
-                // After the manifest: where it is newer, so is the manifest by now.
+                // Read after the manifest: if it is newer, the manifest on disk is newer too.
                 let found = try AcknowledgedState.read(in: directory)
                 try found.check(manifest, in: directory)
                 var open = segments.withLock { $0 }
                 open.follow(manifest, in: directory)
                 segments.withLock { $0 = open }
-                // First it may mean that there is a newer manifest; then it is what it says.
+                // The first time, it may mean that the manifest was replaced; the second time, it
+                // is damage.
                 if let failure = open.failures.min(by: { $0.key < $1.key })?.value,
                     !seen.contains(LiveReader.name(of: failure))
                 {
@@ -91,7 +92,8 @@ final class LiveReader: Sendable {
                 let replay = try LogReplay(manifest, acknowledged: found.state, in: directory)
                 return try body(manifest, open, replay)
             } catch {
-                // A file that is gone, or a log that was being written, under a newer manifest.
+                // A file was removed, or a log was being written, and the manifest may be newer
+                // now.
                 let isSame = try self.manifest().generation == manifest.generation
                 if !isSame { seen = [] }
                 guard seen.insert(LiveReader.name(of: error)).inserted else {
@@ -104,7 +106,7 @@ final class LiveReader: Sendable {
             file: directory.path)
     }
 
-    /// Tells problems apart.
+    /// Identifies a problem.
     private static func name(of problem: DatabaseError) -> String {
         "\(problem.message) \(problem.file ?? "") \(problem.offset ?? -1)"
     }

@@ -1,23 +1,23 @@
-// Brings the commits of the logs that a manifest names into a memtable: what recovery and every
-// reader of a live database do.
+// Replays the logs of a manifest into a memtable, for recovery and for readers of a live database.
 
 struct LogReplay {
     let memtable = Memtable()
     private(set) var schemas: SchemaSet
-    /// Sequence of the last commit; that of the manifest where the logs are empty.
+    /// Sequence of the last commit; that of the manifest if the logs are empty.
     private(set) var lastSequence: UInt64
-    /// Bytes of a frame that was being written when the writer ended, if any.
+    /// Size of the torn tail of the last log; 0 if there is none.
     private(set) var tornBytes = 0
 
-    /// - Parameter acknowledged: the last acknowledged state; nil skips the check of the log's end.
-    /// - Throws: `damaged` for a log that cannot be what was written; `notFound` where a log is
-    ///   gone, which tells a reader to take the newer manifest.
+    /// - Parameter acknowledged: the last acknowledged state; nil skips the check of the logs'
+    ///   ends.
+    /// - Throws: `damaged` for a log that is not as it was written; `notFound` for a missing log,
+    ///   which tells a reader to read the manifest again.
     init(
         _ manifest: Manifest, acknowledged: AcknowledgedState? = nil, in directory: any Directory
     ) throws(DatabaseError) {
         schemas = manifest.schemas
         lastSequence = manifest.lastSequence
-        // All are opened before any is read: what is open stays, whatever the writer removes.
+        // Opens all logs before reading any. Open files stay readable when the writer removes them.
         let files = try manifest.logs.map { (log) throws(DatabaseError) in
             try calling("opening the write-ahead log") { () throws(FileError) in
                 try directory.open(FileName.log(log.number).text, writable: false)

@@ -1,21 +1,20 @@
-// What opening for writing does, step by step; the order is what makes a crash at any point safe.
+// The steps of opening a database for writing. Their order makes a crash at any point safe.
 
 internal import Glibc
 
 enum Recovery {
-    /// Opens a database for writing, or makes one in an absent or empty directory.
+    /// Opens a database for writing, or creates one in a missing or empty directory.
     ///
-    /// 1. Open (make) the directory, take the lock, read the last acknowledged state in it.
-    /// 2. Read the manifest, which must agree with that state.
-    /// 3. Open the segments, replay the logs: all that is named must be there as it was written.
-    ///    Then say in the lock that a writer is at work; without a manifest, write the first.
-    /// 4. Only then remove files that no manifest names: left by a crash between making and naming
-    ///    them.
-    /// 5. Write what the logs held to segments, so that no log is ever appended to again.
+    /// 1. Open or create the directory, take the lock, and read the last acknowledged state.
+    /// 2. Read the manifest and compare it with that state.
+    /// 3. Open the segments and replay the logs. Everything that the manifest names must be intact.
+    ///    Then write the lock file, and the first manifest if there is none.
+    /// 4. Only then remove files that no manifest names, which a crash may have left behind.
+    /// 5. Flush what the logs held, so that no log is ever appended to again.
     ///
-    /// - Parameter isRestoring: whether a restore does it, before it says that it is complete.
-    /// - Throws: `locked` with the holder, `notFound` where the directory holds something else,
-    ///   `damaged` where what the manifest names is not there as it was written.
+    /// - Parameter isRestoring: whether a restore opens the directory before it is complete.
+    /// - Throws: `locked`, with the holder; `notFound` if the directory holds something else;
+    ///   `damaged` if a file that the manifest names is missing or not as it was written.
     static func open(
         _ path: String, on fileSystem: any FileSystem, options: DatabaseOptions,
         isRestoring: Bool = false
@@ -58,7 +57,7 @@ enum Recovery {
             guard let known = manifest, error.cause?.isOutOfSpace == true,
                 try makeRoom(in: directory, known, found.state)
             else { throw error }
-            // Not what was found: one of its records may have been written over.
+            // Read again, since one of the records may have been overwritten.
             let left = try AcknowledgedState.read(lock).state
             lockFile = try begin(lock, left, &manifest, in: directory, on: fileSystem)
         }
@@ -73,19 +72,19 @@ enum Recovery {
         return engine
     }
 
-    /// Writes the lock file, durably, with the state of the manifest; writes a first manifest if
-    /// there is none.
+    /// Writes the lock file durably with the state of the manifest, and a first manifest if there
+    /// is none.
     ///
-    /// The lock may only know a manifest that is durable. One that it does not know yet may not be:
-    /// a crash can come between renaming a manifest and syncing its name. So that one is written
-    /// again first.
+    /// The lock file must only name a manifest that is durable. A manifest that it does not name
+    /// yet may not be, because of a crash between its rename and the sync of the directory. So that
+    /// manifest is written again first.
     private static func begin(
         _ lock: any File, _ found: AcknowledgedState?, _ manifest: inout Manifest?,
         in directory: any Directory, on fileSystem: any FileSystem
     ) throws(DatabaseError) -> LockFile {
         if let manifest, found?.isOf(manifest) != true { try Manifest.writeAgain(in: directory) }
         if manifest == nil {
-            // The name of a lock file that was made just before a crash may not be durable.
+            // The name of the lock file may not be durable.
             try calling("making the database") { () throws(FileError) in try directory.sync() }
         }
         let started = Timestamp(nanoseconds: fileSystem.now()).description
@@ -113,7 +112,8 @@ enum Recovery {
         return lockFile
     }
 
-    /// An empty directory will do, or one in which an earlier attempt to make a database ended.
+    /// Checks that the directory is a database, or that one can be created: it is empty, or an
+    /// earlier creation was interrupted.
     private static func checkIsDatabase(
         _ names: [String], in directory: any Directory, createsDatabase: Bool
     ) throws(DatabaseError) {
@@ -145,7 +145,7 @@ enum Recovery {
                     + "open read-only", file: directory.path)
     }
 
-    /// Who says to hold the lock.
+    /// The holder that the lock file names.
     private static func holder(of directory: any Directory) -> String {
         let file = try? directory.open(FileName.lock.text, writable: false)
         let bytes = try? file?.readAll(count: AcknowledgedState.sizeBytes, at: 0)
@@ -153,10 +153,11 @@ enum Recovery {
         return text.isEmpty ? "unknown" : text
     }
 
-    /// Removes files that nobody needs where there is no space to begin with: those that no
-    /// manifest names where this one is known to be durable, else those that none ever named.
+    /// Removes files when there is no space to begin with. If the manifest is known to be durable,
+    /// these are all files that it does not name, else only those with numbers that it has not
+    /// reached.
     ///
-    /// - Returns: whether there were some.
+    /// - Returns: whether it removed any.
     private static func makeRoom(
         in directory: any Directory, _ manifest: Manifest, _ acknowledged: AcknowledgedState?
     ) throws(DatabaseError) -> Bool {
@@ -167,8 +168,8 @@ enum Recovery {
 
     /// Removes files that a durable manifest does not name.
     ///
-    /// - Parameter first: the lowest number that may go.
-    /// - Returns: whether there were some.
+    /// - Parameter first: the lowest file number that may be removed.
+    /// - Returns: whether it removed any.
     static func removeUnreferenced(
         _ directory: any Directory, _ manifest: Manifest, from first: UInt64 = 0
     ) throws(DatabaseError) -> Bool {
@@ -189,18 +190,18 @@ enum Recovery {
         }
         do throws(FileError) {
             let names = try directory.list()
-            let unnamed = names.filter { isUnreferenced($0, inRejects: false) }
-            try remove(unnamed, from: directory)
-            guard names.contains(FileName.rejectsDirectory) else { return !unnamed.isEmpty }
+            let unreferenced = names.filter { isUnreferenced($0, inRejects: false) }
+            try remove(unreferenced, from: directory)
+            guard names.contains(FileName.rejectsDirectory) else { return !unreferenced.isEmpty }
             let folder = try directory.openDirectory(FileName.rejectsDirectory, create: false)
             let refused = try folder.list().filter { isUnreferenced($0, inRejects: true) }
             try remove(refused, from: folder)
             if manifest.rejects.isEmpty, try folder.list().isEmpty {
-                // Its own name may not be durable, and what fails once is not synced again.
+                // The folder's name may not be durable, and only creating it again syncs it.
                 try directory.removeDirectory(FileName.rejectsDirectory)
                 try directory.sync()
             }
-            return !unnamed.isEmpty || !refused.isEmpty
+            return !unreferenced.isEmpty || !refused.isEmpty
         } catch {
             guard error.code == EISDIR else {
                 throw DatabaseError(error, while: "removing files of an interrupted write")
@@ -219,20 +220,20 @@ enum Recovery {
             do throws(FileError) {
                 try folder.remove(name)
             } catch {
-                // While the database is open, others remove what retired.
+                // Another thread of an open database may have removed an obsolete file.
                 guard error.isNotFound else { throw error }
             }
         }
-        // They may hold what was deleted: gone is gone, also after a power loss.
+        // Files may hold deleted data, so their removal must survive a power loss.
         if !names.isEmpty { try folder.sync() }
     }
 }
 
 extension Engine {
-    /// Replays the logs of the last session and writes what they held to segments.
+    /// Applies the replayed logs of the last session and flushes them to segments.
     func recover(_ manifest: Manifest, _ replay: LogReplay) throws(DatabaseError) {
         state.withLock { state in
-            // Numbers that the crashed session gave to files no manifest names may be given again.
+            // File numbers that the crashed session used without a manifest may be reused.
             state.schemas = replay.schemas
             state.stagedSchemas = replay.schemas
             state.durableSequence = replay.lastSequence

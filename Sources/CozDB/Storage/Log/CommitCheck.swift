@@ -1,7 +1,7 @@
-// What a commit record must agree with: the schemas it is applied to. The memtable asks before it
-// takes anything in, and the engine before anything is written.
+// Checks that a commit record agrees with the schemas it is applied to. The engine checks before it
+// writes a record, the memtable before it applies one.
 
-/// The schemas while a record is read, and what its tables may name.
+/// The schemas while a record is read, and the experiment of the current table.
 struct CommitCheck {
     private(set) var schemas: SchemaSet
     private var schema: ExperimentSchema?
@@ -26,7 +26,7 @@ struct CommitCheck {
         schema = known
     }
 
-    /// Rows are put away by column without looking again, so the columns must be there.
+    /// Checks that a column exists. The memtable stores values by column without further checks.
     func column(
         _ column: ColumnID, _ type: FieldType, _ kind: Column.Kind
     ) throws(FormatError) {
@@ -36,14 +36,15 @@ struct CommitCheck {
     }
 }
 
-/// Reads a record as the memtable does, but for its rows, and keeps nothing. The encoder makes rows
-/// of numbers that the batch has checked one by one; reading them again takes 4 % of an import.
+/// Reads a record like the memtable does, but skips the rows and keeps nothing. The encoder makes
+/// the rows from handles that the batch has already checked; to read them again would take 4 % of
+/// an import.
 struct CommitVerifier: CommitReceiver {
     private var check: CommitCheck
 
     static var readsRows: Bool { false }
 
-    /// Throws what applying the record to these schemas would throw.
+    /// Throws the error that applying the record to these schemas would throw.
     static func verify(_ record: [UInt8], _ schemas: SchemaSet) throws(FormatError) {
         var verifier = CommitVerifier(check: CommitCheck(schemas))
         try CommitRecord.read(record, into: &verifier)

@@ -1,8 +1,8 @@
-// What must hold of a batch as a whole before anything of it is written.
+// Checks on a whole batch, made before any of it is written.
 
 extension CommitEncoder {
-    /// The columns of a row must be of its tag set's experiment. All rows with the same columns
-    /// agree in this, so that one of them is asked.
+    /// Checks that the columns of a row belong to the experiment of its tag set. One row per layout
+    /// is enough.
     func check(
         _ row: BatchRow, _ cells: Span<BatchCell>, of batch: borrowing WriteBatch
     ) throws(DatabaseError) {
@@ -20,7 +20,7 @@ extension CommitEncoder {
         }
     }
 
-    /// Why no value of a field can be stored; nil where one can.
+    /// Why values of a field cannot be stored; nil if they can.
     func fault(ofField name: String, isNew: Bool, in schema: ExperimentSchema?) -> String? {
         guard isNew else { return nil }
         if Name(name) == CommitEncoder.timeName {
@@ -92,7 +92,7 @@ extension CommitEncoder {
         }
     }
 
-    /// Refuses all of a batch that asks for it, where a part of it was refused.
+    /// Refuses the whole batch if it must be stored whole and a part of it was refused.
     func checkWhole(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         let refused = report.refusedPoints + report.refusedValues
         guard batch.isAllOrNothing || options.refusalPolicy == .throw, refused > 0 else { return }

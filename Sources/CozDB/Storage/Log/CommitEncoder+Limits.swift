@@ -1,8 +1,8 @@
-// Limits of what a database can have, asked before anything of a batch is written: what is accepted
-// can be flushed, merged and opened again.
+// Size limits, checked before any of a batch is written. An accepted batch can always be flushed,
+// merged and opened again.
 
 extension CommitEncoder {
-    /// Why points with a tag set cannot be stored, or would be too much; nil where they can.
+    /// Why points with a tag set cannot be stored; nil if they can.
     ///
     /// - Parameter schema: nil for a new experiment.
     func limitReason(
@@ -37,7 +37,7 @@ extension CommitEncoder {
         return nil
     }
 
-    /// Declarations create experiments, too.
+    /// Limits the number of experiments, which declarations create too.
     func checkExperiments(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         let declared = Set(batch.declarations.map { Name(batch.experiments.text($0.experiment)) })
         let newCount = declared.count { schemas.named($0.text) == nil }
@@ -48,9 +48,9 @@ extension CommitEncoder {
                 + "\(options.experimentCountMax) that a database can have (experimentCountMax)")
     }
 
-    /// What the batch adds to the schemas must fit into a manifest, its refusals into a commit.
+    /// Checks that the new schemas fit into a manifest and the refusals into a commit.
     ///
-    /// - Parameter journalCount: entries of the rejects journal that the commit has.
+    /// - Parameter journalCount: the number of journal entries in the commit.
     func checkLimits(journalCount: Int) throws(DatabaseError) {
         guard journalCount <= LogFormat.journalCountMax else {
             throw DatabaseError(

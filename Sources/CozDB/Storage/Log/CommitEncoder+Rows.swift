@@ -1,7 +1,7 @@
-// The rows of one experiment in a commit record: a row is its tag set, its time, the number of its
-// layout, and the values that the layout says.
+// Encodes the rows of one experiment for a commit record. A row is its tag set, its time, the
+// number of its layout, and one value for each column of the layout.
 
-/// One experiment's part of a record.
+/// The part of a record that belongs to one experiment.
 struct CommitTableWriter {
     let experiment: Int
     var tagSetCount = 0
@@ -17,7 +17,7 @@ struct CommitTableWriter {
     private var lastTime: Int64 = 0
     private var times = CommitTimes()
 
-    /// How a value is written, and as which column of the table.
+    /// The column of the table that a value belongs to, and its stored type.
     struct CellForm {
         var column: UInt32
         var type: FieldType
@@ -27,10 +27,10 @@ struct CommitTableWriter {
         self.experiment = experiment
     }
 
-    /// Bytes of the table, roughly.
+    /// Approximate size of the table.
     var sizeBytes: Int { rows.count + tagSets.count + columns.count + layouts.count }
 
-    /// The place of a column in the list of columns, new or known.
+    /// The position of a column in the table's list, which it may extend.
     mutating func column(_ id: ColumnID, type: FieldType) -> Int {
         if let known = numberOfColumn[id] { return known }
         let number = columnCount
@@ -42,7 +42,7 @@ struct CommitTableWriter {
         return number
     }
 
-    /// The number of the layout that the cells' columns make.
+    /// The number of the layout that these cells have.
     mutating func layout(_ cells: Span<BatchCell>) -> Int {
         let (number, isNew) = layoutKeys.intern(cells, group: 0)
         if isNew {
@@ -52,21 +52,21 @@ struct CommitTableWriter {
         return number
     }
 
-    /// A row whose cells are of these forms, one by one.
+    /// Appends a row. Each cell has one form.
     mutating func appendRow(
         tagSet: Int, time: Int64, layout: Int, cells: Span<BatchCell>,
         forms: Span<CellForm>
     ) {
-        // No value takes more than ten bytes; a code and the word behind it nine.
+        // A value takes at most ten bytes; a time code with its word takes nine.
         let sizeMax = 30 + 10 * cells.count
         var step = time &- lastTime
-        // Nearly all times are of milliseconds, and the step three bytes shorter.
+        // Nearly all times are whole milliseconds, which makes the difference three bytes shorter.
         let (milliseconds, rest) = step.quotientAndRemainder(dividingBy: 1_000_000)
         if rest == 0 { step = milliseconds }
         let code = UInt64(truncatingIfNeeded: layout) << 1 | (rest == 0 ? 1 : 0)
         lastTime = time
         rowCount += 1
-        // Taken out of self: what is changed in there is asked at each change whether it is shared.
+        // Moved out of self to avoid a uniqueness check at each change.
         var times = CommitTimes()
         swap(&times, &self.times)
         rows.bytes.append(addingCapacity: sizeMax) { output in

@@ -1,56 +1,56 @@
-// Validates a batch against the schemas, converts its values and writes them as a commit record.
-// Blind: no stored row is read. Nothing is changed before the whole batch is known to be good.
+// Validates a batch against the schemas, converts its values and encodes it as a commit record. It
+// reads no stored row, and nothing is changed before the whole batch is validated.
 
-/// A batch on its way to a commit record.
+/// Encodes one batch.
 struct CommitEncoder {
-    /// The schemas with what this commit adds.
+    /// The schemas, including the changes of this commit.
     private(set) var schemas: SchemaSet
     private(set) var report = WriteReport()
     private(set) var changes: [SchemaChange] = []
     private(set) var journal: CommitJournal
-    /// Those of the report that values met.
+    /// The conflicts of values that the report already has.
     private var conflicts: Set<TypeConflict> = []
-    /// The tags that say whose a line is; nil until one is asked for.
+    /// The tags that name participants; nil until they are needed.
     private var tagsOfParticipants: Set<Name>?
 
     let options: DatabaseOptions
     private let hasStrict: Bool
     private var experiments: [Int?]
-    /// The experiment in the batch of each tag set.
+    /// The experiment of each tag set, as numbered in the batch.
     private var tagSetExperiments: [Int]
     private var tagSets: [TagSetPlan?]
     private var columns: [ColumnPlan?]
-    /// The lists of received columns that rows have, and what becomes of rows with each.
+    /// The distinct lists of received columns.
     private var layoutKeys = RowLayouts()
     private var layouts: [LayoutPlan] = []
-    /// The forms of the cells of all layouts that are plain.
+    /// The cell forms of all layouts that are stored unchanged.
     private var forms: [CommitTableWriter.CellForm] = []
-    /// The values of one row that are stored.
+    /// The stored values of the current row.
     private var accepted: [BatchCell] = []
     private var acceptedForms: [CommitTableWriter.CellForm] = []
     private var tables: [CommitTableWriter] = []
     private var tableOfExperiment: [Int: Int] = [:]
-    /// Where the row comes from that is being encoded.
+    /// The source of the current row.
     private var source = ""
 
-    /// What becomes of points with a tag set.
+    /// How points with a tag set are stored.
     private enum TagSetPlan {
         case accepted(table: Int, number: Int)
         case refused(reason: String)
     }
 
-    /// What becomes of values of a received column.
+    /// How values of a received column are stored.
     private struct ColumnPlan {
         var id: ColumnID
         /// Index in the table's list of columns.
         var number: Int
         var conversion: Conversion
         var locked: FieldType
-        /// Whether an empty string is no value here, rather than one of the wrong type.
+        /// Whether empty strings count as missing rather than as values of the wrong type.
         var dropsBlanks = false
-        /// Whether a conversion is worth counting: not where the input has no types.
+        /// Whether conversions are counted; false for untyped input.
         var isTyped = true
-        /// Why no value can be stored, whatever its type; nil where one can.
+        /// Why no value can be stored, whatever its type; nil if values can be.
         var fault: String?
     }
 
@@ -61,17 +61,17 @@ struct CommitEncoder {
         case refused
     }
 
-    /// What becomes of rows with one list of received columns.
+    /// How rows with one list of received columns are stored.
     private struct LayoutPlan {
-        /// Whether a row of it was stored, so that the rest is known.
+        /// Whether a row of it was stored, so that the plan is final.
         var isPlanned = false
-        /// Number of the layout in the record; nil where values have to be looked at one by one.
+        /// Number of the layout in the record; nil if each value has to be checked.
         var number: Int?
-        /// The forms of its cells in `forms`.
+        /// Its cell forms, as a range of `forms`.
         var forms = 0..<0
     }
 
-    /// - Parameter journal: without refusals; gets those of the batch.
+    /// - Parameter journal: an empty journal that receives the refusals of the batch.
     init(
         _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
         journal: CommitJournal
@@ -86,10 +86,10 @@ struct CommitEncoder {
         columns = Array(repeating: nil, count: batch.columns.count)
     }
 
-    /// The record for the whole batch; nil when it changes nothing.
+    /// The record of the whole batch; nil if it changes nothing.
     ///
-    /// - Throws: `usage` where the batch was used wrongly, or its settings contradict those stored;
-    ///   then nothing is changed.
+    /// - Throws: `usage` if the batch has a mistake, or if its settings contradict the stored ones.
+    ///   Then nothing is changed.
     mutating func encode(_ batch: borrowing WriteBatch) throws(DatabaseError) -> [UInt8]? {
         if let mistake = batch.mistake { throw mistake }
         try checkStrings(batch)
@@ -131,7 +131,7 @@ struct CommitEncoder {
         for declaration in batch.declarations { try check(declaration.field) }
     }
 
-    /// The preset with this name: as an earlier experiment was created with it, or registered.
+    /// The preset with this name: the stored one, else the registered one.
     private func preset(_ name: String) throws(DatabaseError) -> SchemaPreset? {
         if Name(name) == Name(SchemaPreset.none) { return nil }
         if let stored = schemas.preset(name) { return stored }
@@ -146,7 +146,7 @@ struct CommitEncoder {
                 + "Nothing was stored")
     }
 
-    /// The experiment's number, made where it is new.
+    /// The id of an experiment, which is created if it is new.
     private mutating func experiment(_ index: Int, of batch: borrowing WriteBatch) -> Int {
         if let known = experiments[index] { return known }
         let name = batch.experiments.text(index)
@@ -155,7 +155,7 @@ struct CommitEncoder {
             return schema.id
         }
         let settings = batch.settings
-        // Known to be sound: `checkSettings` came before.
+        // Cannot fail: `checkSettings` has checked it.
         let preset =
             settings.preset == nil
             ? (batch.suggestedPresets[index] ?? batch.suggestedPreset)
@@ -170,8 +170,8 @@ struct CommitEncoder {
         return schema.id
     }
 
-    /// Adds what the batch declares and is not known yet. A field that is there and has another
-    /// type keeps it; the report says so.
+    /// Adds the new declarations of the batch. An existing field keeps its type; the report names
+    /// the conflict.
     private mutating func declare(_ batch: borrowing WriteBatch) {
         for (index, field) in batch.declarations {
             let id = experiment(index, of: batch)
@@ -192,7 +192,7 @@ struct CommitEncoder {
         changes.append(change)
     }
 
-    /// The table of an experiment in this record.
+    /// The index of the table of an experiment in this record.
     private mutating func table(_ experiment: Int) -> Int {
         if let known = tableOfExperiment[experiment] { return known }
         tables.append(CommitTableWriter(experiment: experiment))
@@ -202,7 +202,7 @@ struct CommitEncoder {
 
     // MARK: Tag sets
 
-    /// Whether points with this tag set can be stored; creates nothing.
+    /// Why points with this tag set cannot be stored; nil if they can. Creates nothing.
     private func refusalReason(_ tagSet: WriteBatch.ReceivedTagSet, in batch: borrowing WriteBatch)
         -> String?
     {
@@ -259,7 +259,7 @@ struct CommitEncoder {
 
     // MARK: Columns
 
-    /// How values of a received column are stored; creates nothing where the field is new.
+    /// How values of a received column are stored. Does not create a new field.
     private func conversion(
         _ received: WriteBatch.ReceivedColumn, in schema: ExperimentSchema?
     ) -> (conversion: Conversion, locked: FieldType, id: ColumnID?) {
@@ -291,7 +291,7 @@ struct CommitEncoder {
         let fault = fault(ofField: received.name, isNew: id == nil, in: schemas[experiment])
         if fault != nil { conversion = .refused }
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
-            // A refused value creates nothing; the next value may be one that can be stored.
+            // A refused value creates no field. The next value may be accepted.
             return ColumnPlan(
                 id: 0, number: 0, conversion: .refused, locked: locked,
                 dropsBlanks: received.dropsBlanks, isTyped: received.isTyped,
@@ -347,7 +347,7 @@ struct CommitEncoder {
             return
         }
         if let plain = layouts[layout].number {
-            // A span of a property would be an access to all of self.
+            // A span of a property would access all of self.
             let forms = forms
             report.values += cells.count
             tables[table].appendRow(
@@ -367,8 +367,8 @@ struct CommitEncoder {
         if !layouts[layout].isPlanned { layouts[layout] = plan(layout: layout, table: table) }
     }
 
-    /// What becomes of rows of a layout of which one row was seen: they are plain where every
-    /// value of every column is stored as it comes.
+    /// Plans a layout after its first row was stored. If no column needs a conversion, later rows
+    /// of it are stored without checking each value.
     private mutating func plan(layout: Int, table: Int) -> LayoutPlan {
         let count = layoutKeys.range(layout).count - 1
         let start = layoutKeys.range(layout).lowerBound
@@ -389,7 +389,7 @@ struct CommitEncoder {
             forms: formStart..<forms.count)
     }
 
-    /// Collects the values of a row that are stored, as the types that their columns have, and
+    /// Collects the values of a row that can be stored, converted to their columns' types, and
     /// refuses the others.
     private mutating func accept(
         _ row: BatchRow, _ cells: Range<Int>, table: Int, of batch: borrowing WriteBatch
@@ -415,7 +415,7 @@ struct CommitEncoder {
         }
     }
 
-    /// The bits in the column's stored type; nil where that is not the same number.
+    /// The bits in the stored type; nil if the conversion would change the number.
     private static func storedBits(_ bits: UInt64, _ conversion: Conversion) -> UInt64? {
         switch conversion {
         case .none: return bits
@@ -434,12 +434,12 @@ struct CommitEncoder {
 
     // MARK: Refusals
 
-    /// InfluxDB's reason for refusing a whole point under `strict`; nil where all types agree.
+    /// InfluxDB's reason for refusing a whole point under `strict`; nil if all types agree.
     private func strictConflict(
         _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch
     ) -> String? {
         let rule = batch.settings.typeRule
-        // The common case costs nothing: only strict experiments are looked at twice.
+        // Skips the work below unless an experiment is strict.
         guard rule == .strict || hasStrict else { return nil }
         let tagSet = batch.receivedTagSet(Int(row.tagSet))
         let name = batch.experiments.text(tagSet.experiment)
@@ -462,7 +462,8 @@ struct CommitEncoder {
         return nil
     }
 
-    /// Takes over what the importer refused. It knows a value's tags, the schema its identity.
+    /// Adds a refusal of the importer. The importer knows the tags of a value, the schema which of
+    /// them identify it.
     private mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
         guard
             case .value(let experiment, let key, let time, let field, let value, let locked) =
@@ -490,7 +491,7 @@ struct CommitEncoder {
         return tags
     }
 
-    /// - Parameter kept: what the journal has of it; nil: the same.
+    /// - Parameter kept: the refusal as the journal stores it; nil if it is the same.
     private mutating func refuse(
         _ refusal: Refusal, keeping kept: Refusal? = nil, wholePoint: Bool
     ) {

@@ -1,44 +1,44 @@
-// Commits that become durable together: one frame of the log, one write, one sync. The thread of
-// the first commit leads, those of the others sleep until all is done.
+// Group commit: the commits that share one frame of the log, one write and one sync. The thread of
+// the first commit is the leader; the followers sleep until the frame is durable.
 
 internal import CKernels
 
-/// Where threads wait for one event that comes once.
+/// A one-time event that threads can wait for.
 @safe final class Gate: @unchecked Sendable {
-    // Unchecked: the word is only reached through the two calls, which are atomic.
+    // Unchecked: only two atomic calls access the word.
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
     init() { unsafe word.initialize(to: 0) }
 
     deinit { unsafe word.deallocate() }
 
-    /// Returns when the gate was opened, at once where that was before.
+    /// Waits until the gate is open. Returns at once if it already is.
     func wait() { unsafe coz_gate_wait(word) }
 
     func open() { unsafe coz_gate_open(word) }
 }
 
-/// Commit records that one frame takes, in the order of their sequences.
+/// The commit records of one frame, in the order of their sequences.
 ///
-/// The engine's lock guards everything until a thread takes the group to write it; then it belongs
-/// to that thread, and once `isDone` is open nobody changes it any more.
+/// The engine's mutex guards the group until its leader takes it to write the frame. Then it
+/// belongs to the leader, and nothing changes once `isDone` is open.
 final class CommitGroup: @unchecked Sendable {
-    // Unchecked: guarded as above.
+    // Unchecked: see above.
     private(set) var records: [[UInt8]] = []
     private var sizeBytes = 0
     let firstSequence: UInt64
-    /// Why the commits are not durable, if they are not.
+    /// Why the commits failed; nil if they are durable.
     var failure: DatabaseError?
-    /// Opened when the thread of the first commit is to write the group, or has failed.
+    /// Opens when the thread of the first commit becomes the leader, or when the group has failed.
     let turn = Gate()
-    /// Opened when the commits are durable, or have failed.
+    /// Opens when the commits are durable or have failed.
     let isDone = Gate()
 
     init(firstSequence: UInt64) {
         self.firstSequence = firstSequence
     }
 
-    /// Whether one more record leaves the frame as small as a reader accepts. One always does.
+    /// Whether one more record fits into the frame. A single record always does.
     func hasRoom(for sizeBytes: Int) -> Bool {
         records.isEmpty
             || self.sizeBytes + sizeBytes <= LogFormat.groupSizeBytesMax
@@ -50,7 +50,7 @@ final class CommitGroup: @unchecked Sendable {
         sizeBytes += record.count
     }
 
-    /// Wakes all threads of the group, those that find it failed.
+    /// Wakes all threads of the group, also after a failure.
     func open() {
         turn.open()
         isDone.open()

@@ -1,18 +1,17 @@
-// What a commit adds to the rejects journal: each refusal once, equal lines as a count, and no more
-// than the journal has room for.
+// The journal entries of one commit. Each refusal is stored once, equal lines as a count, and
+// nothing beyond the space that the journal has left.
 
 internal import Synchronization
 
-/// The refusals that the journal has.
+/// The refusals that the journal already has.
 ///
-/// Shared by all that write: a copy for each commit would make many commits with refusals cost the
-/// square of their number.
+/// All writers share one instance. With a copy per commit, the total cost would be quadratic.
 final class KnownRefusals: Sendable {
     private let lines: Mutex<[UInt64: Int]>
 
     init(_ lines: [UInt64: Int]) { self.lines = Mutex(lines) }
 
-    /// The largest line of those refused as this; 0 for values; nil where none is known.
+    /// The largest line number of this refusal; 0 for values; nil if it is not known.
     func line(_ id: UInt64) -> Int? { lines.withLock { $0[id] } }
 
     func add(_ new: [UInt64: Int]) {
@@ -21,7 +20,7 @@ final class KnownRefusals: Sendable {
 }
 
 extension [UInt64: Int] {
-    /// Learns of an entry of the journal.
+    /// Records an entry of the journal.
     mutating func note(_ entry: JournalEntry) {
         switch entry {
         case .refusal(let refusal): note(refusal.journalID, line: refusal.line)
@@ -35,7 +34,7 @@ extension [UInt64: Int] {
     }
 }
 
-/// The entries of the journal that one commit adds.
+/// The journal entries that one commit adds.
 struct CommitJournal {
     private struct Repeat {
         var id: UInt64
@@ -49,17 +48,17 @@ struct CommitJournal {
     private var refusals = ByteWriter()
     private var refusalCount = 0
     private var repeats: [Repeat] = []
-    private var repeatPlaces: [UInt64: Int] = [:]
+    private var repeatIndexes: [UInt64: Int] = [:]
     private let marks: [JournalEntry]
-    /// Of refusals that this commit adds: `journalID`, and the largest line.
+    /// The refusals of this commit: `journalID`, and the largest line number.
     private(set) var added: [UInt64: Int] = [:]
-    /// Refusals for which the journal has no room.
+    /// Refusals that did not fit into the journal.
     private(set) var droppedCount = 0
 
     /// - Parameters:
-    ///   - known: what is stored already; nil where that was not loaded.
-    ///   - roomBytes: what the journal may grow by.
-    ///   - marks: what a replay has dealt with.
+    ///   - known: the stored refusals; nil if they were not loaded.
+    ///   - roomBytes: how much the journal may still grow.
+    ///   - marks: refusals that a replay has dealt with.
     init(known: KnownRefusals? = nil, roomBytes: Int = .max, marks: [JournalEntry] = []) {
         self.known = known
         self.roomBytes = roomBytes
@@ -68,13 +67,13 @@ struct CommitJournal {
 
     var count: Int { refusalCount + repeats.count + marks.count + (droppedCount > 0 ? 1 : 0) }
 
-    /// Whether there is a refusal among them.
+    /// Whether the entries include refusals.
     var hasRefusals: Bool { refusalCount > 0 || !repeats.isEmpty || droppedCount > 0 }
 
     mutating func add(_ refusal: Refusal) {
         let id = refusal.journalID
         if let line = added[id] ?? known?.line(id) {
-            // A line that is not behind it is that one again: the file is imported once more.
+            // Only a later line is new. An earlier one means that the same file is imported again.
             if case .line = refusal.subject, refusal.line > line { count(refusal, id) }
             return
         }
@@ -91,13 +90,13 @@ struct CommitJournal {
     }
 
     private mutating func count(_ refusal: Refusal, _ id: UInt64) {
-        let place = repeatPlaces[id] ?? repeats.count
-        if place == repeats.count {
-            repeatPlaces[id] = place
+        let index = repeatIndexes[id] ?? repeats.count
+        if index == repeats.count {
+            repeatIndexes[id] = index
             repeats.append(Repeat(id: id))
         }
-        repeats[place].count += 1
-        (repeats[place].line, repeats[place].column) = (refusal.line, refusal.column)
+        repeats[index].count += 1
+        (repeats[index].line, repeats[index].column) = (refusal.line, refusal.column)
         added[id] = refusal.line
     }
 

@@ -1,30 +1,31 @@
-// One commit as bytes: what the write-ahead log holds, and the only way into the memtable, so that
-// recovery and normal operation run the same code. Layout: docs/format/wal.md, "commit record".
+// One commit as bytes, as the write-ahead log stores it. Records are the only way into the
+// memtable, so recovery and normal operation run the same code.
+//
+// Layout (docs/format/wal.md, "commit record"):
 //
 //     version (1)
 //     schema changes       count, changes
 //     journal              count, entries of the rejects journal
-//     strings              count, blobs: the string values of the commit, each once, but no times
+//     strings              count, blobs: the distinct string values of the commit, except times
 //     tables               count, then for each experiment:
 //         experiment       number
 //         tag sets         count, each: series key (blob), attribute count, (column, value blob)...
 //         columns          count, each: column number, type
-//         layouts          count, each: count, places in the list of columns
+//         layouts          count, each: count, positions in the list of columns
 //         rows             count, size of the rows in bytes, each:
 //             tag set      varint
-//             layout       varint: twice which columns the row has, in which order; + 1 where the
-//                          next field counts milliseconds
+//             layout       varint: 2 * layout number, + 1 if the next field is in milliseconds
 //             time         signed varint, difference to the row before
 //             values       one for each column of the layout, as its type says (float 8 bytes,
 //                          integer signed varint, boolean 1 byte, string: CommitTimes)
 //
 // All numbers are varints.
 
-/// Receives the parts of a commit record in order.
+/// Receives the parts of a commit record, in order.
 protocol CommitReceiver {
     mutating func receive(_ change: SchemaChange) throws(FormatError)
     mutating func receive(_ entry: JournalEntry)
-    /// The next string; what stands for it in the rows.
+    /// Receives the next string and returns the word that stands for it in rows.
     mutating func receiveString(_ bytes: Span<UInt8>) -> UInt64
     mutating func beginTable(experiment: Int) throws(FormatError)
     /// The next tag set of the table.
@@ -32,11 +33,11 @@ protocol CommitReceiver {
         key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]) throws(FormatError)
     /// The next column of the table.
     mutating func receiveColumn(_ column: ColumnID, type: FieldType) throws(FormatError)
-    /// The next layout of the table: which of the columns received a row has.
+    /// The next layout of the table: positions in the list of received columns.
     mutating func receiveLayout(_ columns: Span<UInt32>)
-    /// A row with its values in the order of its layout.
+    /// A row. Its values are in the order of its layout.
     mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>)
-    /// Whether rows are read; else they are passed over.
+    /// Whether rows are read rather than skipped.
     static var readsRows: Bool { get }
 }
 
@@ -44,32 +45,32 @@ extension CommitReceiver {
     static var readsRows: Bool { true }
 }
 
-/// How strings stand in rows: a text twice its number in the commit; a time as the difference of
-/// its word to the likeliest of three others, or its word as it is. Fields of one transmission
-/// have equal times, which take a byte each.
+/// The encoding of strings in rows. A text is twice its number in the commit. A time is its word,
+/// as the difference to the nearest of three bases or in full. Fields of one transmission have
+/// equal times, which take a byte each.
 struct CommitTimes {
-    /// What a difference is taken to.
+    /// The base of a difference.
     private enum Base: UInt64 {
-        /// The time before it in the table.
+        /// The previous time in the table.
         case last = 0
-        /// The one before it in its column.
+        /// The previous time in the column.
         case lastOfColumn = 1
-        /// The time of the row, spelled as the one before it in its column.
+        /// The time of the row, spelled like the previous time in the column.
         case row = 2
     }
 
-    /// Code of a time whose word follows in eight bytes.
+    /// The code of a time whose word follows in eight bytes.
     static let wordFollows: UInt64 = 7
 
     private var last = ISOTime.packedTimeTag
     private var byColumn: [UInt64] = []
 
-    /// Learns of the next column of the table.
+    /// Adds the next column of the table.
     mutating func addColumn() { byColumn.append(ISOTime.packedTimeTag) }
 
-    /// The code of a word of a string column.
+    /// The code of a value of a string column.
     ///
-    /// - Parameter time: of the row, nanoseconds since 1970.
+    /// - Parameter time: the time of the row, in nanoseconds since 1970.
     @inline(__always)
     mutating func code(_ word: UInt64, column: Int, time: Int64) -> UInt64 {
         guard ISOTime.isWord(word) else { return word << 1 }
@@ -84,7 +85,7 @@ struct CommitTimes {
         return best < 1 << 63 ? best << 1 | 1 : CommitTimes.wordFollows
     }
 
-    /// The word of a code that is odd, and not `wordFollows`.
+    /// Decodes an odd code other than `wordFollows`.
     @inline(__always)
     mutating func word(_ code: UInt64, column: Int, time: Int64) -> UInt64 {
         let zigzag = code >> 3
@@ -100,13 +101,13 @@ struct CommitTimes {
         return word
     }
 
-    /// Remembers a word that stood as it is.
+    /// Remembers a word that was stored in full.
     mutating func note(_ word: UInt64, column: Int) {
         last = word
         byColumn[column] = word
     }
 
-    /// The difference of two words in zigzag, where that has 61 bits at most; else 2^61.
+    /// The zigzag difference of two words, at most 2^61. Differences of 2^61 cannot be encoded.
     @inline(__always)
     private static func distance(_ word: UInt64, _ base: UInt64) -> UInt64 {
         let difference = Int64(bitPattern: word &- base)
@@ -118,7 +119,7 @@ struct CommitTimes {
 enum CommitRecord {
     static let version: UInt8 = 1
 
-    /// Reads a record that came whole from the log or straight from the encoder.
+    /// Reads a complete record, from the log or from the encoder.
     static func read(
         _ bytes: [UInt8], into receiver: inout some CommitReceiver
     ) throws(FormatError) {
@@ -139,7 +140,7 @@ enum CommitRecord {
         var hasEmpty = false
         for _ in 0..<stringCount {
             let string = try reader.readTextBytes(limit: reader.remaining)
-            // They are distinct: a byte each is no string.
+            // The strings are distinct, so only one may be empty. This bounds their number.
             if string.isEmpty, hasEmpty {
                 throw FormatError(.invalid, "an empty string twice", at: reader.offset)
             }
@@ -161,11 +162,11 @@ enum CommitRecord {
 /// Nanoseconds.
 private let millisecond: Int64 = 1_000_000
 
-/// What is known of one table of a record while its rows are read.
+/// The decoder of one table of a record.
 private struct CommitTable {
     private var tagSetCount = 0
     private var types: [FieldType] = []
-    /// Places of all layouts in the list of columns, and where each layout's end.
+    /// The columns of all layouts, one after the other, and where each layout ends.
     private var places: [UInt32] = []
     private var ends: [Int] = []
 
@@ -212,7 +213,7 @@ private struct CommitTable {
         }
     }
 
-    /// Locals, so that the loop touches no memory that anybody else could.
+    /// Reads the rows. The state is in locals so that the loop runs without exclusivity checks.
     func readRows<Receiver: CommitReceiver>(
         _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout Receiver
     ) throws(FormatError) {

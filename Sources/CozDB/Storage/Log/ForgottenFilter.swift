@@ -1,25 +1,25 @@
-// Keeps participants out of commits that were forgotten: nothing of their points and refused lines
-// may reach the log. Costs nothing while nobody is on the list.
+// Keeps the data of forgotten participants out of commits, so that none of their points and refused
+// lines reach the log. Free while the list is empty.
 
-/// Checks batches against the list of forgotten participants.
+/// Filters batches by the list of forgotten participants.
 struct ForgottenFilter {
     private let list: ForgottenList
     private let schemas: SchemaSet
     private let isWhole: Bool
 
-    /// - Parameter isWhole: whether every batch is to be stored whole or not at all.
+    /// - Parameter isWhole: whether every batch must be stored whole or not at all.
     init(_ list: ForgottenList, schemas: SchemaSet, isWhole: Bool) {
         self.isWhole = isWhole
         self.list = list
         self.schemas = schemas
     }
 
-    /// A batch without what is theirs.
+    /// A batch without the data of forgotten participants.
     struct Admitted {
         var batch: WriteBatch
-        /// Points that were left out, refused lines among them.
+        /// Points that were removed, including refused lines.
         fileprivate var points = 0
-        /// Refused values that were left out.
+        /// Refused values that were removed.
         fileprivate var values = 0
         fileprivate var examples: [Refusal] = []
     }
@@ -28,35 +28,35 @@ struct ForgottenFilter {
         "the participant was forgotten (cozdb forget); nothing of the point is kept. To take data "
         + "in again: cozdb forget --readmit --participant ID"
 
-    /// What of a batch may be committed; nil where that is all of it.
+    /// The part of a batch that may be committed; nil if that is all of it.
     ///
-    /// - Throws: `usage` where the batch is to be stored whole or not at all.
+    /// - Throws: `usage` if the batch must be stored whole or not at all.
     func admitted(_ batch: borrowing WriteBatch) throws(DatabaseError) -> Admitted? {
         if list.isEmpty { return nil }
-        var verdicts: [Name: Bool] = [:]
+        var results: [Name: Bool] = [:]
         func isForgotten(_ name: Name) -> Bool {
-            if let known = verdicts[name] { return known }
-            let verdict = list.contains(name.text)
-            verdicts[name] = verdict
-            return verdict
+            if let known = results[name] { return known }
+            let result = list.contains(name.text)
+            results[name] = result
+            return result
         }
         let tags = schemas.participantTags.union(
             Identity.participantTags(batch.settings.identity.map { [$0] } ?? []))
         var excluded: Set<Int> = []
         for number in 0..<batch.tagSets.count {
-            let isTheirs = batch.receivedTagSet(number).tags.contains {
+            let isExcluded = batch.receivedTagSet(number).tags.contains {
                 tags.contains(Name($0.name)) && isForgotten(Name($0.value))
             }
-            if isTheirs { excluded.insert(number) }
+            if isExcluded { excluded.insert(number) }
         }
-        let areLinesTheirs = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
-        let areTheirs = batch.refusals.map { refusal in
-            if case .line = refusal.subject, areLinesTheirs { return true }
+        let areLinesExcluded = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
+        let areRefusalsExcluded = batch.refusals.map { refusal in
+            if case .line = refusal.subject, areLinesExcluded { return true }
             return refusal.mentions(tags: tags).words.contains(where: isForgotten)
         }
-        if excluded.isEmpty, !areTheirs.contains(true) { return nil }
-        let kept = batch.excluding(tagSets: excluded, refusals: areTheirs)
-        let admitted = Admitted(kept, of: batch, excluded, areTheirs)
+        if excluded.isEmpty, !areRefusalsExcluded.contains(true) { return nil }
+        let kept = batch.excluding(tagSets: excluded, refusals: areRefusalsExcluded)
+        let admitted = Admitted(kept, of: batch, excluded, areRefusalsExcluded)
         if admitted.points + admitted.values == 0 { return nil }
         if batch.isAllOrNothing || isWhole {
             throw DatabaseError(
@@ -97,7 +97,7 @@ extension ForgottenFilter.Admitted {
                 column: column))
     }
 
-    /// Counts what was left out as refused.
+    /// Adds the removed points to the report as refused.
     func count(into report: inout WriteReport) {
         report.points += points
         report.refusedPoints += points

@@ -1,4 +1,4 @@
-// Layout of the write-ahead log, shared by LogWriter and LogReader; docs/format/wal.md.
+// Layout of the write-ahead log; docs/format/wal.md.
 //
 //     file    header (40 bytes), then frames, then zeros (space written ahead)
 //
@@ -14,12 +14,12 @@
 //              8  sequence of the first commit in it, 8 bytes
 //             16  bytes of this file that were durable when the frame was written, 8 bytes
 //             24  checksum of bytes 0 to 23, seeded with database, file number and offset, 4 bytes
-//             28  commits in it, 4 bytes; the highest bit is set where the payload is compressed
+//             28  commits in it, 4 bytes; the highest bit is set if the payload is compressed
 //             32  payload: each commit as a varint size and a commit record; then zeros to 8 bytes
 //
-// A frame is what one write and one sync made durable: a group of commits. The durable size tells
-// damage from a torn tail: a bad frame below the durable size of a good one behind it was synced
-// once, so it is damage; otherwise it never was acknowledged.
+// A frame is a group of commits, made durable by one write and one sync. The durable size tells
+// damage from a torn tail. A bad frame below the durable size of a later good frame was synced, so
+// it is damage. Any other bad frame was never acknowledged.
 
 enum LogFormat {
     static let magic: [UInt8] = Array("COZWAL\r\n".utf8)
@@ -28,22 +28,22 @@ enum LogFormat {
     static let frameHeaderSizeBytes = 32
     /// Largest payload that a reader accepts; `batchSizeBytesMax` stays below it.
     static let payloadSizeBytesMax = 1 << 30
-    /// Largest commit: with its size before it, it fits into a payload.
+    /// Largest commit. With its size in front it fits into a payload.
     static let commitSizeBytesMax = payloadSizeBytesMax - 16
     /// Commits share a frame up to this size.
     static let groupSizeBytesMax = 64 << 20
-    /// Commits of a frame: more than there are threads that could wait for it.
+    /// Most commits in a frame; more than the number of threads that can wait.
     static let groupCountMax = 1 << 16
-    /// Entries of the rejects journal in one commit.
+    /// Most journal entries in one commit.
     static let journalCountMax = 1 << 22
     static let alignment = 8
-    /// Payloads from this size on are compressed where that saves an eighth. Single rows are not:
-    /// they fit into one page of the file either way.
+    /// Smallest payload that is compressed, if that saves an eighth. Smaller ones often fit into
+    /// one page of the file either way.
     static let compressedSizeBytesMin = 16 << 10
-    /// Of the word with the number of commits.
+    /// The flag of a compressed payload in the word with the number of commits.
     static let compressedFlag: UInt32 = 1 << 31
 
-    /// Size of a frame on disk, padding included.
+    /// Size of a frame on disk, including the padding.
     static func frameSizeBytes(payload: Int) -> Int {
         (frameHeaderSizeBytes + payload + alignment - 1) / alignment * alignment
     }
@@ -52,8 +52,8 @@ enum LogFormat {
         positionSeed(file: log.databaseID ^ log.number, offset: UInt64(offset))
     }
 
-    /// The checksum of the first frames of a log, by that of all but the last one, 0 of none, and
-    /// that of the last one's payload: two logs that agree in it have the same commits.
+    /// The running checksum over the frames of a log, continued with the payload checksum of the
+    /// next frame. It starts at 0. Logs with the same checksum have the same commits.
     static func chained(_ checksum: UInt32, _ payloadChecksum: UInt32) -> UInt32 {
         let bytes: InlineArray<4, UInt8> = [
             UInt8(truncatingIfNeeded: payloadChecksum),
@@ -65,7 +65,7 @@ enum LogFormat {
     }
 }
 
-/// What makes the frames of one log file its own.
+/// The identity of one log file, which its frames depend on.
 struct LogIdentity: Equatable, Sendable {
     var databaseID: UInt64
     var number: UInt64
@@ -112,7 +112,7 @@ struct FrameHeader: Equatable {
     var firstSequence: UInt64
     var durableSizeBytes: Int
     var commitCount: Int
-    /// Whether the payload is its size before compression (varint) and an LZ4 block.
+    /// Whether the payload is an LZ4 block with its uncompressed size (varint) in front.
     var isCompressed = false
 
     func append(to writer: inout ByteWriter, log: LogIdentity, offset: Int) {
@@ -128,7 +128,7 @@ struct FrameHeader: Equatable {
         writer.append(count)
     }
 
-    /// nil where the bytes are not the header of a frame at this place of this file.
+    /// Reads a frame header; nil if the bytes are not one for this offset of this file.
     static func read(_ bytes: Span<UInt8>, log: LogIdentity, offset: Int) -> FrameHeader? {
         guard bytes.count >= LogFormat.frameHeaderSizeBytes else { return nil }
         var reader = ByteReader(bytes)

@@ -1,29 +1,29 @@
-// Reads a write-ahead log back: whole frames, then either its end, a torn tail or damage.
+// Reads a write-ahead log: whole frames up to a clean end, a torn tail or damage.
 // docs/format/wal.md says how the three are told apart.
 
-/// Walks the commits of one log file in order.
+/// Reads the commits of one log file in order.
 struct LogReader {
-    /// Where and how the log ends.
+    /// How the log ends.
     enum End: Equatable {
-        /// Nothing but reserved zeros follows.
+        /// Only reserved zeros follow.
         case clean
-        /// A frame that was being written when power or process went; never acknowledged.
+        /// The write of a frame was interrupted. The frame was never acknowledged.
         case torn(discardedBytes: Int)
     }
 
     let identity: LogIdentity
     private(set) var end = End.clean
-    /// Bytes up to the end of the last whole frame.
+    /// Where the last whole frame ends.
     private(set) var validSizeBytes: Int
-    /// The first place behind a frame that should be filled up with zeros and is not.
+    /// The first frame padding that is not zero; nil if all are.
     private(set) var strayOffset: Int?
 
     private let file: any File
     private let sizeBytes: Int
     private let isSealed: Bool
-    /// What was acknowledged of this log; nil if that is not known.
+    /// The acknowledged part of this log; nil if it is not known.
     private let acknowledged: AcknowledgedState?
-    /// Of the frames up to `validSizeBytes`, and of those that were acknowledged.
+    /// The checksum up to `validSizeBytes`, and the one up to the acknowledged size.
     private var readChecksum: UInt32 = 0
     private var acknowledgedChecksum: UInt32?
     private var nextSequence: UInt64
@@ -34,9 +34,9 @@ struct LogReader {
     private static let zeros = [UInt8](repeating: 0, count: 1024)
 
     /// - Parameters:
-    ///   - sealedSizeBytes: the size the manifest names for a log that is complete.
-    ///   - acknowledged: the last acknowledged state; nil skips the check.
-    /// - Throws: `damaged` where the header or the sealed size does not fit.
+    ///   - sealedSizeBytes: the size of a complete log, from the manifest.
+    ///   - acknowledged: the last acknowledged state; nil skips the comparison.
+    /// - Throws: `damaged` if the header or the sealed size does not match.
     init(
         _ file: any File, expecting expected: LogIdentity, sealedSizeBytes: Int?,
         acknowledged: AcknowledgedState? = nil
@@ -73,7 +73,7 @@ struct LogReader {
         }
     }
 
-    /// The commits of the next frame, with the sequence of the first; nil at the end.
+    /// The commits of the next frame and the sequence of the first; nil at the end.
     mutating func next() throws(DatabaseError) -> (firstSequence: UInt64, commits: [[UInt8]])? {
         let offset = validSizeBytes
         guard offset < sizeBytes else { return nil }
@@ -81,7 +81,7 @@ struct LogReader {
             let payload = LogReader.expanded(frame.payload, frame.header),
             let commits = LogReader.split(payload, count: frame.header.commitCount)
         else {
-            try finish(at: offset)
+            try classifyEnd(at: offset)
             return nil
         }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
@@ -99,9 +99,9 @@ struct LogReader {
         return (frame.header.firstSequence, commits)
     }
 
-    /// Whether what was acknowledged of the log is there, if that is known; after the last frame.
+    /// Checks that the log has everything that was acknowledged. Call it after the last frame.
     ///
-    /// - Throws: `damaged` where the log ends before, or has something else.
+    /// - Throws: `damaged` if the log is shorter or has other content.
     func checkReach() throws(DatabaseError) {
         guard let acknowledged else { return }
         if UInt64(validSizeBytes) < acknowledged.logSizeBytes {
@@ -109,8 +109,7 @@ struct LogReader {
                 .damaged,
                 "the log ends here, but \(acknowledged.logSizeBytes) bytes of it were "
                     + "acknowledged; commits from sequence \(nextSequence) on are lost",
-                file: file.path,
-                offset: validSizeBytes)
+                file: file.path, offset: validSizeBytes)
         }
         guard acknowledged.logChecksum != 0, acknowledgedChecksum != acknowledged.logChecksum else {
             return
@@ -122,8 +121,8 @@ struct LogReader {
             offset: LogFormat.headerSizeBytes)
     }
 
-    /// Decides what a place without a good frame means.
-    private mutating func finish(at offset: Int) throws(DatabaseError) {
+    /// Decides whether a place without a good frame is the end, a torn tail or damage.
+    private mutating func classifyEnd(at offset: Int) throws(DatabaseError) {
         if isSealed {
             throw DatabaseError(
                 .damaged,
@@ -154,8 +153,8 @@ struct LogReader {
         end = hasBytes ? .torn(discardedBytes: sizeBytes - offset) : .clean
     }
 
-    /// Whether a stretch of reserved space begins here, without the beginning of any frame: the
-    /// size that a frame begins with is not 0.
+    /// Whether only zeros follow here. No frame begins in them, since a frame begins with a size
+    /// that is not 0.
     private mutating func isZero(at offset: Int) throws(DatabaseError) -> Bool {
         let count = LogReader.zeros.count
         guard offset + count <= sizeBytes else { return false }
@@ -184,7 +183,7 @@ struct LogReader {
         return (header, payload)
     }
 
-    /// The payload as it was before compression; nil where that is not what a writer makes.
+    /// The payload before compression; nil if it cannot be decompressed.
     static func expanded(_ payload: [UInt8], _ header: FrameHeader) -> [UInt8]? {
         guard header.isCompressed else { return payload }
         var reader = ByteReader(payload.span)
@@ -198,8 +197,7 @@ struct LogReader {
         return bytes
     }
 
-    /// The commits of a payload; nil where they are not as many as the frame says, or more than a
-    /// frame can have.
+    /// The commits of a payload; nil if their number is too large or not that of the frame header.
     static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {
         guard count <= LogFormat.groupCountMax else { return nil }
         var reader = ByteReader(payload.span)
@@ -212,7 +210,7 @@ struct LogReader {
         return commits.count == count ? commits : nil
     }
 
-    /// Makes sure that the window holds these bytes, as far as the file has them.
+    /// Loads bytes into the window, as far as the file has them.
     private mutating func load(_ offset: Int, count: Int) throws(DatabaseError) {
         guard offset < windowOffset || offset + count > windowOffset + window.count else { return }
         let wanted = min(max(count, LogReader.windowSizeBytes), sizeBytes - offset)
@@ -220,7 +218,7 @@ struct LogReader {
             window = try file.readAll(count: wanted, at: offset)
             windowOffset = offset
         } catch {
-            // What a device does not give may lie behind what is asked for.
+            // The unreadable bytes may lie beyond those that are needed.
             let least = min(count, sizeBytes - offset)
             if error.isReadFailure, least < wanted,
                 let bytes = try? file.readAll(count: least, at: offset)
@@ -241,7 +239,7 @@ struct LogReader {
 }
 
 extension DatabaseError {
-    /// Bytes of a named file that cannot be what was written.
+    /// An error for invalid bytes in a named file.
     init(_ error: FormatError, file: String, at base: Int = 0) {
         self.init(
             error.kind == .unsupported ? .unsupportedFormat : .damaged, error.message,

@@ -1,27 +1,27 @@
-// Space of a log that is written with zeros before frames need it, off the way of commits.
+// Writes zeros to a log ahead of the frames, outside of the commit path.
 //
-// A sync of blocks that were written before takes about half the time of one that makes the file
-// longer, or that fills space which was only allocated: for those the file system must make its own
-// records durable as well. Measured on ext4: 70 us against 114 to 133. The zeros are left for the
-// sync of a commit to make durable, once in some thousand commits: a sync of their own would see a
-// disk's error in place of the commit's.
+// A sync of blocks that were written before takes about half the time of one that extends the file
+// or fills allocated space, because that also makes file system metadata durable. Measured on ext4:
+// 70 us against 114 to 133. The zeros are not synced. A later commit makes them durable, once in
+// some thousand commits. A separate sync could consume a disk error that the commit's sync has to
+// see.
 
-/// The zeros behind the frames of one log file.
+/// The zeros after the frames of one log file.
 final class LogReserve: Sendable {
     /// Runs work on another thread, or at once.
     typealias Background = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private enum Work {
         case none
-        case asked
+        case requested
         case writing
     }
 
     private struct State {
-        /// Up to here the file was written.
+        /// Where the written part of the file ends.
         var endBytes: Int
         var work = Work.none
-        /// After a failure frames make the file longer by themselves, and find out the reason.
+        /// Set after a failed write. Frames then extend the file themselves and report the reason.
         var isBroken = false
     }
 
@@ -29,28 +29,28 @@ final class LogReserve: Sendable {
     private let background: Background
     private let state: Monitor<State>
 
-    /// What a new log begins with: enough for the first hundreds of small commits.
+    /// The size of a new log: enough for the first hundreds of small commits.
     static let firstSizeBytes = 128 << 10
-    /// Zeros written at a time: a frame of a thousand commits, or a thousand frames of one.
+    /// Zeros per write: enough for a frame of a thousand commits or a thousand frames of one.
     static let chunkSizeBytes = 1 << 20
-    /// With less than this before them, frames ask for more.
+    /// More zeros are written when less than this is left.
     static let leastSizeBytes = 64 << 10
-    /// Frames beyond this size gain nothing: the time of their sync is that of their bytes.
+    /// Larger frames gain nothing, since their sync is bound by their bytes.
     static let frameSizeBytesMax = 64 << 10
 
     private static let zeros = [UInt8](repeating: 0, count: chunkSizeBytes)
 
-    /// - Parameter file: has `firstSizeBytes`.
+    /// - Parameter file: a file of `firstSizeBytes`.
     init(_ file: any File, background: @escaping Background) {
         self.file = file
         self.background = background
         state = Monitor(State(endBytes: LogReserve.firstSizeBytes))
     }
 
-    /// Call before a frame is written to this place. Returns when nobody else writes there, and
-    /// has more space prepared where little is left.
+    /// Reserves a place for a frame. Returns when no other thread writes there, and starts writing
+    /// more zeros if little space is left.
     func take(_ place: Range<Int>) {
-        // Where the frame ends beyond the zeros, those that are being written would overwrite it.
+        // Zeros that are being written would overwrite a frame that ends after them.
         let isWanted = state.withLock(
             when: { place.upperBound <= $0.endBytes || $0.work != .writing }
         ) { state in
@@ -58,13 +58,13 @@ final class LogReserve: Sendable {
             let isLow = state.endBytes - place.upperBound < LogReserve.leastSizeBytes
             let isSmall = place.count <= LogReserve.frameSizeBytesMax
             guard isLow, isSmall, state.work == .none, !state.isBroken else { return false }
-            state.work = .asked
+            state.work = .requested
             return true
         }
         if isWanted { background { self.prepare() } }
     }
 
-    /// Writes the next zeros. Frames go to the space before them meanwhile.
+    /// Writes the next zeros. Frames are written to the space before them meanwhile.
     private func prepare() {
         let start = state.withLock { state in
             state.work = .writing

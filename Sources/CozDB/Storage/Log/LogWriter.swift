@@ -1,13 +1,13 @@
-// Appends frames to one write-ahead log file and makes them durable; docs/format/wal.md.
-// Not thread-safe: the engine lets one thread at a time write.
+// Appends frames to one write-ahead log file and makes them durable; docs/format/wal.md. It is not
+// thread-safe: only the leader writes.
 
-/// The open end of the write-ahead log.
+/// The log that commits are appended to.
 final class LogWriter {
     let identity: LogIdentity
-    /// Bytes of the file that hold frames; what follows is reserved space.
+    /// Bytes that hold frames. Reserved space follows.
     private(set) var sizeBytes: Int
     private(set) var durableSizeBytes: Int
-    /// Of the frames in the durable bytes; `LogFormat.chained`.
+    /// The checksum over the durable frames; see `LogFormat.chained`.
     private(set) var durableChecksum: UInt32 = 0
     private var writtenChecksum: UInt32 = 0
 
@@ -16,9 +16,9 @@ final class LogWriter {
     private var buffer = ByteWriter()
     private var packed = ByteWriter()
 
-    /// Makes the file and its name durable.
+    /// Creates the file and makes it and its name durable.
     ///
-    /// - Parameter background: runs what prepares space for later frames; at once, later, or never.
+    /// - Parameter background: runs the writing of reserved space, at once, later or never.
     init(
         in directory: any Directory, identity: LogIdentity,
         background: @escaping LogReserve.Background
@@ -37,9 +37,9 @@ final class LogWriter {
         reserve = LogReserve(file, background: background)
     }
 
-    /// Writes one frame that holds these commits; durable only after `sync`.
+    /// Writes one frame with these commits. It is durable only after `sync`.
     func append(_ records: [[UInt8]], firstSequence: UInt64) throws(FileError) {
-        // Taken out of self, so that its memory is used again and never copied.
+        // Moved out of self to reuse its memory without a copy.
         var frame = ByteWriter()
         swap(&frame, &buffer)
         defer { swap(&frame, &buffer) }
@@ -60,9 +60,9 @@ final class LogWriter {
         writtenChecksum = LogFormat.chained(writtenChecksum, header.payloadChecksum)
     }
 
-    /// Compresses the payload of a frame where that is worth it.
+    /// Compresses the payload of a frame if that saves an eighth.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether the frame was compressed.
     private func compress(_ frame: inout ByteWriter) -> Bool {
         let size = frame.count - LogFormat.frameHeaderSizeBytes
         guard size >= LogFormat.compressedSizeBytesMin else { return false }
@@ -85,7 +85,7 @@ final class LogWriter {
         durableChecksum = writtenChecksum
     }
 
-    /// The header of a frame whose payload stands behind the place for it.
+    /// The header of a frame that already has its payload.
     private func header(
         of frame: ByteWriter, commitCount: Int, firstSequence: UInt64
     ) -> FrameHeader {

@@ -1,14 +1,14 @@
-// Numbers lists of columns: most rows of a batch share a few of them, and what is decided for one
-// list holds for every row that has it.
+// Interns lists of columns. The rows of a batch share a few lists, so decisions about a list are
+// made once and hold for all of its rows.
 
-/// Distinct lists of numbers, numbered as they come.
+/// Distinct lists of columns, numbered in the order of their first use.
 struct RowLayouts {
     private var numbers: [UInt32] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
-    /// Number + 1 of the list in each slot, 0 where free; the size is a power of two.
+    /// A hash table: list number + 1, or 0 for a free slot. The size is a power of two.
     private var slots: [UInt32] = [UInt32](repeating: 0, count: 64)
-    /// So that no input can choose where its lists go.
+    /// Random, so that input cannot be crafted to collide.
     private let seed = hashSeed
 
     var count: Int { ends.count }
@@ -19,7 +19,7 @@ struct RowLayouts {
 
     /// The number of the list of the cells' columns, and whether it is new.
     ///
-    /// - Parameter group: lists of different groups are different.
+    /// - Parameter group: equal lists of different groups get different numbers.
     mutating func intern(
         _ cells: Span<BatchCell>, group: Int
     ) -> (number: Int, isNew: Bool) {
@@ -44,7 +44,7 @@ struct RowLayouts {
         return (count - 1, true)
     }
 
-    /// The group stands behind the columns.
+    /// Compares the columns, then the group, which is stored after them.
     private func equals(_ number: Int, _ cells: Span<BatchCell>, _ group: Int) -> Bool {
         let range = range(number)
         guard range.count == cells.count + 1,

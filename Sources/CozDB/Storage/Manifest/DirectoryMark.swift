@@ -1,6 +1,7 @@
-// Two files that say what a directory is before anybody reads its manifest; docs/backup.md.
+// Marker files that tell a backup or an unfinished copy from a database before its manifest is
+// read; docs/backup.md.
 
-/// Marks of directories that `backup` and `restore` write to.
+/// The marker files that `backup` and `restore` write.
 enum DirectoryMark {
     static let backupText = """
         This directory is a backup of a CozDB database, made by `cozdb backup`.
@@ -21,30 +22,30 @@ enum DirectoryMark {
 
         """
 
-    /// Refuses a directory that a backup or a restore has not finished.
+    /// Refuses a directory whose backup or restore has not finished.
     ///
-    /// - Throws: `notFound` with what to do.
+    /// - Throws: `notFound`, with what to do.
     static func checkIsComplete(_ directory: any Directory) throws(DatabaseError) {
         let (isMarked, isBackup) = try calling("opening the database") {
             () throws(FileError) -> (Bool, Bool) in
             let isBackup = try exists(.backupMark, in: directory)
             if try exists(.incompleteMark, in: directory) { return (true, isBackup) }
-            // A backup that ended between its first two calls.
+            // A backup that stopped before it wrote the second marker.
             guard isBackup else { return (false, false) }
             return (isBeginning(try directory.list()), true)
         }
         if isMarked { throw incomplete(isBackup: isBackup, path: directory.path) }
     }
 
-    /// Whether nothing but the mark of a backup was made.
+    /// Whether the directory holds only the marker of a backup.
     static func isBeginning(_ names: [String]) -> Bool {
         names.allSatisfy { FileName($0) == .backupMark || FileName($0) == .manifestDraft }
     }
 
-    /// Refuses to write to a directory that is a backup or not complete.
+    /// Refuses to write to a backup or to an unfinished copy.
     ///
-    /// - Parameter isRestoring: whether it is the restore itself that opens the directory.
-    /// - Throws: `notFound` with what to do.
+    /// - Parameter isRestoring: whether the restore itself opens the directory.
+    /// - Throws: `notFound`, with what to do.
     static func checkIsWritable(
         _ names: [String], path: String, isRestoring: Bool
     ) throws(DatabaseError) {
@@ -60,13 +61,13 @@ enum DirectoryMark {
         }
     }
 
-    /// Whether a directory of these files is a backup.
+    /// Whether a directory with these files is a backup.
     static func isBackup(_ names: [String]) -> Bool { names.contains(FileName.backupMark.text) }
 
-    /// Refuses to repair a backup: the next one would not know what was taken out of it, and what
-    /// was set aside would outlast it.
+    /// Refuses to repair a backup. The next backup would not know what the repair removed, and the
+    /// damaged folder would stay in it.
     ///
-    /// - Throws: `notFound` with what to do.
+    /// - Throws: `notFound`, with what to do.
     static func checkIsRepairable(_ names: [String], path: String) throws(DatabaseError) {
         guard isBackup(names) else { return }
         throw DatabaseError(
@@ -77,7 +78,7 @@ enum DirectoryMark {
                 + "that", file: path)
     }
 
-    /// Whether a directory of these files has some that only a database has.
+    /// Whether the files include segments or logs, which only a database has.
     static func hasData(_ names: [String]) -> Bool {
         names.contains { name in
             switch FileName(name) {
@@ -87,11 +88,11 @@ enum DirectoryMark {
         }
     }
 
-    /// Why a directory without a manifest is not opened.
+    /// The error for a directory that has no manifest.
     ///
     /// - Parameters:
-    ///   - found: what the lock file says: nothing, where a first manifest was never written.
-    ///   - advice: what to do where it is no database.
+    ///   - found: the content of the lock file. It tells a lost manifest from a missing one.
+    ///   - advice: appended if the directory is not a database.
     static func noManifest(
         _ names: [String], _ found: AcknowledgedState.Found, path: String, advice: String = ""
     ) -> DatabaseError {

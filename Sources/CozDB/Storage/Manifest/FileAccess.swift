@@ -1,6 +1,6 @@
-// Where failed calls and senseless bytes become errors that name the file.
+// Turns failed file calls and invalid bytes into errors that name the file.
 
-/// Runs file calls and says, when one fails, what they were for.
+/// Runs file calls. The error of a failed call names the purpose.
 func calling<Result>(
     _ purpose: String, _ body: () throws(FileError) -> Result
 ) throws(DatabaseError) -> Result {
@@ -11,7 +11,7 @@ func calling<Result>(
     }
 }
 
-/// Reads bytes of a named file and says, when they make no sense, where.
+/// Decodes bytes of a named file. Errors name the file and the offset in it.
 func namingFile<Result>(
     _ file: String, at base: Int = 0, _ body: () throws(FormatError) -> Result
 ) throws(DatabaseError) -> Result {
@@ -23,9 +23,10 @@ func namingFile<Result>(
 }
 
 extension FileMapping {
-    /// Some of the bytes, valid during the call. The caller has checked that they are there.
+    /// Passes some of the bytes to the body; they are valid during the call. The caller has checked
+    /// the bounds.
     ///
-    /// - Throws: `truncated` where the device or the file does not give them any more.
+    /// - Throws: `truncated` if the file was shortened or its device cannot be read.
     func withBytes<Result>(
         _ offset: Int, count: Int, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(FormatError) -> Result {

@@ -1,9 +1,9 @@
-// How damage is put into words: the same for a query that meets it, for `check` and for `repair`.
+// The text of messages about damage, shared by queries, `check` and `repair`.
 
-/// What was found, and which data cannot be read because of it.
+/// What is damaged, and which data cannot be read because of it.
 struct LossText: Equatable, Sendable {
     var found: String
-    /// Empty where nothing is lost.
+    /// Empty if nothing is lost.
     var lost: String
 
     private static let separator = "; lost: "
@@ -13,7 +13,7 @@ struct LossText: Equatable, Sendable {
         self.lost = lost
     }
 
-    /// Parts a message again.
+    /// Splits a message into its two parts.
     init(message: String) {
         let separator = Array(LossText.separator.utf8)
         let bytes = Array(message.utf8)
@@ -25,14 +25,14 @@ struct LossText: Equatable, Sendable {
 
     var message: String { lost.isEmpty ? found : found + LossText.separator + lost }
 
-    /// A list of names for a sentence: all of a few, of many the first and how many there are.
+    /// The names as text: the first five, then how many more there are.
     ///
-    /// - Parameter count: how many there are; at least as many as are named.
+    /// - Parameter count: the number of all names; at least as many as are passed.
     static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(nameCountMax).map { name in
             let bytes = Array(name.utf8)
             let isLong = bytes.count > nameSizeBytesMax
-            // Cut bytes may end inside a character; what is left of it is shown as a mark.
+            // A cut inside a character shows as a replacement character.
             let text = isLong ? String(decoding: bytes[..<nameSizeBytesMax], as: UTF8.self) : name
             return "\"\(text)\"" + (isLong ? "..." : "")
         }
@@ -54,7 +54,7 @@ struct LossText: Equatable, Sendable {
 }
 
 extension DatabaseError {
-    /// The same error, saying which data it costs.
+    /// The same error with the data that is lost.
     func losing(_ lost: String) -> DatabaseError {
         var error = self
         error.message = LossText(found: LossText(message: message).found, lost: lost).message
@@ -63,7 +63,7 @@ extension DatabaseError {
 }
 
 extension Manifest {
-    /// What a segment holds, as far as that is known without reading it.
+    /// What a segment holds, as far as the manifest knows.
     func lost(_ info: Segment) -> String {
         let name = schemas[info.experiment]?.name ?? "number \(info.experiment)"
         return
@@ -75,7 +75,7 @@ extension Manifest {
 }
 
 extension Manifest {
-    /// Whether the file of a version that this program does not know is what was written.
+    /// Whether a manifest of an unknown version matches its checksum.
     static func isWhole(in directory: any Directory) throws(DatabaseError) -> Bool {
         let bytes = try bytes(in: directory)
         var reader = ByteReader(bytes.span)
@@ -85,7 +85,7 @@ extension Manifest {
             _ = try reader.readUInt64()
             return try checksum(reader.readBytes(reader.remaining), seed: version) == stored
         } catch {
-            // It ends inside the header.
+            // The file ends inside the header.
             return false
         }
     }

@@ -1,4 +1,4 @@
-// The one file that says what the database consists of; docs/format/manifest.md.
+// The manifest: the file that lists everything a database consists of; docs/format/manifest.md.
 //
 //      0  magic "COZMAN\r\n"
 //      8  version, 4 bytes
@@ -6,37 +6,36 @@
 //     16  size of the payload, 8 bytes
 //     24  payload, compressible (varints, texts and the parts below, in order)
 //
-// Replaced as a whole: written under another name, synced, renamed, directory synced.
+// It is replaced as a whole: written as a draft, synced, renamed, and the directory is synced.
 
 internal import Glibc
 
-/// What the database consists of at one moment.
+/// The content of a database at one moment.
 struct Manifest: Sendable {
     /// One immutable segment file.
     struct Segment: Equatable, Sendable {
         var number: UInt64
         var experiment: Int
         var sizeBytes: Int
-        /// Checksum of the segment's footer, which covers everything else in it.
+        /// Checksum of the segment's footer. The footer covers everything else in the file.
         var footerChecksum: UInt32
         var rowCount: Int
         var valueCount: Int
         var firstTime: Int64
         var lastTime: Int64
-        /// Whether it was written in haste, without looking for the smallest encodings: a merge
-        /// encodes its blocks again.
+        /// Whether a flush used quick encodings. A merge then encodes the blocks again.
         var isQuicklyEncoded = false
     }
 
-    /// One write-ahead log file; commits of a lower file come before those of a higher one.
+    /// One write-ahead log file. Commits of a lower number come before those of a higher one.
     struct Log: Equatable, Sendable {
         var number: UInt64
         var firstSequence: UInt64
-        /// The size of a log that gets no more commits; nil while it may.
+        /// The size of a complete log; nil while it may still grow.
         var sealedSizeBytes: Int?
     }
 
-    /// One immutable file of refused lines and values.
+    /// One immutable file of the rejects journal.
     struct RejectsFile: Equatable, Sendable {
         var number: UInt64
         var sizeBytes: Int
@@ -44,61 +43,62 @@ struct Manifest: Sendable {
         var entryCount: Int
     }
 
-    /// Where a restored database parts from the one that was backed up: both may go on.
+    /// The point where a restored database branches off from the one that was backed up.
     struct Branch: Equatable, Sendable {
-        /// Random.
+        /// A random number.
         var id: UInt64
-        /// Of the backup that was restored.
+        /// Generation of the restored backup.
         var generation: UInt64
-        /// Of the last commit of that backup.
+        /// Sequence of the last commit in that backup.
         var sequence: UInt64
     }
 
-    /// Random, so that files of another database are not taken for this one's.
+    /// A random number that tells files of this database from those of others.
     var databaseID: UInt64
-    /// Counts up with every manifest written.
+    /// One more in every manifest.
     var generation: UInt64 = 0
-    /// Number for the next file of any kind; numbers are never given twice.
+    /// Number of the next file of any kind. Numbers are never reused.
     var nextFileNumber: UInt64 = 1
     /// Sequence of the last commit that segments hold.
     var lastSequence: UInt64 = 0
     var schemas = SchemaSet()
-    /// Oldest first: of two values for one cell the later segment's wins.
+    /// Oldest first. Values of a later segment win.
     var segments: [Segment] = []
     /// Oldest first; empty after a clean close.
     var logs: [Log] = []
     var rejects: [RejectsFile] = []
     var counters = WriteCounters()
-    /// Participants whose data was taken out and is not taken in again.
+    /// Digests of forgotten participants, whose data is not stored again.
     var forgotten = ForgottenList()
-    /// The restores that this database went through, oldest first.
+    /// The restores of this database, oldest first.
     var branches: [Branch] = []
 
-    /// Checksum of the payload of the file that this was read from or written to.
+    /// Checksum of the payload as last read or written.
     private(set) var fileChecksum: UInt32 = 0
 
     static let magic: [UInt8] = Array("COZMAN\r\n".utf8)
     static let version: UInt32 = 1
-    /// Of a longer chain of restores the oldest are forgotten: then a backup of before is refused.
+    /// The oldest branches beyond this number are dropped. Backups from before them are then
+    /// refused.
     static let branchCountMax = 10_000
     static let headerSizeBytes = 24
     static let sizeBytesMax = 1 << 28
-    /// Files of more bytes are looked at before they are read.
-    private static let sizeBytesUnseen = 1 << 20
-    /// A writer has two or three.
+    /// The header of a larger file is checked before the rest is read.
+    private static let uncheckedSizeBytesMax = 1 << 20
+    /// A writer needs two or three.
     private static let logCountMax = 1000
-    /// Beyond all numbers of files, commits and manifests: they only ever go up by one, so that
-    /// nobody gets there, and nobody overflows.
+    /// Limit of file numbers, sequences and generations. They only grow by one, so no database
+    /// reaches it, and sums do not overflow.
     static let counterLimit: UInt64 = 1 << 62
-    /// The same for bytes, rows and values of one file, of which sums are made.
+    /// Limit of the bytes, rows and values of one file, so that sums do not overflow.
     static let countMax = 1 << 48
 }
 
 extension Manifest {
-    /// Adds what a flush or a merge counted.
+    /// Adds the counts of a flush or a merge.
     ///
-    /// A merge takes back what flushes took for new values; a manifest that was made of the files
-    /// need not have counted those.
+    /// A merge subtracts values that flushes counted as new. A manifest rebuilt from files may lack
+    /// those counts, so the sum is kept at 0 or more.
     mutating func add(_ changes: WriteCounters) {
         counters.add(changes)
         counters.insertedValues = max(0, counters.insertedValues)
@@ -151,7 +151,7 @@ extension Manifest {
         return Manifest.file(payload.bytes)
     }
 
-    /// The file of a payload.
+    /// The bytes of a manifest file with this payload.
     static func file(_ payload: [UInt8], version: UInt32 = version) -> [UInt8] {
         var writer = ByteWriter(capacity: payload.count + headerSizeBytes)
         writer.append(magic)
@@ -204,7 +204,7 @@ extension Manifest {
             throw FormatError(.invalid, "a counter beyond all that can be reached", at: 24)
         }
         let nextID = try reader.readCount(limit: Int(UInt32.max))
-        // Presets; experiments, each with its columns and its declarations.
+        // Presets, then experiments, each with its columns and its declarations.
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             try schemas.applyStored(reader.readSchemaChange())
         }
@@ -266,7 +266,7 @@ extension Manifest {
         return branches
     }
 
-    /// Numbers of files go up by one, and are never given twice.
+    /// Checks that file numbers are below the limit and unique.
     private func checkNumbers() throws(FormatError) {
         var known: Set<UInt64> = []
         let numbers = segments.map(\.number) + logs.map(\.number) + rejects.map(\.number)
@@ -280,7 +280,7 @@ extension Manifest {
         }
     }
 
-    /// The checksum and the payload of a file, once header and checksum are right.
+    /// The checksum and the payload of a file, after header and checksum were verified.
     private static func payload(
         _ bytes: [UInt8]
     ) throws(FormatError) -> (checksum: UInt32, payload: [UInt8]) {
@@ -320,7 +320,7 @@ extension Manifest {
 }
 
 extension SchemaSet {
-    /// Each tag once, so that they are no more than their bytes.
+    /// Reads the tags in ascending order, which excludes duplicates.
     fileprivate mutating func readFormerTags(_ reader: inout ByteReader) throws(FormatError) {
         var last: Name?
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
@@ -343,12 +343,12 @@ extension SchemaSet {
 // MARK: File
 
 extension Manifest {
-    /// Reads the manifest; nil where the directory has none.
+    /// Reads the manifest; nil if the directory has none.
     static func read(in directory: any Directory) throws(DatabaseError) -> Manifest? {
         try readOpen(in: directory)?.manifest
     }
 
-    /// The same with its open file, which tells whether it is still the manifest.
+    /// Reads the manifest and keeps its file open. The file tells later whether it was replaced.
     static func readOpen(
         in directory: any Directory
     ) throws(DatabaseError) -> (manifest: Manifest, file: any File)? {
@@ -367,7 +367,7 @@ extension Manifest {
         return (try decode(found.bytes, in: directory), found.file)
     }
 
-    /// The file as it is, of whatever version.
+    /// The bytes of the manifest file, whatever its version.
     static func bytes(in directory: any Directory) throws(DatabaseError) -> [UInt8] {
         try calling("reading the manifest") { () throws(FileError) in
             let file = try directory.open(FileName.manifest.text, writable: false)
@@ -375,21 +375,21 @@ extension Manifest {
         }
     }
 
-    /// The bytes of a file; of a large one that is none of ours no more than show it.
+    /// Reads a file. Only the header of a large file that is not a manifest is read.
     private static func bytes(of file: any File) throws(FileError) -> [UInt8] {
         var count = min(try file.size(), sizeBytesMax)
-        if count > sizeBytesUnseen {
+        if count > uncheckedSizeBytesMax {
             let header = try file.readAll(count: headerSizeBytes, at: 0)
             guard header.starts(with: magic) else { return header }
             var reader = ByteReader(header.span.extracting(16...))
             let size = (try? reader.readUInt64()) ?? 0
-            // A byte more shows what was appended.
+            // One more byte shows that something was appended.
             count = min(count, headerSizeBytes + 1 + Int(min(size, UInt64(sizeBytesMax))))
         }
         return try file.readAll(count: count, at: 0)
     }
 
-    /// The manifest in front of bytes that do not belong to it; nil where there is none.
+    /// The manifest at the start of a file that has extra bytes after it; nil if there is none.
     static func readBeforeEnd(in directory: any Directory) throws(DatabaseError) -> Manifest? {
         let bytes = try bytes(in: directory)
         guard bytes.count > headerSizeBytes else { return nil }
@@ -408,9 +408,9 @@ extension Manifest {
         }
     }
 
-    /// Replaces the manifest; durable on return.
+    /// Replaces the manifest. It is durable on return.
     mutating func write(in directory: any Directory) throws(FileError) {
-        // Nobody could read it.
+        // No reader would accept such a file.
         guard max(generation, nextFileNumber, lastSequence) < Manifest.counterLimit else {
             let path = directory.path + "/" + FileName.manifestDraft.text
             throw FileError(code: EOVERFLOW, call: "write", path: path)
@@ -421,8 +421,8 @@ extension Manifest {
         try Manifest.replace(in: directory, by: bytes)
     }
 
-    /// Makes the manifest that is there durable: writes the same bytes anew. Where its name was not
-    /// synced, or that failed, nothing less does.
+    /// Writes the same manifest again to make it durable. A rename that was not synced, or whose
+    /// sync failed, becomes durable only in this way.
     static func writeAgain(in directory: any Directory) throws(DatabaseError) {
         let bytes = try bytes(in: directory)
         try calling("replacing the manifest") { () throws(FileError) in
@@ -445,7 +445,7 @@ extension Manifest {
             try file.syncData()
             try directory.rename(draft, to: FileName.manifest.text)
         } catch {
-            // It only takes space, which may be what is missing.
+            // The draft takes space, and the disk may be full.
             try? directory.remove(draft)
             throw error
         }

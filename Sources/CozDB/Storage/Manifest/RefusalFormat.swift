@@ -1,18 +1,18 @@
-// Entries of the rejects journal as bytes, in commit records and in rejects files alike.
-// Layout: docs/format/rejects.md.
+// The encoding of rejects journal entries, the same in commit records and in rejects files;
+// docs/format/rejects.md.
 
-/// An entry of the rejects journal as it is stored: files are immutable, so what becomes of a
-/// refusal later is an entry of its own.
+/// One stored entry of the rejects journal. Files are immutable, so a later change of a refusal's
+/// state is an entry too.
 enum JournalEntry: Sendable {
     case refusal(Refusal)
-    /// A replay has dealt with the refusal of this number.
+    /// A replay has dealt with the refusal that has this id.
     case mark(id: UInt64, state: RejectEntry.State)
-    /// So many more lines were refused as the one of this number; with the place of the last.
+    /// More lines were refused like the one with this id. Holds the position of the last.
     case repeated(id: UInt64, count: Int, line: Int, column: Int)
-    /// So many refusals were not kept, as the journal was full.
+    /// Refusals that were not kept because the journal was full.
     case dropped(count: Int)
 
-    /// Sums over all entries that a file can have do not overflow.
+    /// Keeps sums over all entries of a file from overflowing.
     static let countMax = 1 << 32
 }
 
@@ -43,7 +43,7 @@ extension ByteWriter {
         appendVarint(refusal.column)
     }
 
-    /// All but the place.
+    /// Appends everything but line and column.
     fileprivate mutating func appendContent(of refusal: Refusal) {
         switch refusal.subject {
         case .line(let bytes):
@@ -144,9 +144,9 @@ extension ByteReader {
 }
 
 extension Refusal {
-    /// Stands for the refusal wherever only equality counts: FNV-1a over its stored bytes, of a
-    /// line without its place, so the same in every process. Equal refusals are kept once; marks
-    /// name it.
+    /// Identifies the refusal: FNV-1a over its stored bytes, without line and column for a refused
+    /// line. It is the same in every process. Equal refusals are stored once, and marks refer to
+    /// it.
     var journalID: UInt64 {
         var writer = ByteWriter()
         switch subject {
@@ -160,7 +160,7 @@ extension Refusal {
 }
 
 extension Refusal {
-    /// Memory it takes, roughly.
+    /// Approximate memory in bytes.
     var sizeBytes: Int {
         let texts = reason.utf8.count + source.utf8.count
         return switch subject {
@@ -179,7 +179,7 @@ extension FieldValue {
 }
 
 extension JournalEntry {
-    /// Memory it takes, roughly.
+    /// Approximate memory in bytes.
     var sizeBytes: Int {
         if case .refusal(let refusal) = self { refusal.sizeBytes } else { 40 }
     }

@@ -1,17 +1,17 @@
-// Immutable files of the rejects journal; docs/format/rejects.md.
+// The immutable files of the rejects journal; docs/format/rejects.md.
 //
 //      0  magic "COZREJ\r\n"
 //      8  version, 4 bytes
 //     12  number of entries, 4 bytes
 //     16  entries, as in commit records
 //
-// The manifest holds size and checksum of the whole file.
+// The manifest holds the size and the checksum of the whole file.
 
 enum RejectsFile {
     static let magic: [UInt8] = Array("COZREJ\r\n".utf8)
     static let version: UInt32 = 1
 
-    /// Writes a file; durable on return, its name is not.
+    /// Writes a file and syncs it, but not its directory.
     static func write(
         _ entries: [JournalEntry], number: UInt64, in directory: any Directory, databaseID: UInt64
     ) throws(FileError) -> Manifest.RejectsFile {
@@ -38,7 +38,8 @@ enum RejectsFile {
         let name = FileName.rejects(info.number).text
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
             let file = try folder.open(name, writable: false)
-            // Of what is none of ours no more than shows it; one byte more shows what was appended.
+            // The magic is read first. One more byte than expected shows that something was
+            // appended.
             let start = try file.readAll(count: magic.count, at: 0)
             guard start == magic else { return start }
             return try file.readAll(count: min(file.size(), info.sizeBytes + 1), at: 0)
@@ -48,7 +49,7 @@ enum RejectsFile {
         }
     }
 
-    /// The entries of a file of that many bytes.
+    /// Decodes a file after its size and checksum were verified.
     static func decode(
         _ bytes: [UInt8], _ info: Manifest.RejectsFile, databaseID: UInt64
     ) throws(FormatError) -> [JournalEntry] {
@@ -74,7 +75,7 @@ enum RejectsFile {
         return entries
     }
 
-    /// The checksum that the manifest has of a file.
+    /// The checksum that the manifest stores for a file.
     static func checksum(of bytes: [UInt8], number: UInt64, databaseID: UInt64) -> UInt32 {
         CozDB.checksum(bytes.span, seed: seed(databaseID, number))
     }

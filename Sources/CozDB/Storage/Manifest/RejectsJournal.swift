@@ -1,33 +1,33 @@
-// Entries of the rejects journal on their way into a file: counts of one thing become one.
+// Collects entries of the rejects journal for the next file and adds up repeated counts.
 
 struct RejectsJournal {
     private(set) var entries: [JournalEntry] = []
-    /// Memory that they take, roughly.
+    /// Approximate memory of the entries.
     private(set) var sizeBytes = 0
-    /// Places among the entries of counts.
-    private var repeatPlaces: [UInt64: Int] = [:]
-    private var droppedPlace: Int?
+    /// Positions of `repeated` entries, by refusal id.
+    private var repeatIndexes: [UInt64: Int] = [:]
+    private var droppedIndex: Int?
 
     var isEmpty: Bool { entries.isEmpty }
 
     mutating func append(_ entry: JournalEntry) {
         switch entry {
         case .repeated(let id, let count, let line, let column):
-            if let place = repeatPlaces[id],
-                case .repeated(_, let before, let lastLine, _) = entries[place]
+            if let index = repeatIndexes[id],
+                case .repeated(_, let before, let lastLine, _) = entries[index]
             {
-                entries[place] = .repeated(
+                entries[index] = .repeated(
                     id: id, count: min(before + count, JournalEntry.countMax),
                     line: max(line, lastLine), column: column)
                 return
             }
-            repeatPlaces[id] = entries.count
+            repeatIndexes[id] = entries.count
         case .dropped(let count):
-            if let place = droppedPlace, case .dropped(let before) = entries[place] {
-                entries[place] = .dropped(count: min(before + count, JournalEntry.countMax))
+            if let index = droppedIndex, case .dropped(let before) = entries[index] {
+                entries[index] = .dropped(count: min(before + count, JournalEntry.countMax))
                 return
             }
-            droppedPlace = entries.count
+            droppedIndex = entries.count
         case .refusal, .mark: break
         }
         entries.append(entry)

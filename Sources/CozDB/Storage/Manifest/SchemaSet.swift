@@ -1,24 +1,23 @@
-// All experiments of a database with their schemas; what the manifest stores of them, and the
-// changes that a commit record carries.
+// The schemas of all experiments in a database, and the changes to them that commit records and
+// manifests store.
 
-/// The experiments of a database, found by name or number.
+/// The schemas of a database, by name and by id.
 struct SchemaSet: Sendable {
     private(set) var byID: [Int: ExperimentSchema] = [:]
     private var idByName: [Name: Int] = [:]
-    /// The presets that experiments were created with, as they were then; in that order.
+    /// The presets that experiments were created with, oldest first, as they were at that time.
     private(set) var presets: [SchemaPreset] = []
-    /// Where each is, and what it declares: made once, however many experiments have it.
+    /// The position and declarations of each preset, shared by all experiments that have it.
     private var presetByName: [Name: (index: Int, declarations: FieldDeclarations)] = [:]
-    /// Number for the next experiment; numbers are never given twice.
+    /// Id of the next experiment. Ids are never reused.
     var nextID = 1
 
-    /// How many experiments there are.
     var count: Int { byID.count }
 
-    /// What the schemas take in a manifest, roughly, and not less.
+    /// Upper estimate of the bytes that the schemas take in a manifest.
     private(set) var sizeBytes = 0
 
-    /// In byte order of the names.
+    /// All schemas, in byte order of their names.
     var all: [ExperimentSchema] {
         byID.values.sorted { Name($0.name) < Name($1.name) }
     }
@@ -36,7 +35,7 @@ struct SchemaSet: Sendable {
         presetByName[Name(name)].map { presets[$0.index] }
     }
 
-    /// Refuses schemas that no writer makes: what they take in memory is bounded by that.
+    /// Refuses schemas larger than any writer makes, which bounds the memory of a reader.
     func checkSize() throws(FormatError) {
         guard sizeBytes <= DatabaseOptions.schemasSizeBytesMax else {
             throw FormatError(
@@ -45,11 +44,11 @@ struct SchemaSet: Sendable {
         }
     }
 
-    /// The tags that named participants in experiments that are gone: who was forgotten there must
-    /// not come back when the same lines make the experiment anew, with the standard tag.
+    /// Participant tags of deleted experiments. If the same lines create an experiment again, with
+    /// the standard tag, forgotten participants must still be recognized.
     private(set) var formerParticipantTags: Set<Name> = []
 
-    /// The tags that name participants.
+    /// All tags that name participants.
     var participantTags: Set<Name> {
         Identity.participantTags(byID.values.map(\.identity)).union(formerParticipantTags)
     }
@@ -84,14 +83,14 @@ struct SchemaSet: Sendable {
         byID[id] = schema
     }
 
-    /// Applies a change of a commit record; one that is there already changes nothing, so that a
-    /// log may be replayed over a newer manifest.
+    /// Applies a change. A change that is already applied has no effect, so a log can be replayed
+    /// over a newer manifest.
     mutating func apply(_ change: SchemaChange) {
         switch change {
         case .experiment(let schema):
             if byID[schema.id] == nil { insert(schema) }
         case .column(let experiment, let column):
-            // Asked in passing: a schema that is held would be copied by each change.
+            // Holding the schema here would make `update` copy it.
             guard column.id == byID[experiment]?.columns.count else { return }
             sizeBytes += change.sizeBytes
             update(experiment) { schema in
@@ -114,19 +113,19 @@ struct SchemaSet: Sendable {
     }
 }
 
-/// Something new that a commit adds to the schemas.
+/// One addition to the schemas.
 enum SchemaChange: Sendable {
     /// An experiment without columns.
     case experiment(ExperimentSchema)
     case column(experiment: Int, Column)
-    /// A preset, before the first experiment that is created with it.
+    /// A preset; comes before the first experiment that is created with it.
     case preset(SchemaPreset)
-    /// What is known of a field of one experiment, whether it is there or not.
+    /// The declaration of a field of one experiment, whether the field exists or not.
     case declaration(experiment: Int, SchemaPreset.Field)
 }
 
 extension SchemaChange {
-    /// Bytes in a manifest or commit record, or a few more.
+    /// Upper estimate of the encoded bytes.
     fileprivate var sizeBytes: Int {
         switch self {
         case .experiment(let schema): 32 + schema.name.utf8.count + schema.preset.utf8.count
@@ -144,7 +143,7 @@ extension SchemaChange {
     }
 }
 
-// MARK: Bytes; the layout is in docs/format/wal.md, "schema changes"
+// MARK: Bytes (layout: docs/format/wal.md, "schema changes")
 
 extension ByteWriter {
     mutating func append(_ change: SchemaChange) {

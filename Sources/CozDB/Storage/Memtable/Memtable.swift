@@ -1,16 +1,16 @@
-// Recent rows in memory, each as the few values it has. Filled only from commit records, read
-// through views that later commits do not disturb.
+// Recent rows in memory, stored row by row. Only commit records fill it. Readers use views, which
+// later commits do not change.
 
-/// The rows of one experiment that no segment holds yet.
+/// The rows of one experiment that are not in a segment yet.
 final class MemtableTable: Sendable {
-    /// One point as it was committed; its values lie one after the other.
+    /// One point as it was committed. Its values are adjacent in `cells`.
     struct Row: BitwiseCopyable {
         var time: Int64
         /// Number of the series key in `keys`.
         var series: UInt32
         /// Number of the attributes in `attributeSets`.
         var attributes: UInt32
-        /// Number of the list of its columns in `layouts`.
+        /// Number of the columns in `layouts`.
         var layout: UInt32
         /// Where its values begin in `cells`.
         var cellStart: UInt32
@@ -18,14 +18,14 @@ final class MemtableTable: Sendable {
 
     let experiment: Int
     let rows = ChunkedArray<Row>()
-    /// Values as in `ColumnSlice`; strings by their number in the memtable, or words of times.
+    /// Values as in `ColumnSlice`. A string is its number in the memtable or a time word.
     let cells = ChunkedArray<UInt64>()
-    /// Each layout is a list of columns of four bytes each. Most rows share a few of them.
+    /// Each layout is a list of 4-byte columns. Most rows share a few layouts.
     let layouts = ByteArena()
     let keys = ByteArena()
-    /// Each set is a list of columns of four bytes, each with its string's word of eight.
+    /// Each set is a list of 4-byte columns, each followed by the 8-byte word of its string.
     let attributeSets = ByteArena()
-    /// Of no use for more than speed.
+    /// Cached results that make reading faster.
     let known = MemtableCache()
 
     init(experiment: Int) {
@@ -38,20 +38,19 @@ final class MemtableTable: Sendable {
     }
 }
 
-/// Recent rows of all experiments, and what is new in the rejects journal.
+/// Recent rows of all experiments, and new entries of the rejects journal.
 ///
-/// Not thread-safe; the engine guards it and hands out views.
+/// It is not thread-safe. The engine guards it and hands out views.
 final class Memtable {
     private(set) var tables: [Int: MemtableTable] = [:]
     /// String values and attribute values of all tables.
     let strings = ByteArena()
-    /// Entries of the rejects journal that no file holds yet.
+    /// Entries of the rejects journal that are not in a file yet.
     private(set) var journal = RejectsJournal()
-    /// Sequence of the last commit applied; 0 for none.
+    /// Sequence of the last applied commit; 0 if there is none.
     private(set) var lastSequence: UInt64 = 0
 
-    /// Bytes of all tables after the last commit, and of each: they are asked for at each commit,
-    /// which looks only at its own tables.
+    /// Bytes of all tables, and of each. A commit updates only the sizes of its own tables.
     private var tablesSizeBytes = 0
     private var tableSizes: [Int: Int] = [:]
 
@@ -61,9 +60,9 @@ final class Memtable {
         journal.isEmpty && tables.values.allSatisfy { $0.rows.count == 0 }
     }
 
-    /// Takes in one commit and its schema changes.
+    /// Applies one commit and its schema changes.
     ///
-    /// - Throws: where the record is not what an encoder writes; the memtable is of no use then.
+    /// - Throws: if no encoder writes such a record. The memtable must not be used then.
     func apply(
         _ record: [UInt8], sequence: UInt64, schemas: inout SchemaSet
     ) throws(FormatError) {
@@ -84,7 +83,7 @@ final class Memtable {
         return table
     }
 
-    /// What stands for a string in rows and attribute sets: the one place where texts become words.
+    /// The word that stands for a string in rows and attribute sets.
     fileprivate func word(of text: Span<UInt8>) -> UInt64 {
         ISOTime.word(of: text) ?? UInt64(truncatingIfNeeded: strings.intern(text))
     }
@@ -97,12 +96,12 @@ private struct MemtableReceiver: CommitReceiver {
     let memtable: Memtable
     private(set) var check: CommitCheck
 
-    /// Those that the record has rows of.
+    /// The experiments that the record has rows of.
     private(set) var experiments: [Int] = []
     private var table: MemtableTable?
     private var tagSets: [(series: UInt32, attributes: UInt32)] = []
     private var columns: [UInt32] = []
-    /// Number in the table of each layout of the record.
+    /// The memtable's number of each layout of the record.
     private var layouts: [UInt32] = []
 
     init(memtable: Memtable, schemas: SchemaSet) {

@@ -1,29 +1,29 @@
-// Which rows of a memtable have a column, found without looking at the others: for tables so wide
-// that a look at each row for each column would take their product.
+// An index from columns to the rows of a memtable that have them. Without it, reading all columns
+// of a very wide table would visit each row for each column.
 
-/// The rows of a view by layout, and layouts by column; or the same of attribute sets. Takes a few
-/// words for each row and each column of a list.
+/// The rows of a view by layout, and layouts by column; or the same for attribute sets. Takes a few
+/// words for each row and for each column of a list.
 struct MemtableColumns: Sendable {
-    /// Rows of a table with fewer columns are looked through.
+    /// Tables with fewer columns are scanned instead.
     static let columnCountMin: UInt32 = 300
 
-    /// A list that has a column.
+    /// A layout or attribute set that has the column.
     private struct Entry {
         var list: UInt32
-        /// The last place of the column in the list.
+        /// The last position of the column in the layout.
         var place: Int
     }
 
-    /// By column: those that have it, by ascending list.
+    /// Per column: the lists that have it, ascending.
     private let entries: [UInt32: [Entry]]
-    /// Places in the order of the view by list, ascending in each; where those of each list end.
+    /// Row positions grouped by list, ascending within each list, and where each list ends.
     private let places: [UInt32]
     private let ends: [Int]
 
     /// - Parameters:
-    ///   - columns: of all lists, one after the other.
+    ///   - columns: the columns of all lists, one after the other.
     ///   - listEnds: where each list ends.
-    ///   - listOfPlace: of each place in the order, its layout or attribute set.
+    ///   - listOfPlace: the layout or attribute set of each row position.
     init(_ columns: [UInt32], listEnds: [Int], _ listOfPlace: [UInt32]) {
         var entries: [UInt32: [Entry]] = [:]
         var start = 0
@@ -47,7 +47,7 @@ struct MemtableColumns: Sendable {
         self.places = places
     }
 
-    /// Calls the body for the places among some that have a column, ascending.
+    /// Calls the body for each position in the range that has the column, ascending.
     func forEachPlace(
         of column: ColumnID, in wanted: Range<Int>, _ body: (_ place: Int, _ found: Int) -> Void
     ) {
@@ -55,7 +55,7 @@ struct MemtableColumns: Sendable {
         var found: [(place: Int, entry: Int)] = []
         var last = -1
         for entry in entries {
-            // Of a column that a list has twice the later one counts.
+            // If a list has a column twice, the later one wins.
             let isAgain = last == Int(entry.list)
             last = Int(entry.list)
             let list = Int(entry.list)

@@ -1,35 +1,35 @@
-// Writes the rows of one memtable table to a segment: rows of one time become one row, values are
-// scattered to their columns by counting, the later of two for one cell wins.
+// Writes the rows of one memtable table to a segment. Rows of one time become one row, a counting
+// sort groups the values by column, and the later of two values for one cell wins.
 
-/// Reused buffers and counters of one flush.
+/// The flush of one memtable table: its counters and its buffers, which chunks reuse.
 struct MemtableFlush {
     private(set) var counters = WriteCounters()
-    /// What is to be said of rows that points with different attributes met in.
+    /// Rows that unite points with different attributes.
     private(set) var merges = TagSetMerges()
 
     private let view: MemtableView
     private let schema: ExperimentSchema
-    /// Times of the rows of a slab, each once.
+    /// The distinct times of the current chunk.
     private var times: [Int64] = []
-    /// For each stored row of the slab: its place in `times`.
+    /// For each stored row of the chunk: its index in `times`.
     private var places: [UInt32] = []
-    /// Rows of the slab, ascending, that points with different attributes met in.
+    /// Rows of the chunk that unite points with different attributes, ascending.
     private var mergedPlaces: [UInt32] = []
-    /// Pairs of attribute sets that were compared already.
+    /// Pairs of attribute sets that were already compared.
     private var knownPairs: Set<UInt64> = []
-    /// The columns that rows have.
+    /// The columns of each layout and of each attribute set.
     private let layouts: MemtableLists
     private let attributes: MemtableLists
     private var cells = ScatteredCells()
-    /// Cells of a row at most.
+    /// The most cells that a row can have.
     private let cellCountMax: Int
-    /// Rows of the slab with each layout and each set of attributes, and cells of each column;
-    /// all 0 between two slabs, so that a slab costs what it has and not what there is.
+    /// Counts of rows per layout and per attribute set, and of cells per column. All are 0 between
+    /// two chunks, so a chunk pays only for what it uses.
     private var layoutCounts: [Int]
     private var attributeCounts: [Int]
     private var columnCounts: [Int]
 
-    /// Stored rows that are taken together; more only where they have one time.
+    /// Most stored rows in a chunk, unless more of them have the same time.
     private static let chunkRowCount = 65_536
 
     init(_ view: MemtableView, schema: ExperimentSchema) {
@@ -50,15 +50,15 @@ struct MemtableFlush {
             try writer.beginSeries(view.keys.copy(Int(order.series[place])))
             var start = rows.lowerBound
             while start < rows.upperBound {
-                let end = slabEnd(order, start..<rows.upperBound)
+                let end = chunkEnd(order, start..<rows.upperBound)
                 try writeChunk(order, start..<end, to: writer)
                 start = end
             }
         }
     }
 
-    /// Where the slab ends that begins with the first of these rows.
-    private func slabEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
+    /// Where the chunk ends that begins with the first of these rows.
+    private func chunkEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
         var end = min(rows.lowerBound + MemtableFlush.chunkRowCount, rows.upperBound)
         if cellCountMax * (end - rows.lowerBound) > SegmentFormat.chunkCellCountMax {
             end = rows.lowerBound
@@ -79,10 +79,10 @@ struct MemtableFlush {
     }
 
     private mutating func writeChunk(
-        _ order: MemtableOrder, _ slab: Range<Int>, to writer: SegmentWriter
+        _ order: MemtableOrder, _ chunk: Range<Int>, to writer: SegmentWriter
     ) throws(FileError) {
-        number(order, slab)
-        scatter(order, slab)
+        number(order, chunk)
+        scatter(order, chunk)
         try writer.addRows(times)
         for id in cells.columns {
             let range = cells.range(id)
@@ -93,14 +93,14 @@ struct MemtableFlush {
     }
 
     /// Numbers the rows by time and counts the cells of each column.
-    private mutating func number(_ order: MemtableOrder, _ slab: Range<Int>) {
+    private mutating func number(_ order: MemtableOrder, _ chunk: Range<Int>) {
         times.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         mergedPlaces.removeAll(keepingCapacity: true)
         var usedLayouts: [UInt32] = []
         var usedAttributes: [UInt32] = []
         var lastAttributes: UInt32 = 0
-        for place in slab {
+        for place in chunk {
             let row = view.rows[Int(order.rows[place])]
             if times.last != row.time {
                 times.append(row.time)
@@ -121,7 +121,7 @@ struct MemtableFlush {
         cells.begin(&columnCounts, columns, rowCount: times.count)
     }
 
-    /// Counts a row once, however many points with different attributes meet in it.
+    /// Counts a row once, however many points with different attributes it unites.
     private mutating func noteMerge(_ earlier: UInt32, _ later: MemtableTable.Row) {
         let place = UInt32(truncatingIfNeeded: times.count - 1)
         if mergedPlaces.last != place {
@@ -164,11 +164,11 @@ struct MemtableFlush {
             .sorted { Name($0.name) < Name($1.name) }
     }
 
-    /// Puts each column's cells one after the other, by ascending row.
-    private mutating func scatter(_ order: MemtableOrder, _ slab: Range<Int>) {
+    /// Groups the cells by column, in the order of rows.
+    private mutating func scatter(_ order: MemtableOrder, _ chunk: Range<Int>) {
         var merged = 0
         let replaced = cells.scatter(
-            view.cells, slab, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] }
+            view.cells, chunk, places, layouts, attributes, row: { view.rows[Int(order.rows[$0])] }
         ) { target, replacedValues in
             while merged < mergedPlaces.count, mergedPlaces[merged] < target { merged += 1 }
             if merged < mergedPlaces.count, mergedPlaces[merged] == target {
@@ -180,7 +180,6 @@ struct MemtableFlush {
 }
 
 extension MemtableLists {
-    /// The length of the longest list.
     fileprivate var countMax: Int {
         var (longest, start) = (0, 0)
         for end in ends {
@@ -190,9 +189,9 @@ extension MemtableLists {
         return longest
     }
 
-    /// Takes how often lists were counted, and adds it to each column that they are made of.
+    /// Adds the counts of lists to the columns of these lists, and sets the list counts to 0.
     ///
-    /// - Parameter used: the columns that have been counted; new ones are appended.
+    /// - Parameter used: the columns with counts; new ones are appended.
     fileprivate func move(
         _ listCounts: inout [Int], of lists: [UInt32], to counts: inout [Int],
         _ used: inout [ColumnID]
@@ -209,21 +208,21 @@ extension MemtableLists {
     }
 }
 
-/// The cells of a slab by column: a counting sort that lets the later of two for one row win.
+/// The cells of a chunk by column: a counting sort in which the later of two values of a row wins.
 private struct ScatteredCells {
     private(set) var rows: [UInt32] = []
     private(set) var bits: [UInt64] = []
     /// The columns with cells, ascending.
     private(set) var columns: [ColumnID] = []
-    /// Per column: where its cells begin, and where the next one goes.
+    /// For each column: where its cells begin, and where the next one goes.
     private var starts: [Int] = []
     private var next: [Int] = []
 
-    /// Forgets everything, and makes room for cells of some columns.
+    /// Starts a new chunk with room for the cells of some columns.
     ///
     /// - Parameters:
-    ///   - counts: by column; those of the columns become 0.
-    ///   - rowCount: a column has no more cells than there are rows.
+    ///   - counts: the cells of each column; those of the given columns are set to 0.
+    ///   - rowCount: the number of rows, which limits the cells of a column.
     mutating func begin(_ counts: inout [Int], _ columns: [ColumnID], rowCount: Int) {
         self.columns = columns
         while starts.count < counts.count {
@@ -245,19 +244,18 @@ private struct ScatteredCells {
 
     func range(_ column: ColumnID) -> Range<Int> { starts[column]..<next[column] }
 
-    /// Puts the values and attributes of stored rows to their columns, in the order in which they
-    /// are given.
+    /// Copies the values and attributes of stored rows to their columns, in the given order.
     ///
     /// - Parameters:
-    ///   - places: for each of them the row of the slab, ascending.
-    ///   - replacedIn: called where values of a row were replaced, with their number.
+    ///   - places: for each stored row, its row in the chunk, ascending.
+    ///   - replacedIn: called with a row and the number of its replaced values.
     mutating func scatter(
-        _ values: ChunkedArray<UInt64>.View, _ slab: Range<Int>, _ places: [UInt32],
+        _ values: ChunkedArray<UInt64>.View, _ chunk: Range<Int>, _ places: [UInt32],
         _ layouts: MemtableLists, _ attributes: MemtableLists,
         row rowAt: (Int) -> MemtableTable.Row, replacedIn: (UInt32, Int) -> Void
     ) -> WriteCounters {
-        // Taken out of self and written through spans: an array is asked whether it is shared at
-        // each write, which costs more than the write.
+        // Moved out of self and written through spans, because the uniqueness check of an array
+        // costs more than the write.
         var (rows, bits, next) = ([UInt32](), [UInt64](), [Int]())
         swap(&rows, &self.rows)
         swap(&bits, &self.bits)
@@ -265,7 +263,7 @@ private struct ScatteredCells {
         var target = ScatterTarget(
             rows: rows.mutableSpan, bits: bits.mutableSpan, next: next.mutableSpan)
         for offset in places.indices {
-            let row = rowAt(slab.lowerBound + offset)
+            let row = rowAt(chunk.lowerBound + offset)
             let before = target.replacedCount
             let list = layouts.range(row.layout)
             for index in list {
@@ -293,7 +291,7 @@ private struct ScatteredCells {
     }
 }
 
-/// The memory that a scatter writes to, and what it counts.
+/// The buffers that a scatter writes to, and its counts.
 private struct ScatterTarget: ~Copyable, ~Escapable {
     var rows: MutableSpan<UInt32>
     var bits: MutableSpan<UInt64>
@@ -312,7 +310,7 @@ private struct ScatterTarget: ~Copyable, ~Escapable {
         self.next = next
     }
 
-    /// - Parameter counts: whether the value is counted: attributes are not.
+    /// - Parameter counts: whether the value is counted; false for attributes.
     @_lifetime(self: copy self)
     @inline(__always)
     mutating func put(

@@ -1,8 +1,8 @@
-// The rows of one memtable table at one moment, sorted by series and time.
+// The rows of one memtable table at one moment, sorted by series and time on first use.
 
 internal import Synchronization
 
-/// What a table held when the view was taken; safe from any thread.
+/// The content of a table when the view was taken. Safe from any thread.
 final class MemtableView: Sendable {
     let rows: ChunkedArray<MemtableTable.Row>.View
     let cells: ChunkedArray<UInt64>.View
@@ -11,11 +11,11 @@ final class MemtableView: Sendable {
     let attributeSets: ByteArena.View
     let strings: ByteArena.View
 
-    /// Sorting waits for the first reader: most views of a busy writer are never read.
+    /// Sorted by the first reader, since most views of a busy writer are never read.
     private let sorted = Mutex<MemtableOrder?>(nil)
     private let decoded = Mutex<MemtableLists.Pair?>(nil)
     private let indexed = Mutex<(layouts: MemtableColumns, attributes: MemtableColumns)?>(nil)
-    /// What was found of the table before, to begin from.
+    /// Results of earlier views of the table, to start from.
     private let known: MemtableCache
 
     init(_ table: MemtableTable, strings: ByteArena) {
@@ -28,8 +28,7 @@ final class MemtableView: Sendable {
         known = table.known
     }
 
-    /// The order of the rows; the first caller sorts those that are newer than any view sorted
-    /// before.
+    /// The order of the rows. The first caller sorts the rows that no earlier view has sorted.
     func order() -> MemtableOrder {
         sorted.withLock { sorted in
             if let sorted { return sorted }
@@ -40,8 +39,7 @@ final class MemtableView: Sendable {
         }
     }
 
-    /// The columns that rows have, by layout, and those of attributes with the words of their
-    /// strings, by attribute set; the first caller decodes.
+    /// The decoded layouts and attribute sets. The first caller decodes them.
     func lists() -> MemtableLists.Pair {
         decoded.withLock { decoded in
             if let decoded { return decoded }
@@ -54,8 +52,8 @@ final class MemtableView: Sendable {
         }
     }
 
-    /// Which rows have a column of a kind; nil where looking at each row is cheap. The first
-    /// caller makes it.
+    /// An index of the rows that have each column; nil if scanning all rows is cheap. The first
+    /// caller builds it.
     func columns(_ kind: Column.Kind) -> MemtableColumns? {
         let lists = lists()
         guard
@@ -80,8 +78,8 @@ final class MemtableView: Sendable {
     }
 }
 
-/// What readers found of a table: the next one, which sees a few rows more, begins from there. So a
-/// reader beside a busy writer pays for what is new. Safe from any thread.
+/// The order and lists that earlier readers computed. A later view starts from them, so a reader
+/// next to a busy writer pays only for new rows. Safe from any thread.
 final class MemtableCache: Sendable {
     private let state = Mutex<(order: MemtableOrder, lists: MemtableLists.Pair)>(
         (MemtableOrder(), (MemtableLists(), MemtableLists())))
@@ -89,7 +87,7 @@ final class MemtableCache: Sendable {
     var order: MemtableOrder { state.withLock { $0.order } }
     var lists: MemtableLists.Pair { state.withLock { $0.lists } }
 
-    /// Readers of older views may come later.
+    /// Keeps the larger order. Readers of older views may finish later.
     func keep(_ order: MemtableOrder) {
         state.withLock { if $0.order.rows.count < order.rows.count { $0.order = order } }
     }
@@ -105,25 +103,26 @@ final class MemtableCache: Sendable {
     }
 }
 
-/// The layouts or attribute sets of a table, decoded: list after list.
+/// The layouts or the attribute sets of a table, decoded and concatenated.
 struct MemtableLists: Sendable {
     typealias Pair = (layouts: MemtableLists, attributes: MemtableLists)
 
     var columns: [UInt32] = []
-    /// Of attribute sets the word of each column's string; of layouts none.
+    /// For attribute sets, the word of each column's string; empty for layouts.
     var words: [UInt64] = []
     /// Where each list ends.
     var ends: [Int] = []
-    /// All columns are less than this.
+    /// One more than the largest column.
     private(set) var columnEnd: UInt32 = 0
 
-    /// Adds the lists that are newer than those known. There may be lists of a newer view already:
-    /// numbers stand for the same whatever the view.
+    /// Adds the lists that are not decoded yet. Lists of a newer view may be there already; numbers
+    /// mean the same in all views.
     fileprivate mutating func add(_ encoded: ByteArena.View, hasWords: Bool) {
         for number in ends.count..<max(ends.count, encoded.count) {
             encoded.withBytes(number) { bytes in
                 var reader = ByteReader(bytes)
-                // Not until reading fails: making the error costs more than the rest.
+                // Does not read until it fails, because creating the error is the most expensive
+                // part.
                 while reader.remaining >= (hasWords ? 12 : 4),
                     let column = try? reader.readUInt32()
                 {
@@ -140,27 +139,28 @@ struct MemtableLists: Sendable {
         (number == 0 ? 0 : ends[Int(number) - 1])..<ends[Int(number)]
     }
 
-    /// The last place in a list of a column; nil where the list lacks it.
+    /// The last position of a column in a list; nil if the list lacks it.
     func place(of column: ColumnID, in number: UInt32) -> Int? {
         let range = range(number)
         return range.last { Int(columns[$0]) == column }.map { $0 - range.lowerBound }
     }
 }
 
-/// Rows sorted by series key, time and commit order; series sorted by key.
+/// Row numbers sorted by series key, time and commit order; series sorted by key.
 struct MemtableOrder: Sendable {
     /// Row numbers.
     private(set) var rows: [UInt32] = []
-    /// Number of each series in `keys`, in key order.
+    /// The number of each series in `keys`, in key order.
     private(set) var series: [UInt32] = []
-    /// Where each series' rows end in `rows`; they begin where those of the one before end.
+    /// Where the rows of each series end in `rows`. They begin where those of the series before
+    /// end.
     private(set) var ends: [Int] = []
 
-    /// Of no rows.
+    /// The order of no rows.
     init() {}
 
-    /// - Parameter known: the order of the first rows, or of more than the view has: then it is of
-    ///   no use.
+    /// - Parameter known: the order of an earlier view. It is ignored if it has more rows than this
+    ///   view.
     init(_ view: MemtableView, from known: MemtableOrder) {
         let count = view.rows.count
         let isOlder = known.rows.count <= count && known.series.count <= view.keys.count
@@ -176,7 +176,7 @@ struct MemtableOrder: Sendable {
         rows.reserveCapacity(count)
         ends.reserveCapacity(series.count)
         var (oldPlace, next) = (0, 0)
-        // A run of series without new rows is taken over as a whole.
+        // Series without new rows are copied in runs.
         var copied = 0
         for place in series.indices {
             let isOld = oldPlace < known.series.count && known.series[oldPlace] == series[place]
@@ -200,18 +200,18 @@ struct MemtableOrder: Sendable {
         (place == 0 ? 0 : ends[place - 1])..<ends[place]
     }
 
-    /// A new row.
+    /// A row that the known order lacks.
     private struct Added {
         var time: Int64
         var row: UInt32
     }
 
-    /// Appends the rows of one series.
+    /// Appends the rows of one series, old and new merged by time.
     private mutating func merge(
         _ old: ArraySlice<UInt32>, _ added: ArraySlice<Added>, _ view: MemtableView
     ) {
         guard let first = added.first else { return }
-        // Most rows are newer than all before; of one time the later commit comes last.
+        // Most new rows are later than all old ones. At the same time, the later commit comes last.
         var (low, high) = (old.startIndex, old.endIndex)
         while low < high {
             let middle = low + (high - low) / 2
@@ -233,7 +233,7 @@ struct MemtableOrder: Sendable {
         rows += rest
     }
 
-    /// All series in the order of their keys.
+    /// All series in key order.
     private static func series(_ view: MemtableView, _ known: [UInt32]) -> [UInt32] {
         let count = view.keys.count
         if count == known.count { return known }
@@ -243,7 +243,7 @@ struct MemtableOrder: Sendable {
         merged.reserveCapacity(count)
         var rest = known[...]
         for (key, number) in keys {
-            // The first known key that is not before this one.
+            // The first known key that is not less than this one.
             var (low, high) = (rest.startIndex, rest.endIndex)
             while low < high {
                 let middle = low + (high - low) / 2
@@ -257,13 +257,13 @@ struct MemtableOrder: Sendable {
         return merged + rest
     }
 
-    /// Rows by place of their series, time and commit order; where those of each place end.
+    /// New rows by series, time and commit order, and where those of each series end.
     private static func added(
         _ view: MemtableView, _ range: Range<Int>, _ series: [UInt32]
     ) -> (rows: [Added], ends: [Int]) {
         var places = [Int](repeating: 0, count: series.count)
         for (place, number) in series.enumerated() { places[Int(number)] = place }
-        // A counting sort by series, then each series by time if it is not in order already.
+        // A counting sort by series, then a sort by time of each series that is not in order.
         var next = [Int](repeating: 0, count: series.count + 1)
         for row in range { next[places[Int(view.rows[row].series)] + 1] += 1 }
         for place in series.indices { next[place + 1] += next[place] }
