@@ -1,4 +1,5 @@
-// The pages of docs are true: their examples run as they stand and print what the pages show.
+// README and the pages of docs are true: their examples run as they stand and print what the
+// pages show.
 
 internal import Foundation
 internal import Testing
@@ -52,18 +53,28 @@ struct ConsoleBlock {
 }
 
 struct DocumentTests {
-    private static let folder = Command.packageRoot.appendingPathComponent("docs")
-
-    private static func text(_ page: String) throws -> String {
-        String(
-            decoding: try Data(contentsOf: folder.appendingPathComponent(page)), as: UTF8.self)
+    /// - Parameter page: the path below the folder of the package, such as `docs/study.md`.
+    static func text(_ page: String) throws -> String {
+        let url = Command.packageRoot.appendingPathComponent(page)
+        return String(decoding: try Data(contentsOf: url), as: UTF8.self)
     }
 
-    /// Pages with examples; `questions.md` has tests of its own.
-    static let pages = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
-        .filter { $0.hasSuffix(".md") && $0 != "questions.md" }
-        .filter { ((try? text($0)) ?? "").contains("```console\n") }
-        .sorted()
+    /// README and the pages directly in `docs`, sorted.
+    static let allPages: [String] = {
+        let folder = Command.packageRoot.appendingPathComponent("docs").path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return (["README.md"] + names.map { "docs/" + $0 }).filter { $0.hasSuffix(".md") }.sorted()
+    }()
+
+    /// Pages with examples; `questions.md` has its own tests.
+    static let pages = allPages.filter {
+        $0 != "docs/questions.md" && ((try? text($0)) ?? "").contains("```console\n")
+    }
+
+    @Test func `README and the tutorial have examples`() {
+        #expect(Self.pages.contains("README.md"))
+        #expect(Self.pages.contains("docs/tutorial.md"))
+    }
 
     @Test(arguments: pages) func `examples print what the page shows`(page: String) throws {
         let blocks = ConsoleBlock.all(of: try Self.text(page))

@@ -1,43 +1,29 @@
-// What README says is true: its commands run, its program is the one in Examples and prints what
-// it should.
+// What README and its neighbors say is true: the program is the one in Examples and prints what it
+// should, docs name every subcommand, and the folders exist. DocumentTests runs the examples.
 
 internal import Foundation
 internal import Testing
 
 struct ReadmeTests {
     private static func text(_ path: String) throws -> String {
-        String(
-            decoding: try Data(contentsOf: Command.packageRoot.appendingPathComponent(path)),
-            as: UTF8.self)
+        try DocumentTests.text(path)
     }
 
-    /// Indented lines of README that run the command, in their order.
-    private static func commands() throws -> [String] {
-        try text("README.md").split(separator: "\n")
-            .filter { $0.hasPrefix("    ") && $0.contains("cozdb ") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { $0.hasPrefix("cozdb ") || $0.contains("| cozdb ") }
+    /// The subcommands that `cozdb help` lists: lines indented by exactly two blanks.
+    private static func subcommands() throws -> [String] {
+        let help = try Command.cozdb(["help"]).output
+        let list = help.components(separatedBy: "SUBCOMMANDS:\n").last ?? ""
+        return list.split(separator: "\n")
+            .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  See ") }
+            .compactMap { $0.split(separator: " ").first.map { String($0) } }
     }
 
-    @Test func `every command of README runs`() throws {
-        let commands = try Self.commands()
-        #expect(commands.count >= 12)
-        let folder = try TemporaryFolder()
-        for command in commands {
-            let run = try Command.shell(command, in: folder.url)
-            #expect(run.status == 0, "\(command): \(run.errors)")
-            let isSilent = [" > ", "rejects", "--output"].contains { command.contains($0) }
-            #expect(!run.output.isEmpty || isSilent, "\(command) prints something")
-        }
-    }
-
-    @Test func `every subcommand is in README`() throws {
-        let commands = try Self.commands().joined(separator: "\n")
-        for name in [
-            "import", "query", "write", "info", "schema", "check", "compact", "rejects",
-            "inspect", "sample", "study", "summary", "export", "catalogue", "survey",
-        ] {
-            #expect(commands.contains("cozdb \(name)"), "\(name)")
+    @Test func `every subcommand is in docs`() throws {
+        let names = try Self.subcommands()
+        #expect(names.count >= 19 && names.contains("import") && names.contains("sample"))
+        let map = try Self.text("docs/README.md")
+        for name in names {
+            #expect(map.contains("| `cozdb \(name)` |"), "the map has a line for \(name)")
         }
     }
 
@@ -56,10 +42,13 @@ struct ReadmeTests {
         #expect(run.output.contains("72.5"))
     }
 
-    @Test func `the folders that README lists are there`() throws {
-        let text = try Self.text("README.md")
-        let part = text.components(separatedBy: "## What is where").last ?? ""
-        for line in part.split(separator: "\n") where line.hasPrefix("    ") {
+    @Test func `the folders that CONTRIBUTING lists exist`() throws {
+        let text = try Self.text("CONTRIBUTING.md")
+        let part = text.components(separatedBy: "## Where things are\n").last ?? ""
+        let lines = (part.components(separatedBy: "\n## ").first ?? "").split(separator: "\n")
+            .filter { $0.hasPrefix("    ") }
+        #expect(lines.count >= 10)
+        for line in lines {
             let name = line.split(separator: " ")[0].trimmingCharacters(in: [","])
             let path = Command.packageRoot.appendingPathComponent(name).path
             #expect(FileManager.default.fileExists(atPath: path), "\(name)")
