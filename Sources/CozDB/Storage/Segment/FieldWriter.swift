@@ -1,7 +1,7 @@
 // Writes one field of a segment: its blocks, their directory, its presence and its dictionary.
 
-/// Where string codes of values on their way into a segment are looked up; words of times are
-/// strings of any source.
+/// Resolves the string codes of values that go into a segment. Words of times resolve in any
+/// source.
 enum StringSource {
     case none
     case table(StringTable)
@@ -17,22 +17,22 @@ enum StringSource {
     }
 }
 
-/// One field on its way into a segment. A struct, so that its loops touch memory it owns alone.
+/// Writes one field of a segment. A struct, so that its loops touch only memory that it owns.
 ///
-/// Fields do not know each other: of a slab they need nothing but the words of all its columns, as
-/// they came. So the fields of a slab may be appended in any order, also by several threads, each
-/// field by one at a time, once `ReferenceCandidates` has looked at the slab.
+/// Fields are independent: to append a chunk, a field needs only the words of the chunk's columns.
+/// So several threads may append the fields of a chunk in any order, one thread per field, once
+/// `ReferenceCandidates` has searched the chunk.
 struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
 
-    /// Values that no block holds yet, and where the first and the last of them are.
+    /// Values that are not in a block yet, and the places of the first and the last of them.
     private var bits: [UInt64] = []
     private var first = Place()
     private var last = Place()
-    /// Times of their rows: of strings only, which may be differences to them.
+    /// The times of the pending rows, for strings only: a block may store differences to them.
     private var times: [Int64] = []
-    /// Which of them other fields have at the same rows.
+    /// The fields that this field may refer to, and which pending values equal theirs.
     private var partners: [BlockReferences.ReferencedField] = []
     private var matches: [[Bool]] = []
 
@@ -55,12 +55,12 @@ struct FieldWriter {
         self.column = column
     }
 
-    /// Values of one series, by ascending row.
+    /// Appends values of one series, by ascending row.
     ///
     /// - Parameters:
-    ///   - series: number of the series, to keep small ones in one block.
-    ///   - slab: the rows, and the values of this column and its partners in them.
-    ///   - newPartners: columns that this one may repeat.
+    /// - series: number of the series, which keeps a small series in one block.
+    ///   - slab: the rows, and the values of this column and of the referenced fields.
+    ///   - newPartners: the columns that this field may refer to.
     mutating func append(
         series: Int, _ slab: RowChunk, partners newPartners: [ColumnID], strings: StringSource,
         to output: inout SegmentOutput
@@ -87,7 +87,8 @@ struct FieldWriter {
                     start = block.values.upperBound
                     continue
                 }
-                // A few pending values would stay a small block for good: they take half of this.
+                // A few pending values would stay a small block for good, so they take half of this
+                // block.
                 countMax = (bits.count + block.values.count + 1) / 2
                 sharedEnd = block.values.upperBound
             }
@@ -115,7 +116,7 @@ struct FieldWriter {
         valueCount += newRows.count
     }
 
-    /// Copies a block; nothing is pending.
+    /// Copies a block. No values are pending.
     private mutating func append(
         _ block: WholeBlock, _ rows: Span<UInt32>, of slab: RowChunk, to output: inout SegmentOutput
     ) throws(FileError) {
@@ -143,10 +144,10 @@ struct FieldWriter {
             row: UInt32(truncatingIfNeeded: slab.firstRow) &+ row, time: slab.times[Int(row)])
     }
 
-    /// Compares the values of a slab with those of the partners.
+    /// Compares the values of a chunk with those of the referenced fields.
     private mutating func match(_ slab: RowChunk, _ newPartners: [ColumnID]) {
         if partners.map(\.column) != newPartners {
-            // Pending values were not compared with a partner that is new.
+            // Pending values were never compared with a new referenced field.
             let known = partners
             partners = newPartners.map { column in
                 known.first { $0.column == column }
@@ -161,7 +162,7 @@ struct FieldWriter {
         }
     }
 
-    /// Values with a time each, by ascending row.
+    /// Appends values that each have a time, by ascending row.
     mutating func append(
         _ part: BlockPart, to output: inout SegmentOutput
     ) throws(FileError) {
@@ -184,19 +185,19 @@ struct FieldWriter {
         valueCount += part.rows.count
     }
 
-    /// A whole block as another segment has it.
+    /// Copies a whole block of another segment.
     ///
     /// - Parameters:
-    ///   - entry: of the other segment's directory; its rows and its place are replaced.
-    ///   - codes: of strings in the other segment's dictionary, where the block has such. They
-    ///     are translated, so that this dictionary has no string that nobody uses.
+    ///   - entry: the block entry in the other segment. Its rows and its place are replaced.
+    ///   - codes: the block's values, if they are codes of the other segment's dictionary. They are
+    ///     translated, so that this dictionary gets no unused string.
     mutating func append(
         copying bytes: [UInt8], entry: [UInt64], rows newRows: [UInt32], codes: BlockPart?,
         to output: inout SegmentOutput
     ) throws(FileError) {
         guard let firstRow = newRows.first, let lastRow = newRows.last else { return }
         try flush(to: &output)
-        // Strings of one dictionary can be too many bytes for one block without it.
+        // Without the dictionary, strings that share it can be too many bytes for one block.
         if let codes, isDictionaryFull { return try append(codes, to: &output) }
         valueCount += newRows.count
         if let codes {
@@ -215,13 +216,13 @@ struct FieldWriter {
         limitDictionary()
     }
 
-    /// Blocks so far.
+    /// The number of blocks so far.
     var blockCount: Int { directory.count }
 
-    /// Values that no block holds yet.
+    /// The number of values that are not in a block yet.
     var pendingCount: Int { bits.count }
 
-    /// Ends the block that is being filled, and frees its memory.
+    /// Writes the pending values as a block and frees their memory.
     mutating func flushPending(to output: inout SegmentOutput) throws(FileError) {
         try flush(to: &output)
         bits = []
@@ -230,9 +231,9 @@ struct FieldWriter {
         for index in partners.indices { partners[index].isSame = [] }
     }
 
-    /// Puts blocks that were made apart into the file.
+    /// Moves staged blocks into the file and corrects their entries.
     ///
-    /// - Parameter first: the first of them.
+    /// - Parameter first: the first staged block.
     mutating func settle(
         from first: Int, staged: SegmentOutput, in output: inout SegmentOutput
     ) throws(FileError) {
@@ -248,7 +249,7 @@ struct FieldWriter {
         }
     }
 
-    /// Ends the field; the place of its directory and dictionary, its group is not known here.
+    /// Ends the field. The caller sets the group of the result.
     ///
     /// - Parameter small: takes the directory of a field of few blocks.
     mutating func finish(
@@ -271,20 +272,20 @@ struct FieldWriter {
         return field
     }
 
-    /// Whether the strings of the pending block would make it, or the dictionary, too large.
+    /// Whether the strings of the pending block make it, or the dictionary, too large.
     private var hasManyBytes: Bool {
         plainHeap.count > SegmentFormat.dictionarySizeBytesMax
             || !isDictionaryFull && dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
     }
 
-    /// Appends strings until the block has many bytes; how far it came.
+    /// Appends strings until the block has many bytes. Returns the index of the next string.
     private mutating func append(
         words: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
     ) -> Int {
         var index = range.lowerBound
         while index < range.upperBound {
             let rest = words.extracting(index..<range.upperBound)
-            // A full dictionary is not asked any more.
+            // A full dictionary gets no more lookups.
             index += translation.appendKnown(rest, knowsCodes: !isDictionaryFull, to: &bits)
             guard index < range.upperBound else { break }
             append(string: words[index], strings)
@@ -294,7 +295,7 @@ struct FieldWriter {
         return index
     }
 
-    /// Appends a time as it is, another string as its number in the dictionary, or in the block.
+    /// Appends a time as it is. Any other string becomes a code of the dictionary or of the block.
     private mutating func append(string word: UInt64, _ strings: StringSource) {
         if ISOTime.isWord(word) { return bits.append(word) }
         if isDictionaryFull {
@@ -361,17 +362,17 @@ struct FieldWriter {
     }
 }
 
-/// Codes of a source and of the segment's dictionary, for the codes met lately. Most strings of a
-/// field come again soon, and hashing them is what a flush would spend most of its time on.
+/// A direct-mapped cache from codes of a source to codes of the segment's dictionary. Most strings
+/// of a field come again soon, and hashing them would take most of the time of a flush.
 private struct CodeTranslation {
-    /// No memory before the first string: most fields are numbers.
+    /// Allocated with the first string: most fields are numbers.
     private var sources: [UInt64] = []
     private var targets: [UInt32] = []
     private var table: ObjectIdentifier?
 
     private static let size = 256
 
-    /// Forgets everything where the source is not the one of the last call.
+    /// Clears the cache unless the source is the one of the last call.
     mutating func begin(_ strings: StringSource) {
         let next: ObjectIdentifier? =
             switch strings {
@@ -379,7 +380,8 @@ private struct CodeTranslation {
             case .table(let table): ObjectIdentifier(table)
             case .arena(let view): view.identity
             }
-        // A table may be gone and another one stand in its place: nothing outlives a call then.
+        // A freed table may give its address to another one, so entries of tables last for one
+        // call.
         if next == table, case .arena = strings, !sources.isEmpty { return }
         table = next
         if sources.isEmpty {
@@ -389,9 +391,9 @@ private struct CodeTranslation {
         for index in sources.indices { sources[index] = .max }
     }
 
-    /// Appends words up to the first whose number here is not known; how many.
+    /// Appends words up to the first one without a cached code. Returns how many.
     ///
-    /// - Parameter knowsCodes: whether anything but times is known.
+    /// - Parameter knowsCodes: false if only times may be appended.
     func appendKnown(_ words: Span<UInt64>, knowsCodes: Bool, to bits: inout [UInt64]) -> Int {
         let (sources, targets) = (sources.span, targets.span)
         var count = 0

@@ -1,20 +1,20 @@
-// Which fields of a segment may repeat which others: found by looking up samples of their first
+// Finds the fields of a segment that may refer to other fields. Compares samples of their first
 // values, so that the work grows with the values and not with the pairs of fields.
 
-/// The partners of fields: decided from samples, the same for the whole segment. A field repeats
-/// only columns with smaller numbers, so that there is no circle, and never through more than
+/// The fields that each field may refer to, decided from samples for the whole segment. A field
+/// refers only to columns with smaller numbers, so there are no cycles, and through at most
 /// `SegmentFormat.referenceDepthMax` blocks.
 struct ReferenceCandidates {
     private struct Entry {
         var partners: [ColumnID] = []
-        /// Those it has or had: blocks that are written already may repeat them.
+        /// All referenced columns so far, current or not: blocks on disk may refer to them.
         var allPartners: [ColumnID] = []
         /// The columns that have this one among `allPartners`.
         var followers: [ColumnID] = []
         var sampleCount = 0
-        /// Columns that had the same value in some of the samples.
+        /// Columns that had the same value in some samples.
         var candidates: [Candidate] = []
-        /// Blocks to go through from this field at most, and up to this field.
+        /// The longest chain of references from this field, and to this field.
         var depth = 0
         var height = 0
     }
@@ -25,26 +25,26 @@ struct ReferenceCandidates {
     }
 
     private var entries: [Entry] = []
-    /// By column: matches in the slab that is searched; all 0 between two columns.
+    /// By column: matches in the current chunk; all 0 between two columns.
     private var matches: [UInt32] = []
-    /// Values that were looked up or compared so far.
+    /// The number of lookups and comparisons so far.
     private(set) var stepCount = 0
 
     fileprivate static let slabSampleCount = 16
     private static let sampleCountMax = 64
     private static let partnerCountMax = 2
-    /// A partner has at least one in so many samples.
+    /// A referenced field matches at least one in this many samples.
     private static let samplesPerMatchMax = 8
-    /// Columns of the same value that a sample is compared with, and candidates that a column
-    /// keeps: more than a study has columns that could be partners.
+    /// The most columns of equal value that a sample is compared with, and the most candidates that
+    /// a column keeps. A study has fewer columns that could match.
     static let candidateCountMax = 256
 
-    /// Columns that a field may repeat, the likeliest first.
+    /// The columns that a field may refer to, the likeliest first.
     func partners(of column: ColumnID) -> [ColumnID] {
         column < entries.count ? entries[column].partners : []
     }
 
-    /// Samples a slab.
+    /// Takes samples of a chunk.
     mutating func search(_ slab: RowChunk) {
         let filled = slab.filled.sorted()
         guard let last = filled.last else { return }
@@ -52,7 +52,7 @@ struct ReferenceCandidates {
         let wanting = filled.filter {
             entries[$0].sampleCount < Self.sampleCountMax && slab.columns[$0].type != .boolean
         }
-        // A single column has no partner, but what is known of it counts.
+        // A single column matches no other one, but its samples count.
         guard !wanting.isEmpty else { return }
         var samples = SampleTable(rowCount: slab.times.count)
         let ranges = wanting.map { samples.add(slab.columns[$0]) }
@@ -68,7 +68,7 @@ struct ReferenceCandidates {
         stepCount += samples.stepCount
     }
 
-    /// Adds up which columns had the same values as the samples of one.
+    /// Counts for each other column how many samples of a column it matches.
     private mutating func count(_ range: Range<Int>, of column: ColumnID, in samples: SampleTable) {
         var touched: [UInt32] = []
         for candidate in entries[column].candidates {
@@ -116,7 +116,7 @@ struct ReferenceCandidates {
         if entries[column].sampleCount >= Self.sampleCountMax { entries[column].candidates = [] }
     }
 
-    /// Depths only grow, and never beyond `referenceDepthMax`: so each column is met a few times.
+    /// Depths only grow, up to `referenceDepthMax`, so each column is visited a few times.
     private mutating func raiseDepth(_ column: ColumnID, to depth: Int) {
         guard entries[column].depth < depth else { return }
         entries[column].depth = depth
@@ -130,25 +130,25 @@ struct ReferenceCandidates {
     }
 }
 
-/// Samples of the columns of a slab, and for each which columns have that value in that row.
+/// Samples of the columns of a chunk, and for each the columns that have its value in its row.
 private struct SampleTable {
     private struct Key {
         var row: UInt32
         var type: FieldType
         var word: UInt64
-        /// The last of the columns that have it; that one points to the first. 0 for none.
+        /// The last node of the key's circular list of columns; 0 if it is empty.
         var lastNode: UInt32 = 0
         var columnCount: UInt32 = 0
     }
 
     private var keys: [Key] = []
-    /// Number + 1 of the key in each slot, 0 where free; the size is a power of two.
+    /// The key number + 1 in each slot, 0 if free. The size is a power of two.
     private var slots = [UInt32](repeating: 0, count: 64)
-    /// Of each sample the number of its key.
+    /// The key number of each sample.
     private var keyOfSample: [UInt32] = []
-    /// The columns of all keys, linked; the first is none.
+    /// Linked lists of the columns of all keys; node 0 is unused.
     private var nodes: [(column: UInt32, next: UInt32)] = [(0, 0)]
-    /// Rows with samples: as they came, and as bits.
+    /// Rows with samples: as a list, and as bits.
     private var sampledRows: [UInt32] = []
     private var isSampled: BitVector
     private(set) var stepCount = 0
@@ -182,7 +182,7 @@ private struct SampleTable {
         return first..<keyOfSample.count
     }
 
-    /// Notes which samples a column has; columns come by ascending number.
+    /// Records which samples a column matches. Columns come by ascending number.
     mutating func note(_ values: ChunkColumn, _ column: ColumnID) {
         guard values.type != .boolean else { return }
         if sampledRows.count * 16 < values.rows.count {
@@ -212,7 +212,7 @@ private struct SampleTable {
         keys[key].columnCount += 1
     }
 
-    /// Calls the body with the columns below one that have a sample, ascending.
+    /// Calls the body with the columns below `column` that match a sample, ascending.
     func forEachColumn(of sample: Int, below column: ColumnID, _ body: (ColumnID) -> Void) {
         let key = keys[Int(keyOfSample[sample])]
         guard key.columnCount > 0 else { return }
@@ -225,7 +225,7 @@ private struct SampleTable {
         }
     }
 
-    /// The slot of a key, or the free one where it belongs.
+    /// The slot of a key, or the free slot for it.
     private func slot(_ row: UInt32, _ word: UInt64, _ type: FieldType) -> Int {
         let mask = slots.count - 1
         var slot = SampleTable.hash(row, word) & mask
