@@ -1,12 +1,12 @@
-// Which columns have values in the rows that a merge comes to next: where there are very many
-// columns and very many series, each series has values of few.
+// Finds the columns that have values in the next rows of a merge. With very many columns and
+// series, each series has values of few columns.
 
-/// The lanes of a merge, for each input by the next row in which they have a value.
+/// The mergers, queued for each input by their next row with a value.
 struct PendingColumns {
     private let lanes: [ColumnMerger]
     private var waiting: [IndexHeap]
     private var taken: [(lane: Int, source: Int)] = []
-    /// For each lane the number of the call of `take` that gave it last.
+    /// For each merger, the number of the last call of `take` that returned it.
     private var turns: [Int]
     private var turn = 0
 
@@ -22,7 +22,7 @@ struct PendingColumns {
         }
     }
 
-    /// The lanes that have a value in the slabs of the inputs, in the order of their columns.
+    /// Takes the mergers with a value in the chunks of the inputs, in the order of their columns.
     mutating func take(_ inputs: [MergeInput]) -> [ColumnMerger] {
         turn += 1
         var found: [Int] = []
@@ -38,7 +38,7 @@ struct PendingColumns {
         return found.map { lanes[$0] }
     }
 
-    /// Lets those that were taken wait for the next row that is not merged yet.
+    /// Queues the taken mergers again by their next unmerged row.
     mutating func giveBack() {
         for (lane, source) in taken {
             guard let row = lanes[lane].nextRows[source] else { continue }

@@ -1,8 +1,8 @@
-// Merges segments of one experiment into one. Rows are matched once, by their times; values then
+// Merges segments of one experiment into one. Rows are matched once, by their times. Values then
 // move by row number, so that no time is read or compared per value.
 //
-// Memory: one slab of rows of one series and one decoded block per column and input, whatever the
-// sizes. The inputs stay untouched; the manifest names the output afterwards.
+// Memory: one chunk of rows of one series, and one decoded block per column and input, for any size
+// of input. The inputs are not changed; the manifest names the output afterwards.
 
 /// One merge of adjacent segments, oldest first.
 struct SegmentMerge {
@@ -10,22 +10,22 @@ struct SegmentMerge {
     private let segments: [SegmentReader]
     private var turns: PendingColumns
     private let hasAttributes: Bool
-    /// By input: the row before which nothing that was decoded is kept.
+    /// By input: the row before which decoded data is evicted.
     private var forgottenRows: [Int]
-    /// What is to be said of rows that points with different attributes met in.
+    /// The rows in which points with different attributes met, to be reported.
     private(set) var merges = TagSetMerges()
-    /// What the counters of the flushes have to be corrected by.
+    /// The corrections to the counters of the flushes.
     private(set) var counters = WriteCounters()
-    /// Columns of slabs that were merged so far, for who watches how they grow.
+    /// Column chunks merged so far; for tests of their growth.
     private(set) var stepCount = 0
 
-    /// Rows of a slab, roughly: what all inputs together give to it.
+    /// The approximate number of rows of a chunk, over all inputs.
     private static let chunkRowCount = 65_536
     private static let slabRowCountMin = 4096
-    /// Cells of a slab, roughly, where a row has very many.
+    /// The approximate number of cells of a chunk of very wide rows.
     private static let chunkCellCountMax = 2 * SegmentFormat.chunkCellCountMax
 
-    /// Rows that one input gives to a slab.
+    /// The number of rows that one input contributes to a chunk.
     private var inputRowCount: Int {
         max(SegmentMerge.slabRowCountMin, SegmentMerge.chunkRowCount / max(1, segments.count))
     }
@@ -43,7 +43,7 @@ struct SegmentMerge {
         forgottenRows = segments.map { _ in 0 }
     }
 
-    /// Writes every row, each cell with its newest value.
+    /// Writes every row. The newest value of each cell wins.
     mutating func write(
         to writer: SegmentWriter, isCancelled: () -> Bool
     ) throws(DatabaseError) {
@@ -62,7 +62,7 @@ struct SegmentMerge {
         }
     }
 
-    /// Lets go of what was decoded of rows that are merged, some thousands at once.
+    /// Evicts decoded data of merged rows, a few thousand rows at a time.
     private mutating func forget(_ inputs: [MergeInput]) {
         for input in inputs {
             let row = input.rows.lowerBound
@@ -75,7 +75,7 @@ struct SegmentMerge {
 
     /// Takes the next rows of every input, up to a time that all of them have reached.
     ///
-    /// - Returns: the lanes that have values in them; nil where there are no rows left.
+    /// - Returns: the mergers with values in these rows; nil if there are no rows left.
     private mutating func takeSlab(
         _ inputs: inout [MergeInput]
     ) throws(DatabaseError) -> [ColumnMerger]? {
@@ -102,9 +102,9 @@ struct SegmentMerge {
         return lanes.filter { lane in inputs.contains { lane.isDue(in: $0) } }
     }
 
-    /// Chooses the rows that a slab is made of: fewer where they have very many values.
+    /// Chooses the rows of a chunk: fewer if they have very many values.
     ///
-    /// - Returns: the lanes that may have values in them.
+    /// - Returns: the mergers that may have values in these rows.
     private mutating func chooseRows(_ inputs: inout [MergeInput]) -> [ColumnMerger] {
         var countMax = inputRowCount
         SegmentMerge.choose(countMax, of: &inputs)
@@ -120,7 +120,7 @@ struct SegmentMerge {
         }
     }
 
-    /// The next rows of each input, at most so many.
+    /// Selects the next rows of each input, at most `countMax`.
     private static func choose(_ countMax: Int, of inputs: inout [MergeInput]) {
         for index in inputs.indices {
             let rows = inputs[index].rows
@@ -160,8 +160,8 @@ struct SegmentMerge {
         counters.add(meetings.counters)
     }
 
-    /// The times of all inputs, each once; each input learns where its rows went. No places mean
-    /// that rows stay where they are.
+    /// Merges the times of all inputs, each time once, and sets each input's places. Empty places
+    /// mean that rows stay in place.
     private static func unite(_ inputs: inout [MergeInput]) -> [Int64] {
         let filled = inputs.indices.filter { !inputs[$0].times.isEmpty }
         if filled.count == 1 {
@@ -176,7 +176,7 @@ struct SegmentMerge {
         times.reserveCapacity(left)
         while left > 0 {
             let least = heads.min() ?? .max
-            // Runs of one input are the rule: they end where another one goes on.
+            // Usually one input has a run of rows, which ends where another input continues.
             var limit = Int64.max
             var isShared = false
             var owner = -1
