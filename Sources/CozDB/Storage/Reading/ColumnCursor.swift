@@ -103,7 +103,7 @@ struct ColumnCursor {
         return best.map { ($0.time, $0.value) }
     }
 
-    // MARK: What is wanted
+    // MARK: Wanted times
 
     /// The times of values that may satisfy a predicate, according to statistics.
     ///

@@ -142,7 +142,7 @@ struct FilteredRows {
         _ = list(from: current.lowerBound, countMax: .max)
     }
 
-    // MARK: Bits
+    // MARK: Bitmaps
 
     /// Selects the rows of a window that pass a predicate.
     ///
@@ -234,7 +234,7 @@ struct FilteredRows {
         return rows.lowerBound >= part.rows.lowerBound && rows.upperBound <= part.rows.upperBound
     }
 
-    // MARK: Values of the rows that pass
+    // MARK: Values of passing rows
 
     /// The times of the current rows.
     mutating func times() throws(DatabaseError) -> [Int64] {

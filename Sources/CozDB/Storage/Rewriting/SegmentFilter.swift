@@ -268,7 +268,7 @@ struct SegmentFilter {
         }
     }
 
-    // MARK: Rows one by one
+    // MARK: Row by row
 
     /// The place of each row among the kept ones; `max` for deleted rows.
     private static func places(_ dropped: [Bool]) -> [UInt32] {

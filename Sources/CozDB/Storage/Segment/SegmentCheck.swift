@@ -111,7 +111,7 @@ struct SegmentCheck {
             && place.sizeBytes <= size - place.offset
     }
 
-    // MARK: What is decoded
+    // MARK: Decoded parts
 
     private mutating func checkSeries() {
         let segment = segment
@@ -159,7 +159,7 @@ struct SegmentCheck {
         if !hasDictionary { damage.dictionaries.insert(index) }
     }
 
-    // MARK: What is read only
+    // MARK: Checksums
 
     /// The size of one read of several blocks; fits the cache of a core.
     private static let readSizeBytes = 256 << 10
@@ -232,7 +232,7 @@ struct SegmentCheck {
         }
     }
 
-    // MARK: What is asked for apart
+    // MARK: Optional decoding
 
     private mutating func decodePresence() {
         let segment = segment

@@ -79,7 +79,7 @@ extension SegmentReader {
     }
 }
 
-// MARK: Words
+// MARK: Descriptions
 
 extension SegmentReader {
     private func lost(rows: Range<Int>) -> String {

@@ -217,7 +217,7 @@ final class SegmentWriter {
         if fields[column.id] == nil { fields[column.id] = FieldEncoder(column) }
     }
 
-    // MARK: The end
+    // MARK: Finishing
 
     /// Writes directories, footer and trailer. The file is durable on return, its directory entry
     /// is not.
