@@ -41,11 +41,11 @@ final class ColumnMerger: @unchecked Sendable {
                 guard var reader = readers[input.source].take() else { continue }
                 newer.removeAll()
                 try reader.append(
-                    rows: input.slab, to: &newer,
+                    rows: input.chunk, to: &newer,
                     findsWholeBlocks: !reader.segment.info.isQuicklyEncoded
                         && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
-                nextRows[input.source] = reader.nextRow(from: input.slab.upperBound, before: .max)
+                nextRows[input.source] = reader.nextRow(from: input.chunk.upperBound, before: .max)
                 if !keepsBlocks { reader.forgetLoaded() }
                 readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }
@@ -60,14 +60,14 @@ final class ColumnMerger: @unchecked Sendable {
 
     /// Whether the column has a value in the chunk of an input.
     func isDue(in input: MergeInput) -> Bool {
-        nextRows[input.source].map { $0 < input.slab.upperBound } ?? false
+        nextRows[input.source].map { $0 < input.chunk.upperBound } ?? false
     }
 
     /// An upper bound for the number of values in the chunk.
     func valueCountMax(_ inputs: [MergeInput]) -> Int {
         inputs.reduce(0) { count, input in
             guard isDue(in: input) else { return count }
-            return count + (readers[input.source]?.valueCountMax(rows: input.slab) ?? 0)
+            return count + (readers[input.source]?.valueCountMax(rows: input.chunk) ?? 0)
         }
     }
 
@@ -79,13 +79,13 @@ final class ColumnMerger: @unchecked Sendable {
 
     /// Runs the mergers of one chunk, on all cores if the chunk is large enough.
     static func run(
-        _ lanes: [ColumnMerger], rowCount: Int, _ body: @Sendable (ColumnMerger) -> Void
+        _ mergers: [ColumnMerger], rowCount: Int, _ body: @Sendable (ColumnMerger) -> Void
     ) {
         guard rowCount >= rowCountMin else {
-            for lane in lanes { body(lane) }
+            for merger in mergers { body(merger) }
             return
         }
-        Cores.perform(iterations: lanes.count) { body(lanes[$0]) }
+        Cores.perform(iterations: mergers.count) { body(mergers[$0]) }
     }
 
     /// The number of rows from which a second thread is worth waking.

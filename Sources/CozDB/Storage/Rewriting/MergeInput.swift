@@ -6,7 +6,7 @@ struct MergeInput: Sendable {
     /// The rows that are not written yet.
     var rows: Range<Int>
     /// The rows of the chunk, their times, and their places in the merged chunk.
-    var slab: Range<Int> = 0..<0
+    var chunk: Range<Int> = 0..<0
     var times: [Int64] = []
     var places: [UInt32] = []
 

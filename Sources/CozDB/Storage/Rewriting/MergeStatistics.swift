@@ -25,16 +25,16 @@ struct MergeStatistics {
     }
 
     /// Adds the statistics of one column. Columns come in the order of the schema.
-    mutating func add(_ column: Column, _ met: ColumnMergeStatistics) {
-        counters.add(met.counters)
-        guard !met.replacedRows.isEmpty else { return }
+    mutating func add(_ column: Column, _ statistics: ColumnMergeStatistics) {
+        counters.add(statistics.counters)
+        guard !statistics.replacedRows.isEmpty else { return }
         if column.kind == .field {
-            for row in met.replacedRows { replaced[Int(row)] += 1 }
+            for row in statistics.replacedRows { replaced[Int(row)] += 1 }
             return
         }
-        for row in met.replacedRows { differs[Int(row)] = true }
+        for row in statistics.replacedRows { differs[Int(row)] = true }
         names.append(column.name)
-        if example == nil, let found = met.example {
+        if example == nil, let found = statistics.example {
             let tag = TagSetMerges.TagDifference(
                 name: column.name, earlier: found.earlier, later: found.later)
             example = (found.row, tag)

@@ -17,7 +17,7 @@ struct ColumnMergeStatistics {
 /// The values of one column while inputs are merged.
 struct MergedColumn {
     private(set) var values = RowValues()
-    private(set) var meetings = ColumnMergeStatistics()
+    private(set) var statistics = ColumnMergeStatistics()
 
     private let column: Column
     /// The number of rows of the chunk.
@@ -91,7 +91,7 @@ struct MergedColumn {
 
     /// The same if rows have several values, of which the newest wins.
     private mutating func putCounting(_ mixed: RowValues, _ places: RowPositions) {
-        // Moved out of self, because `meet` changes self too.
+        // Moved out of self, because `countOverlap` changes self too.
         var bits: [UInt64] = []
         swap(&bits, &values.bits)
         var isTaken = [Bool](repeating: false, count: bits.count)
@@ -99,14 +99,14 @@ struct MergedColumn {
         let (rows, words) = (mixed.rows.span, mixed.bits.span)
         for index in rows.indices {
             let place = places.place(of: rows[index])
-            if isTaken[place] { meet(Int(rows[index]), target[place], words[index]) }
+            if isTaken[place] { countOverlap(Int(rows[index]), target[place], words[index]) }
             isTaken[place] = true
             target[place] = words[index]
         }
         swap(&bits, &values.bits)
     }
 
-    private mutating func meet(_ row: Int, _ older: UInt64, _ newer: UInt64) {
+    private mutating func countOverlap(_ row: Int, _ older: UInt64, _ newer: UInt64) {
         let strings = values.strings
         let isSame =
             older == newer
@@ -115,18 +115,18 @@ struct MergedColumn {
                     strings.withBytes(newer) { newer in older.equals(newer) }
                 }
         if column.kind == .field {
-            meetings.counters.insertedValues -= 1
+            statistics.counters.insertedValues -= 1
             if isSame {
-                meetings.counters.identicalValues += 1
+                statistics.counters.identicalValues += 1
             } else {
-                meetings.counters.replacedValues += 1
+                statistics.counters.replacedValues += 1
             }
         }
         guard !isSame, watchesRows else { return }
         let row = UInt32(truncatingIfNeeded: row)
-        meetings.replacedRows.append(row)
-        if meetings.example == nil, column.kind == .attribute {
-            meetings.example = (row, strings.text(older), strings.text(newer))
+        statistics.replacedRows.append(row)
+        if statistics.example == nil, column.kind == .attribute {
+            statistics.example = (row, strings.text(older), strings.text(newer))
         }
     }
 }

@@ -66,7 +66,7 @@ struct SegmentFilter {
         to writer: SegmentWriter, known: (SeriesKey) -> SeriesDeletion?,
         checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        writer.findsPartners = false
+        writer.findsReferences = false
         var cursor = try SeriesCursor(deletion.view.sources, range: .all, where: nil)
         while let series = try cursor.next() {
             guard let part = series.parts.first(where: { $0.source == source }) else { continue }
@@ -96,17 +96,17 @@ struct SegmentFilter {
     ) throws(DatabaseError) {
         var isBegun = false
         for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.chunkRowCount) {
-            let slab = start..<min(start + Self.chunkRowCount, rows.upperBound)
-            let times = try segment.ascendingTimes(rows: slab)
+            let chunk = start..<min(start + Self.chunkRowCount, rows.upperBound)
+            let times = try segment.ascendingTimes(rows: chunk)
             let cells = gone.cells.mask(times)
             var dropped = gone.rows.mask(times)
-            if let cells { try addEmptied(slab, cells, to: &dropped) }
+            if let cells { try addEmptied(chunk, cells, to: &dropped) }
             let stretches = SegmentFilter.stretches(dropped, count: times.count)
             if stretches.isEmpty { continue }
             let key = isBegun ? nil : key
             isBegun = true
             guard stretches.count <= 1 + times.count / Self.rowsPerGap else {
-                try writeChunk(slab, of: key, times, dropped, cells, to: writer)
+                try writeChunk(chunk, of: key, times, dropped, cells, to: writer)
                 continue
             }
             for (index, stretch) in stretches.enumerated() {
@@ -139,7 +139,7 @@ struct SegmentFilter {
 
     /// Writes row by row if too many gaps separate the kept rows.
     private mutating func writeChunk(
-        _ slab: Range<Int>, of key: SeriesKey?, _ times: [Int64], _ dropped: [Bool]?,
+        _ chunk: Range<Int>, of key: SeriesKey?, _ times: [Int64], _ dropped: [Bool]?,
         _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         try writeRun(to: writer)
@@ -148,7 +148,7 @@ struct SegmentFilter {
             if let key { try writer.beginSeries(key.bytes) }
             try writer.addRows(kept.map { times[$0] })
         }
-        try writeValues(slab, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
+        try writeValues(chunk, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
     }
 
     // MARK: Runs
@@ -282,19 +282,19 @@ struct SegmentFilter {
 
     /// Drops rows without a value left in this segment. Other segments may still have them.
     private mutating func addEmptied(
-        _ slab: Range<Int>, _ cells: [Bool], to dropped: inout [Bool]?
+        _ chunk: Range<Int>, _ cells: [Bool], to dropped: inout [Bool]?
     ) throws(DatabaseError) {
         var hasValue = [Bool](repeating: false, count: cells.count)
         var seen: Set<Int> = []
-        for field in waitingForCells.take(below: Int64(slab.upperBound)) {
-            if let row = readers[field].nextRow(from: slab.upperBound, before: .max) {
+        for field in waitingForCells.take(below: Int64(chunk.upperBound)) {
+            if let row = readers[field].nextRow(from: chunk.upperBound, before: .max) {
                 waitingForCells.push(field, Int64(row))
             }
             // Fields of one presence group have values in the same rows.
             let group = segment.footer.fields[field].group
             if !isDeleted[field], !seen.insert(group).inserted { continue }
-            for row in try segment.presentRows(ofField: field, in: slab) {
-                let index = Int(row) - slab.lowerBound
+            for row in try segment.presentRows(ofField: field, in: chunk) {
+                let index = Int(row) - chunk.lowerBound
                 if !isDeleted[field] || !cells[index] { hasValue[index] = true }
             }
         }
@@ -305,13 +305,13 @@ struct SegmentFilter {
     }
 
     private mutating func writeValues(
-        _ slab: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
+        _ chunk: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         var values = RowValues()
-        for field in waiting.take(below: Int64(slab.upperBound)).sorted() {
+        for field in waiting.take(below: Int64(chunk.upperBound)).sorted() {
             values.removeAll()
-            try readers[field].append(rows: slab, to: &values)
-            wait(field, from: slab.upperBound)
+            try readers[field].append(rows: chunk, to: &values)
+            wait(field, from: chunk.upperBound)
             if places != nil || isDeleted[field] && cells != nil {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }

@@ -29,10 +29,10 @@ final class FieldEncoder: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - series: number of the series.
-    ///   - partners: the columns that the field may refer to.
+    ///   - referenced: the columns that the field may refer to.
     ///   - encoders: the pool from which the call takes an encoder.
     func append(
-        _ slab: RowChunk, series: Int, partners: [ColumnID], strings: StringSource,
+        _ chunk: RowChunk, series: Int, referenced: [ColumnID], strings: StringSource,
         with encoders: EncoderPool
     ) {
         firstStagedBlock = writer.blockCount
@@ -41,7 +41,7 @@ final class FieldEncoder: @unchecked Sendable {
         var staged = SegmentOutput(encoder: encoder)
         do throws(FileError) {
             try writer.append(
-                series: series, slab, partners: partners, strings: strings, to: &staged)
+                series: series, chunk, referenced: referenced, strings: strings, to: &staged)
             self.staged = staged
         } catch {
             failure = error
@@ -62,18 +62,18 @@ final class FieldEncoder: @unchecked Sendable {
     ///   - other: work that is independent of the encoders.
     ///   - body: runs the encoder of the field with this index.
     static func run(
-        _ slab: [ChunkField], parallelFrom countMin: Int, beside other: @Sendable () -> Void,
+        _ fields: [ChunkField], parallelFrom countMin: Int, beside other: @Sendable () -> Void,
         _ body: @Sendable (Int) -> Void
     ) {
-        let valueCount = slab.reduce(0) { $0 + $1.valueCount }
-        guard slab.count > 1, valueCount >= countMin else {
-            for index in slab.indices { body(index) }
+        let valueCount = fields.reduce(0) { $0 + $1.valueCount }
+        guard fields.count > 1, valueCount >= countMin else {
+            for index in fields.indices { body(index) }
             return other()
         }
         // The largest first, so that the work that is left at the end is small and no core waits
         // long.
-        let order = slab.indices.sorted {
-            (-slab[$0].valueCount, $0) < (-slab[$1].valueCount, $1)
+        let order = fields.indices.sorted {
+            (-fields[$0].valueCount, $0) < (-fields[$1].valueCount, $1)
         }
         Cores.perform(iterations: order.count + 1) { place in
             if place == 0 { other() } else { body(order[place - 1]) }

@@ -33,7 +33,7 @@ struct FieldWriter {
     /// The times of the pending rows, for strings only: a block may store differences to them.
     private var times: [Int64] = []
     /// The fields that this field may refer to, and which pending values equal theirs.
-    private var partners: [BlockReferences.ReferencedField] = []
+    private var referenced: [BlockReferences.ReferencedField] = []
     private var matches: [[Bool]] = []
 
     /// A row and its time.
@@ -59,20 +59,20 @@ struct FieldWriter {
     ///
     /// - Parameters:
     /// - series: number of the series, which keeps a small series in one block.
-    ///   - slab: the rows, and the values of this column and of the referenced fields.
-    ///   - newPartners: the columns that this field may refer to.
+    ///   - chunk: the rows, and the values of this column and of the referenced fields.
+    ///   - columns: the columns that this field may refer to.
     mutating func append(
-        series: Int, _ slab: RowChunk, partners newPartners: [ColumnID], strings: StringSource,
+        series: Int, _ chunk: RowChunk, referenced columns: [ColumnID], strings: StringSource,
         to output: inout SegmentOutput
     ) throws(FileError) {
-        let own = slab.columns[column.id]
+        let own = chunk.columns[column.id]
         let newRows = own.rows.span
         let words = own.words.span
         if series != lastSeries, SegmentFormat.needsNewBlock(bits.count, newRows.count) {
             try flush(to: &output)
         }
         lastSeries = series
-        match(slab, newPartners)
+        match(chunk, columns)
         if column.type == .string { translation.begin(strings) }
         var start = 0
         var copies = own.wholeBlocks[...]
@@ -83,7 +83,7 @@ struct FieldWriter {
                 copies.removeFirst()
                 if bits.isEmpty || bits.count >= WholeBlock.countMin {
                     try flush(to: &output)
-                    try append(block, newRows, of: slab, to: &output)
+                    try append(block, newRows, of: chunk, to: &output)
                     start = block.values.upperBound
                     continue
                 }
@@ -99,14 +99,14 @@ struct FieldWriter {
             case .string: end = append(words: words, start..<end, strings)
             default: bits.append(contentsOf: own.words[start..<end])
             }
-            if isFirst { first = Self.place(of: newRows[start], in: slab) }
-            last = Self.place(of: newRows[end - 1], in: slab)
+            if isFirst { first = Self.place(of: newRows[start], in: chunk) }
+            last = Self.place(of: newRows[end - 1], in: chunk)
             if column.type == .string {
                 appendWords(
-                    of: slab.times.span, at: newRows.extracting(start..<end), from: 0, to: &times)
+                    of: chunk.times.span, at: newRows.extracting(start..<end), from: 0, to: &times)
             }
-            for index in partners.indices {
-                partners[index].isSame.append(contentsOf: matches[index][start..<end])
+            for index in referenced.indices {
+                referenced[index].isSame.append(contentsOf: matches[index][start..<end])
             }
             start = end
             let endsShared = start == sharedEnd && countMax < SegmentFormat.blockCountMax
@@ -118,10 +118,11 @@ struct FieldWriter {
 
     /// Copies a block. No values are pending.
     private mutating func append(
-        _ block: WholeBlock, _ rows: Span<UInt32>, of slab: RowChunk, to output: inout SegmentOutput
+        _ block: WholeBlock, _ rows: Span<UInt32>, of chunk: RowChunk,
+        to output: inout SegmentOutput
     ) throws(FileError) {
-        let first = Self.place(of: rows[block.values.lowerBound], in: slab)
-        let last = Self.place(of: rows[block.values.upperBound - 1], in: slab)
+        let first = Self.place(of: rows[block.values.lowerBound], in: chunk)
+        let last = Self.place(of: rows[block.values.upperBound - 1], in: chunk)
         try appendCopy(block.bytes, block.entry, rows: first.row...last.row, to: &output)
     }
 
@@ -139,26 +140,26 @@ struct FieldWriter {
         directory.append(entry)
     }
 
-    private static func place(of row: UInt32, in slab: RowChunk) -> Place {
+    private static func place(of row: UInt32, in chunk: RowChunk) -> Place {
         Place(
-            row: UInt32(truncatingIfNeeded: slab.firstRow) &+ row, time: slab.times[Int(row)])
+            row: UInt32(truncatingIfNeeded: chunk.firstRow) &+ row, time: chunk.times[Int(row)])
     }
 
     /// Compares the values of a chunk with those of the referenced fields.
-    private mutating func match(_ slab: RowChunk, _ newPartners: [ColumnID]) {
-        if partners.map(\.column) != newPartners {
+    private mutating func match(_ chunk: RowChunk, _ columns: [ColumnID]) {
+        if referenced.map(\.column) != columns {
             // Pending values were never compared with a new referenced field.
-            let known = partners
-            partners = newPartners.map { column in
+            let known = referenced
+            referenced = columns.map { column in
                 known.first { $0.column == column }
                     ?? BlockReferences.ReferencedField(
                         column: column, isSame: bits.map { _ in false })
             }
         }
-        while matches.count < partners.count { matches.append([]) }
-        for (index, partner) in partners.enumerated() {
-            slab.columns[column.id].matches(
-                slab.columns[partner.column], rowCount: slab.times.count, into: &matches[index])
+        while matches.count < referenced.count { matches.append([]) }
+        for (index, field) in referenced.enumerated() {
+            chunk.columns[column.id].matches(
+                chunk.columns[field.column], rowCount: chunk.times.count, into: &matches[index])
         }
     }
 
@@ -174,7 +175,7 @@ struct FieldWriter {
             } else {
                 bits.append(part.bits[index])
             }
-            for partner in partners.indices { partners[partner].isSame.append(false) }
+            for field in referenced.indices { referenced[field].isSame.append(false) }
             last = Place(row: part.rows[index], time: part.times[index])
             if bits.count == 1 { first = last }
             if column.type == .string { times.append(last.time) }
@@ -206,7 +207,7 @@ struct FieldWriter {
             times = codes.times
             first = Place(row: firstRow, time: times[0])
             last = Place(row: lastRow, time: times[times.count - 1])
-            for index in partners.indices { partners[index].isSame = bits.map { _ in false } }
+            for index in referenced.indices { referenced[index].isSame = bits.map { _ in false } }
             if bits != codes.bits || hasManyBytes {
                 return try flush(to: &output)
             }
@@ -228,7 +229,7 @@ struct FieldWriter {
         bits = []
         times = []
         matches = []
-        for index in partners.indices { partners[index].isSame = [] }
+        for index in referenced.indices { referenced[index].isSame = [] }
     }
 
     /// Moves staged blocks into the file and corrects their entries.
@@ -327,7 +328,7 @@ struct FieldWriter {
             encoding = SegmentFormat.mixedStrings
             place = try output.append(words: bits, heap: plainHeap, ends: plainEnds)
         } else {
-            var sources = BlockReferences(partners: partners)
+            var sources = BlockReferences(partners: referenced)
             if column.type == .string, ISOTime.isWord(bits[0]) { sources.rowTimes = times }
             (place, encoding) = try output.append(
                 words: bits, type: column.type, repeating: sources)
@@ -348,8 +349,8 @@ struct FieldWriter {
     private mutating func forgetPending() {
         times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
-        for index in partners.indices {
-            partners[index].isSame.removeAll(keepingCapacity: true)
+        for index in referenced.indices {
+            referenced[index].isSame.removeAll(keepingCapacity: true)
         }
         plainHeap.removeAll(keepingCapacity: true)
         plainEnds.removeAll(keepingCapacity: true)

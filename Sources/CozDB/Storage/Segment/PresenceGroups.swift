@@ -16,12 +16,12 @@ final class PresenceGroups: @unchecked Sendable {
     private(set) var comparisonCount = 0
 
     /// Adds the rows of a chunk that have each column.
-    func append(_ slab: RowChunk) {
-        know(slab.columns.count)
+    func append(_ chunk: RowChunk) {
+        know(chunk.columns.count)
         // If every column of a group has values here, the first of them keeps the group. Otherwise
         // the group stays with the columns that have none.
         var filledCounts: [Int: Int] = [:]
-        for column in slab.filled { filledCounts[groupOfColumn[column], default: 0] += 1 }
+        for column in chunk.filled { filledCounts[groupOfColumn[column], default: 0] += 1 }
         var isTaken: Set<Int> = [0]
         for (group, count) in filledCounts where count < memberCounts[group] {
             isTaken.insert(group)
@@ -29,13 +29,13 @@ final class PresenceGroups: @unchecked Sendable {
         // For each group and list of rows, one column that stands for all columns with that list.
         var parts: [PartKey: [ColumnID]] = [:]
         var firsts: [ColumnID] = []
-        for column in slab.filled {
-            let rows = slab.columns[column].rows
+        for column in chunk.filled {
+            let rows = chunk.columns[column].rows
             let group = groupOfColumn[column]
             let key = PartKey(group: group, hash: hash(rows))
             let known = parts[key]?.first {
                 comparisonCount += 1
-                return areEqual(slab.columns[$0].rows, rows)
+                return areEqual(chunk.columns[$0].rows, rows)
             }
             if let known {
                 move(column, to: groupOfColumn[known])
@@ -47,7 +47,7 @@ final class PresenceGroups: @unchecked Sendable {
         }
         for column in firsts {
             groups[groupOfColumn[column]].append(
-                slab.columns[column].rows, from: slab.firstRow, with: &encoder)
+                chunk.columns[column].rows, from: chunk.firstRow, with: &encoder)
         }
     }
 

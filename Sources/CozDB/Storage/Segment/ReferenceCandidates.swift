@@ -6,10 +6,10 @@
 /// `SegmentFormat.referenceDepthMax` blocks.
 struct ReferenceCandidates {
     private struct Entry {
-        var partners: [ColumnID] = []
+        var referenced: [ColumnID] = []
         /// All referenced columns so far, current or not: blocks on disk may refer to them.
-        var allPartners: [ColumnID] = []
-        /// The columns that have this one among `allPartners`.
+        var allReferenced: [ColumnID] = []
+        /// The columns that have this one among `allReferenced`.
         var followers: [ColumnID] = []
         var sampleCount = 0
         /// Columns that had the same value in some samples.
@@ -30,9 +30,9 @@ struct ReferenceCandidates {
     /// The number of lookups and comparisons so far.
     private(set) var stepCount = 0
 
-    fileprivate static let slabSampleCount = 16
+    fileprivate static let chunkSampleCount = 16
     private static let sampleCountMax = 64
-    private static let partnerCountMax = 2
+    private static let referencedCountMax = 2
     /// A referenced field matches at least one in this many samples.
     private static let samplesPerMatchMax = 8
     /// The most columns of equal value that a sample is compared with, and the most candidates that
@@ -40,24 +40,24 @@ struct ReferenceCandidates {
     static let candidateCountMax = 256
 
     /// The columns that a field may refer to, the likeliest first.
-    func partners(of column: ColumnID) -> [ColumnID] {
-        column < entries.count ? entries[column].partners : []
+    func referencedColumns(of column: ColumnID) -> [ColumnID] {
+        column < entries.count ? entries[column].referenced : []
     }
 
     /// Takes samples of a chunk.
-    mutating func search(_ slab: RowChunk) {
-        let filled = slab.filled.sorted()
+    mutating func search(_ chunk: RowChunk) {
+        let filled = chunk.filled.sorted()
         guard let last = filled.last else { return }
         while entries.count <= last { entries.append(Entry()) }
         let wanting = filled.filter {
-            entries[$0].sampleCount < Self.sampleCountMax && slab.columns[$0].type != .boolean
+            entries[$0].sampleCount < Self.sampleCountMax && chunk.columns[$0].type != .boolean
         }
         // A single column matches no other one, but its samples count.
         guard !wanting.isEmpty else { return }
-        var samples = SampleTable(rowCount: slab.times.count)
-        let ranges = wanting.map { samples.add(slab.columns[$0]) }
+        var samples = SampleTable(rowCount: chunk.times.count)
+        let ranges = wanting.map { samples.add(chunk.columns[$0]) }
         if filled.count > 1 {
-            for column in filled { samples.note(slab.columns[column], column) }
+            for column in filled { samples.note(chunk.columns[column], column) }
         }
         while matches.count <= last { matches.append(0) }
         for (column, range) in zip(wanting, ranges) where !range.isEmpty {
@@ -104,14 +104,14 @@ struct ReferenceCandidates {
                 $0.matches, entries[Int($1.column)].depth, $1.column
             )
         }
-        found.removeLast(max(0, found.count - Self.partnerCountMax))
-        let partners = found.map { Int($0.column) }
-        entries[column].partners = partners
-        for partner in partners where !entries[column].allPartners.contains(partner) {
-            entries[column].allPartners.append(partner)
-            entries[partner].followers.append(column)
-            raiseDepth(column, to: entries[partner].depth + 1)
-            raiseHeight(partner, to: entries[column].height + 1)
+        found.removeLast(max(0, found.count - Self.referencedCountMax))
+        let referenced = found.map { Int($0.column) }
+        entries[column].referenced = referenced
+        for other in referenced where !entries[column].allReferenced.contains(other) {
+            entries[column].allReferenced.append(other)
+            entries[other].followers.append(column)
+            raiseDepth(column, to: entries[other].depth + 1)
+            raiseHeight(other, to: entries[column].height + 1)
         }
         if entries[column].sampleCount >= Self.sampleCountMax { entries[column].candidates = [] }
     }
@@ -126,7 +126,7 @@ struct ReferenceCandidates {
     private mutating func raiseHeight(_ column: ColumnID, to height: Int) {
         guard entries[column].height < height else { return }
         entries[column].height = height
-        for partner in entries[column].allPartners { raiseHeight(partner, to: height + 1) }
+        for other in entries[column].allReferenced { raiseHeight(other, to: height + 1) }
     }
 }
 
@@ -162,7 +162,7 @@ private struct SampleTable {
     /// - Returns: their numbers.
     mutating func add(_ column: ChunkColumn) -> Range<Int> {
         let first = keyOfSample.count
-        let count = min(column.rows.count, ReferenceCandidates.slabSampleCount)
+        let count = min(column.rows.count, ReferenceCandidates.chunkSampleCount)
         for sample in 0..<count {
             let index = sample * column.rows.count / count
             let (row, word) = (column.rows[index], column.words[index])

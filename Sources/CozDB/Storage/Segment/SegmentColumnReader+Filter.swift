@@ -96,7 +96,7 @@ extension SegmentColumnReader {
     mutating func count(block: Int, at rows: Span<UInt32>) throws(DatabaseError) -> Int {
         try loadRows(ofBlock: block)
         var count = 0
-        meet(rows) { _, _ in count += 1 }
+        forEachCommonRow(rows) { _, _ in count += 1 }
         return count
     }
 
@@ -112,7 +112,7 @@ extension SegmentColumnReader {
         let start = found.places.count
         var sources: [Int] = []
         let first = loadedRange.lowerBound
-        meet(rows) { place, source in
+        forEachCommonRow(rows) { place, source in
             found.places.append(UInt32(truncatingIfNeeded: place))
             sources.append(source - first)
         }
@@ -132,7 +132,7 @@ extension SegmentColumnReader {
 
     /// Calls the body for each given row that the loaded block has, with its index in `rows` and
     /// its place in `loadedRows`.
-    private func meet(_ rows: Span<UInt32>, _ body: (Int, Int) -> Void) {
+    private func forEachCommonRow(_ rows: Span<UInt32>, _ body: (Int, Int) -> Void) {
         guard let last = loadedRange.last else { return }
         let own = loadedRows.span
         var place = firstIndex(in: rows, notBefore: own[loadedRange.lowerBound], from: 0)

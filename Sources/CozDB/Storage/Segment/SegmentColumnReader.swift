@@ -78,7 +78,7 @@ struct SegmentColumnReader {
     var missing: MissingValues?
     private var dictionary: StringTable?
     /// Readers of the fields that blocks of this field refer to, by field.
-    var partners: [Int: SegmentColumnReader] = [:]
+    var referencedReaders: [Int: SegmentColumnReader] = [:]
     /// The number of references that may still be followed.
     let depth: Int
     private var rowTimes: RowTimes
@@ -221,7 +221,7 @@ struct SegmentColumnReader {
         missing = nil
         chunk = -1
         chunkRows = []
-        partners = [:]
+        referencedReaders = [:]
     }
 
     /// An upper bound for the number of values in these rows, from the directory alone.
@@ -315,9 +315,9 @@ struct SegmentColumnReader {
     private mutating func loadWords(
         _ block: Int, _ encoding: UInt8, isShared: Bool
     ) throws(DatabaseError) {
-        let isPartner = depth < SegmentFormat.referenceDepthMax
+        let isReferenced = depth < SegmentFormat.referenceDepthMax
         let known =
-            isPartner
+            isReferenced
             ? segment.repeatedWords(ofField: field, block: block)
             : isShared ? segment.sharedWords(ofField: field, block: block) : nil
         if let known {
@@ -339,7 +339,7 @@ struct SegmentColumnReader {
         default: loadedBits = try segment.words(directory.table, block: block, type: type)
         }
         if missing != nil { return }
-        if isPartner {
+        if isReferenced {
             segment.keepRepeated(loadedBits, ofField: field, block: block)
         } else if isShared {
             segment.keepShared(loadedBits, ofField: field, block: block)

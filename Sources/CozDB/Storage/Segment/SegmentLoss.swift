@@ -131,9 +131,9 @@ struct SegmentLoss: Sendable {
     ) throws(DatabaseError) -> Bool {
         do throws(DatabaseError) {
             guard let column = try segment.repeatedColumn(table, block: block),
-                let partner = segment.field(column)
+                let referenced = segment.field(column)
             else { return false }
-            return damaged[partner] != nil || dependent[partner] != nil
+            return damaged[referenced] != nil || dependent[referenced] != nil
         } catch {
             if error.isSystemCallFailure { throw error }
             return false

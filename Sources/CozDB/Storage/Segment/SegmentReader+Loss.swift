@@ -146,7 +146,7 @@ extension SegmentReader {
     /// - Parameter rows: ascending ranges.
     private func seriesText(_ rows: [Range<Int>]) -> String {
         let isAll = rows.reduce(0) { $0 + $1.count } == footer.rowCount
-        func isMet(_ range: Range<Int>) -> Bool {
+        func isAffected(_ range: Range<Int>) -> Bool {
             let index = rows.partitioningIndex { $0.upperBound > range.lowerBound }
             return index < rows.count && rows[index].overlaps(range)
         }
@@ -158,13 +158,13 @@ extension SegmentReader {
         var names: [String] = []
         var count = 0
         var isWhole = true
-        for block in 0..<directory.count where isMet(self.rows(ofSeriesBlock: block)) {
+        for block in 0..<directory.count where isAffected(self.rows(ofSeriesBlock: block)) {
             // If all series are lost, the first few names are enough.
             if isAll, names.count >= LossText.nameCountMax { break }
             let before = count
             do throws(DatabaseError) {
                 try forEachSeries(directory, block: block) { key, range, _, _ in
-                    guard isMet(range) else { return }
+                    guard isAffected(range) else { return }
                     count += 1
                     guard names.count < LossText.nameCountMax else { return }
                     names.append(SeriesKey(canonical: [UInt8](copying: key)).text)

@@ -11,13 +11,13 @@ final class SegmentWriter {
     private var footer: SegmentFooter
 
     /// The chunk that the last `addRows` started, the number of its series, and its columns.
-    private var slab = RowChunk()
-    private var slabSeries = 0
+    private var chunk = RowChunk()
+    private var chunkSeries = 0
     private var chunkFields: [ChunkField] = []
-    private var partners = ReferenceCandidates()
+    private var candidates = ReferenceCandidates()
     /// Whether to write reference blocks. Off when blocks are copied from another segment, because
     /// a chain of references could exceed the depth that readers allow.
-    var findsPartners: Bool
+    var findsReferences: Bool
     private var seriesFirstRow = 0
     /// Values that are not in a block yet. Only thousands of fields reach the limit, at which all
     /// fields end their blocks early.
@@ -37,7 +37,7 @@ final class SegmentWriter {
         self.parallelCountMin = parallelCountMin
         self.number = number
         encoders = EncoderPool(effort: effort)
-        findsPartners = effort == .thorough
+        findsReferences = effort == .thorough
         output = SegmentOutput(
             file, databaseID: databaseID, number: number, effort: effort)
         footer = SegmentFooter(experiment: schema.id, experimentName: schema.name)
@@ -86,7 +86,7 @@ final class SegmentWriter {
     }
 
     /// Comparisons and lookups between fields so far; for tests of their growth.
-    var stepCount: Int { partners.stepCount + presence.comparisonCount }
+    var stepCount: Int { candidates.stepCount + presence.comparisonCount }
 
     /// The number of rows so far.
     var rowCount: Int { footer.rowCount }
@@ -100,10 +100,10 @@ final class SegmentWriter {
 
     /// Adds rows to the series, later than its other rows. `addValues` adds their values.
     func addRows(_ times: [Int64]) throws(FileError) {
-        try endSlab()
+        try endChunk()
         guard let first = times.first, let last = times.last else { return }
-        slab.begin(firstRow: footer.rowCount, times)
-        slabSeries = footer.seriesCount
+        chunk.begin(firstRow: footer.rowCount, times)
+        chunkSeries = footer.seriesCount
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -130,33 +130,33 @@ final class SegmentWriter {
     ) throws(FileError) {
         guard !rows.isEmpty else { return }
         prepare(column)
-        slab.add(column, rows: rows, bits: bits, strings, wholeBlocks)
+        chunk.add(column, rows: rows, bits: bits, strings, wholeBlocks)
         chunkFields.append(ChunkField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
     /// Encodes the values of the chunk, all fields in parallel.
-    private func endSlab() throws(FileError) {
+    private func endChunk() throws(FileError) {
         guard !chunkFields.isEmpty else { return }
         let chunkFields = chunkFields
         self.chunkFields.removeAll(keepingCapacity: true)
-        if findsPartners { partners.search(slab) }
-        let (slab, series) = (slab, slabSeries)
-        let lanes = chunkFields.compactMap { fields[$0.column] }
-        let repeated = chunkFields.map { partners.partners(of: $0.column) }
+        if findsReferences { candidates.search(chunk) }
+        let (chunk, series) = (chunk, chunkSeries)
+        let fieldEncoders = chunkFields.compactMap { fields[$0.column] }
+        let referenced = chunkFields.map { candidates.referencedColumns(of: $0.column) }
         let (presence, encoders) = (presence, encoders)
-        pendingCount -= lanes.reduce(0) { $0 + $1.writer.pendingCount }
+        pendingCount -= fieldEncoders.reduce(0) { $0 + $1.writer.pendingCount }
         FieldEncoder.run(
-            chunkFields, parallelFrom: parallelCountMin, beside: { presence.append(slab) }
+            chunkFields, parallelFrom: parallelCountMin, beside: { presence.append(chunk) }
         ) { index in
-            lanes[index].append(
-                slab, series: series, partners: repeated[index],
+            fieldEncoders[index].append(
+                chunk, series: series, referenced: referenced[index],
                 strings: chunkFields[index].strings, with: encoders)
         }
-        for lane in lanes { try lane.settle(in: &output) }
-        pendingCount += lanes.reduce(0) { $0 + $1.writer.pendingCount }
+        for encoder in fieldEncoders { try encoder.settle(in: &output) }
+        pendingCount += fieldEncoders.reduce(0) { $0 + $1.writer.pendingCount }
         guard pendingCount > SegmentFormat.chunkCellCountMax else { return }
         pendingCount = 0
-        for lane in fields { try lane?.writer.flushPending(to: &output) }
+        for field in fields { try field?.writer.flushPending(to: &output) }
     }
 
     // MARK: Copying
@@ -195,7 +195,7 @@ final class SegmentWriter {
     /// Adds values of one column, whose rows are row numbers of this segment.
     func addValues(_ column: Column, _ part: BlockPart) throws(FileError) {
         guard !part.rows.isEmpty else { return }
-        try endSlab()
+        try endChunk()
         prepare(column)
         presence.append(part.rows, of: column.id)
         try fields[column.id]?.writer.append(part, to: &output)
@@ -205,7 +205,7 @@ final class SegmentWriter {
     func copyValues(
         _ column: Column, _ bytes: [UInt8], entry: [UInt64], rows: [UInt32], codes: BlockPart?
     ) throws(FileError) {
-        try endSlab()
+        try endChunk()
         prepare(column)
         presence.append(rows, of: column.id)
         try fields[column.id]?.writer.append(
@@ -222,7 +222,7 @@ final class SegmentWriter {
     /// Writes directories, footer and trailer. The file is durable on return, its directory entry
     /// is not.
     func finish() throws(FileError) -> Manifest.Segment {
-        try endSlab()
+        try endChunk()
         try flushTimes()
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
@@ -232,8 +232,8 @@ final class SegmentWriter {
         var vectors: [[UInt8]] = []
         for index in fields.indices {
             // Taken out of the array, so that each field's memory is freed once it is written.
-            guard let lane = fields[index].take() else { continue }
-            var field = try lane.writer.finish(to: &output, &small)
+            guard let encoder = fields[index].take() else { continue }
+            var field = try encoder.writer.finish(to: &output, &small)
             field.group = groups.intern(presence[index])
             if field.group == vectors.count { vectors.append(presence[index]) }
             footer.fields.append(field)

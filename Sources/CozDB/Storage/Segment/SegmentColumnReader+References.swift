@@ -13,8 +13,8 @@ extension SegmentColumnReader {
             return try decoder.decodeSame(bytes, count: rows.count, type: type)
         }
         // A referenced field has a smaller number, so that no two fields refer to each other.
-        guard depth > 0, let partner = segment.field(same.column), partner < field,
-            segment.footer.fields[partner].column.type == storedType
+        guard depth > 0, let referenced = segment.field(same.column), referenced < field,
+            segment.footer.fields[referenced].column.type == storedType
         else {
             throw damaged(block, "a block that repeats column \(same.column), which it cannot")
         }
@@ -22,7 +22,7 @@ extension SegmentColumnReader {
         var words = [UInt64](repeating: 0, count: rows.count)
         var isKnown = [Bool](repeating: false, count: rows.count)
         for position in same.positions { isKnown[Int(position)] = true }
-        let failure = try readPartner(partner, rows, &words, &isKnown)
+        let failure = try readReferenced(referenced, rows, &words, &isKnown)
         if isKnown.contains(false) {
             guard let failure else {
                 throw damaged(block, "a block that repeats values that are not there")
@@ -39,21 +39,21 @@ extension SegmentColumnReader {
     /// Puts the words of a referenced field in their places.
     ///
     /// - Returns: the error of a needed block that is damaged, if any.
-    private mutating func readPartner(
-        _ partner: Int, _ rows: ArraySlice<UInt32>, _ words: inout [UInt64],
+    private mutating func readReferenced(
+        _ referenced: Int, _ rows: ArraySlice<UInt32>, _ words: inout [UInt64],
         _ isKnown: inout [Bool]
     ) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
             var reader: SegmentColumnReader
-            if let known = partners.removeValue(forKey: partner) {
+            if let known = referencedReaders.removeValue(forKey: referenced) {
                 reader = known
             } else {
                 reader = SegmentColumnReader(
-                    segment, field: partner, directory: try segment.directory(partner),
+                    segment, field: referenced, directory: try segment.directory(referenced),
                     depth: depth - 1)
             }
             let failure = try reader.read(rows, &words, &isKnown)
-            partners[partner] = reader
+            referencedReaders[referenced] = reader
             return failure
         } catch {
             if error.isSystemCallFailure { throw error }
