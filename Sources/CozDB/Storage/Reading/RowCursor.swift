@@ -1,9 +1,7 @@
 // Assembles the rows of one series from its columns, block by block. Memory: one block.
-//
 // Each column has its own cursor. A block of rows ends where the first column runs out of loaded
-// values, and has no more rows than requested; inside it, the times of the columns are merged.
-// Columns wait in a heap for the block with their next value, so a block visits only the columns
-// that have values in it.
+// values, or at the requested number of rows. Inside it, the times of the columns are merged.
+// Columns wait in a heap by their next time, so a block visits only columns with values in it.
 
 struct RowCursor {
     /// One column and the unused rest of its current slice.

@@ -58,7 +58,7 @@ struct FieldWriter {
     /// Appends values of one series, by ascending row.
     ///
     /// - Parameters:
-    /// - series: number of the series, which keeps a small series in one block.
+    ///   - series: number of the series, which keeps a small series in one block.
     ///   - chunk: the rows, and the values of this column and of the referenced fields.
     ///   - columns: the columns that this field may refer to.
     mutating func append(
