@@ -169,7 +169,7 @@ struct SegmentPartnerTests {
             }
             partners.search(slab)
             for column in slab.filled {
-                all[column].formUnion(partners.partners(of: column))
+                all[column].formUnion(partners.referencedColumns(of: column))
             }
         }
         var depths = [Int](repeating: 0, count: all.count)

@@ -1,15 +1,15 @@
 // How the values of one input series reach the calls of a group. The path is chosen once,
-// GroupAggregation.add takes it, and EXPLAIN prints it.
+// GroupAggregation.add executes it, and EXPLAIN prints it.
 
 enum AccessPath {
-    /// Scans each column by itself: WHERE asks nothing of the rows. Uses block statistics, counts
-    /// and ends where they are enough.
+    /// Scans each column independently: WHERE does not filter rows. Answers from block statistics,
+    /// counts and ends if these suffice.
     case columnScan(ExperimentView, Series)
     /// Reads the columns only at the rows that pass WHERE, which a bitmap marks.
     case filteredScan(ExperimentView, Series, RowPredicate)
     /// Scans the one column that WHERE and all calls read.
     case filteredColumn(ExperimentView, Series, reference: Int)
-    /// Scans the first value of several columns, without other rows: coalesce().
+    /// Scans the first value of several columns without assembling rows: coalesce().
     case firstValues(FirstValueColumns)
     /// Takes all rows of a materialized subquery.
     case subqueryRows(MaterializedSeries)
@@ -43,33 +43,33 @@ extension GroupAggregation {
         return .rowScan
     }
 
-    /// Whether columns are scanned one by one: WHERE asks nothing of rows.
+    /// Whether columns are scanned independently: WHERE does not filter rows.
     func isColumnScan(_ input: InputSeries) -> Bool {
         guard case .stored = input.origin else { return false }
         return input.condition == nil && !hasAuxiliary && !hasComputed
     }
 
-    /// Whether the answer is the first or last point of all, with other columns of its row.
+    /// Whether the answer is the first or last point, with other columns of its row.
     private var takesOneRow: Bool {
         guard plan.buckets == nil, plan.singleSelector, hasAuxiliary else { return false }
         return plan.calls[0].aggregate == .first
             || plan.calls[0].aggregate?.usesOnlyLastPoint == true
     }
 
-    /// Whether only first and last values of few fields are asked for.
+    /// Whether the calls need only first and last values of a few fields.
     var takesEndsOnly: Bool {
         collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
             && demands.fields.allSatisfy(\.needsOnlyEnds) && !hasComputed
     }
 
-    /// Ends are looked up field by field; more fields than this are read once, row by row.
+    /// Ends are looked up field by field. More fields than this are read in one pass, row by row.
     private static let endsCountMax = 64
 }
 
 // MARK: EXPLAIN
 
 extension GroupAggregation {
-    /// How a call is answered from an input, in the words of EXPLAIN.
+    /// How a call is answered from an input, as EXPLAIN prints it.
     ///
     /// - Parameter path: of the input; nil if rows are grouped one by one, which assembles them.
     func text(ofCall call: Int, _ path: AccessPath?, _ source: PlannedSource) -> String {
@@ -101,7 +101,7 @@ extension GroupAggregation {
             : "from values"
     }
 
-    /// One input for each different path among the inputs of one source, with that path.
+    /// The distinct paths of the inputs of one source, one for each case.
     func accessPaths(
         _ inputs: [InputSeries], byRow: Bool
     ) throws(DatabaseError) -> [AccessPath?] {
@@ -119,7 +119,7 @@ extension GroupAggregation {
 extension AccessPath {
     static let subqueryText = "from the rows of the subquery"
 
-    /// Tells the cases apart.
+    /// Distinguishes the cases.
     fileprivate var number: Int {
         switch self {
         case .columnScan: 0

@@ -1,8 +1,8 @@
-// SELECT with calls: one accumulator for each field and range, fed from column scans where WHERE
-// asks nothing of the rows and from row blocks where it does, then fill, transformations, columns.
+// SELECT with calls: one accumulator per field and range. It is fed by column scans if WHERE does
+// not filter rows, otherwise by blocks of rows. Then come fill, transformations and columns.
 
 extension Executor {
-    /// The points of each call of a group whose values are all in.
+    /// The points of each call of a group that is complete.
     func lists(
         _ plan: SelectPlan, _ aggregation: GroupAggregation
     ) throws(DatabaseError) -> [PointList] {
@@ -17,7 +17,7 @@ extension Executor {
         return lists
     }
 
-    /// Answers a group.
+    /// Writes the answer of a group.
     func write(
         _ plan: SelectPlan, _ key: GroupKey, _ lists: [PointList],
         into output: any SeriesOutput
@@ -32,7 +32,7 @@ extension Executor {
         try writer.finish()
     }
 
-    /// Hands rows over piece by piece: a group can have millions of buckets.
+    /// Writes rows in pieces, because a group may have millions of buckets.
     private func write(
         _ times: [Int64], _ vectors: [ResultVector], with writer: inout RowWriter
     ) throws(DatabaseError) {
@@ -49,10 +49,10 @@ extension Executor {
         }
     }
 
-    /// Cells that are evaluated and handed over at once.
+    /// The number of cells in one piece.
     private static let pieceCellCountMax = 1 << 20
 
-    /// Puts points into the order of the answer, fills empty buckets, and transforms.
+    /// Orders the points, fills empty buckets, and applies transformations.
     private func finished(
         _ plan: SelectPlan, _ call: PlannedCall, _ points: PointList
     ) throws(DatabaseError) -> PointList {
@@ -62,14 +62,14 @@ extension Executor {
         {
             let range = self.range(of: call, plan)
             var lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
-            // A subquery's first bucket can begin before the range.
+            // The first bucket of a subquery may start before the range.
             if !plan.isAscending { lower = min(lower, first) }
             let share = MemoryReservation(counters.memory)
             var starts = try buckets.starts(
                 first: lower, last: max(range.upper - 1, first),
                 countMax: options.bucketCountMax
             ) { () throws(DatabaseError) in try counters.checkCancelled() }
-            // The starts, and the list with a row for each that comes of them.
+            // The starts, and the list with one row per start.
             try share.grow(starts.count * 34)
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
@@ -92,7 +92,7 @@ extension Executor {
         return references(plan, list) + [values]
     }
 
-    /// The columns of the points; none where the statement reads nothing but calls.
+    /// The columns of the points; empty if the statement reads only calls.
     private func references(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
         if plan.auxiliary.isEmpty { return [] }
         let nothing = ResultVector.constant(nil, count: list.count)
@@ -104,7 +104,7 @@ extension Executor {
         return inputs
     }
 
-    /// Rows of several calls: those with one time are one row.
+    /// Joins the rows of several calls by time.
     private func joined(
         _ plan: SelectPlan, _ lists: [PointList]
     ) throws(DatabaseError) -> (times: [Int64], vectors: [ResultVector]) {
@@ -145,9 +145,9 @@ extension Executor {
 }
 
 extension ResultVector {
-    /// fill(0) and fill(previous) also stand in where a function gives no value for a bucket that
-    /// has some: a stddev of one point, a row of which another column has a value. So does
-    /// InfluxDB (query/iterator.gen.go, floatIteratorScanner.ScanAt).
+    /// fill(0) and fill(previous) also replace nulls in buckets that have rows: a stddev of one
+    /// point, a row where only another column has a value. InfluxDB does the same
+    /// (query/iterator.gen.go, floatIteratorScanner.ScanAt).
     fileprivate mutating func replaceNulls(_ fill: Fill, _ type: FieldType?) {
         guard isPresent.contains(false) else { return }
         switch fill {
@@ -172,26 +172,26 @@ extension ResultVector {
     }
 }
 
-/// The points that the last of some calls was of.
+/// The points of the last collector, cached for calls that share it.
 struct CollectedPoints {
     var collector: Int?
     var list = PointList()
     var rankings = RankingCache()
 }
 
-/// What the calls of a statement gather of one group.
+/// The accumulators of a statement's calls for one group.
 struct GroupAggregation {
     let plan: SelectPlan
     let executor: Executor
     var fields: [FieldAccumulator] = []
     var collectors: [PointCollector] = []
-    /// Where the values of each call go.
+    /// The accumulator or collector of each call.
     let demands: CallAssignments
     let hasAuxiliary: Bool
-    /// What fields, collectors and the points made of them take.
+    /// The memory of fields, collectors and the points made from them.
     let share: MemoryReservation
 
-    /// - Parameter extent: where all rows lie that will be added, if that is known.
+    /// - Parameter extent: the time range of all rows to be added, if known.
     init(_ plan: SelectPlan, _ executor: Executor, extent: TimeRange? = nil) {
         self.plan = plan
         self.executor = executor
@@ -217,10 +217,10 @@ struct GroupAggregation {
     /// The reference that a collector reads.
     func reference(ofCollector index: Int) -> Int { demands.collectors[index].reference }
 
-    /// Whether nothing but the first and last value of a field is asked for.
+    /// Whether the calls need only the first or last value of a field.
     func needsOnlyEnds(_ index: Int) -> Bool { demands.fields[index].needsOnlyEnds }
 
-    /// Whether it matters when the values were that collectors keep.
+    /// Whether the times of collected values matter.
     var collectorsNeedTimes: Bool { demands.collectorsNeedTimes }
 
     // MARK: Input
@@ -252,7 +252,7 @@ struct GroupAggregation {
         for index in demands.indices(of: input.present).fields { fields[index].endSeries() }
     }
 
-    /// Adds rows of a subquery's answer that all count.
+    /// Adds the rows of a subquery's answer, all of which pass.
     private mutating func add(
         _ series: MaterializedSeries, _ input: InputSeries
     ) throws(DatabaseError) {
@@ -276,18 +276,18 @@ struct GroupAggregation {
         endSeries()
     }
 
-    /// Becomes what it was before anything was added, with its buffers.
+    /// Resets to the initial state, but keeps the buffers.
     mutating func removeAll() {
         for index in fields.indices { fields[index].removeAll() }
         for index in collectors.indices { collectors[index].removeAll() }
         share.release()
     }
 
-    /// Where the values of a call go.
+    /// The accumulator or collector of a call.
     func place(of call: Int) -> CallAssignments.Place { demands.places[call] }
 
-    /// First and last values of rows that fulfil the condition: each field is read from its own
-    /// ends, along with what the condition reads, and no further than to the first such row.
+    /// Adds the first and last values of rows that pass the condition. Reads each field, and the
+    /// columns of the condition, from the ends up to the first such row.
     private mutating func addEnds(
         _ input: InputSeries, _ view: ExperimentView, _ series: Series
     ) throws(DatabaseError) {
@@ -316,7 +316,7 @@ struct GroupAggregation {
         }
     }
 
-    /// Reads from the end where that point must be, and no further than to it.
+    /// Reads from the end with the wanted point, up to that point.
     private mutating func addOneRow(_ input: InputSeries) throws(DatabaseError) {
         let argument = plan.calls[0].argument
         var reader = BlockReader(
@@ -334,7 +334,7 @@ struct GroupAggregation {
         }
     }
 
-    /// Adds what another gathered of the inputs that come next.
+    /// Adds what another aggregation collected from the inputs that follow.
     mutating func add(_ other: GroupAggregation) throws(DatabaseError) {
         try executor.counters.checkCancelled()
         for index in fields.indices { fields[index].add(other.fields[index]) }
@@ -342,12 +342,12 @@ struct GroupAggregation {
         try share.resize(to: sizeBytes)
     }
 
-    /// About what it takes.
+    /// The approximate memory use.
     var sizeBytes: Int {
         fields.reduce(0) { $0 + $1.sizeBytes } + collectors.reduce(0) { $0 + $1.sizeBytes }
     }
 
-    /// - Parameter present: as of an `InputSeries`.
+    /// - Parameter present: see `InputSeries`.
     mutating func add(
         _ block: Block, _ source: PlannedSource, _ present: [Int]? = nil
     ) throws(DatabaseError) {
@@ -372,31 +372,31 @@ struct GroupAggregation {
         for index in fields.indices { fields[index].endSeries() }
     }
 
-    /// Aggregates are of fields; a tag has no points of its own, except as a subquery's column.
+    /// Aggregates apply to fields. A tag has no points, unless it is a column of a subquery.
     private func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
         plan.isField(reference, source)
     }
 
-    /// Whether a call is of something that is computed from the columns of a row.
+    /// Whether a call reads an expression over the columns of a row.
     var hasComputed: Bool { demands.hasComputed }
 
     // MARK: Output
 
     /// The points of one call before fill and transformations, by ascending time.
     ///
-    /// - Parameter collected: of the calls before, which may be of the same points.
+    /// - Parameter collected: the points of the previous collector, which calls may share.
     func points(
         _ call: Int, _ collected: inout CollectedPoints
     ) throws(DatabaseError) -> PointList {
         let planned = plan.calls[call]
-        // A row that is no single point is dated with the lower bound.
+        // A row that is not a single point gets the lower bound as its time.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
         let time: Int64? = plan.singleSelector ? nil : bound
         switch (demands.places[call], planned.aggregate) {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
             let points = fields[index].points(aggregate, time: time, age: age(planned))
-            // Points that were broken off must not look whole.
+            // A cancelled computation leaves incomplete points.
             try executor.counters.checkCancelled()
             return points
         case (.collector(let index), let aggregate):

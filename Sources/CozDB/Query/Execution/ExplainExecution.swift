@@ -1,5 +1,5 @@
-// EXPLAIN: a plan as lines of text. What is told comes from the very code that runs statements;
-// of the stored data nothing but directories and lists of series is read, and no subquery runs.
+// EXPLAIN: a plan as lines of text, from the same code that executes statements. Reads only
+// directories and lists of series, and runs no subquery.
 
 struct ExplainExecution {
     let snapshot: Snapshot
@@ -8,7 +8,7 @@ struct ExplainExecution {
 
     private let executor: Executor
     private var lines: [String] = []
-    /// What was read by each item of FROM, where the statement has been run.
+    /// The counters of each item of FROM, if the statement was run.
     private var analyzed: ExecutionContext?
 
     init(snapshot: Snapshot, options: QueryOptions, counters: ExecutionContext) {
@@ -18,7 +18,7 @@ struct ExplainExecution {
         executor = Executor(options: options, counters: counters)
     }
 
-    /// Answers with one column of text; with `analyze` the statement is run, its rows thrown away.
+    /// Answers with one column of text. With `analyze`, runs the statement and discards its rows.
     mutating func run<Sink: QueryResultSink>(
         _ select: SelectStatement, analyze: Bool, into output: SinkOutput<Sink>
     ) throws(DatabaseError) {
@@ -98,9 +98,9 @@ struct ExplainExecution {
         return "\(keys.count) by \(names)"
     }
 
-    /// How a call is answered; sources and series can differ.
+    /// How a call is answered, which may differ between sources and series.
     ///
-    /// - Parameter paths: the different ones of each source.
+    /// - Parameter paths: the distinct paths of each source.
     private func accessText(
         ofCall call: Int, _ aggregation: GroupAggregation, _ paths: [[AccessPath?]]
     ) throws(DatabaseError) -> String {
@@ -181,7 +181,7 @@ struct ExplainExecution {
         if let analyzed { lines.append(indent + "read: " + analyzed.reads(planned.number).text) }
     }
 
-    /// What of WHERE must be asked of rows.
+    /// The part of WHERE that rows must be tested for.
     private func left(
         of condition: Evaluation, _ inputs: [InputSeries], _ plan: SelectPlan
     ) -> String {
@@ -194,7 +194,7 @@ struct ExplainExecution {
         return texts.isEmpty ? "no series fulfils it" : texts.joined(separator: "; ")
     }
 
-    // MARK: What a run came to
+    // MARK: Results of a run
 
     private mutating func append(_ total: QueryCounters, _ returned: RowCounter) {
         func text(_ duration: Duration) -> String {
@@ -218,7 +218,7 @@ struct ExplainExecution {
     }
 }
 
-/// Counts the rows of an answer and throws them away.
+/// Counts and discards the rows of an answer.
 private final class RowCounter: SeriesOutput {
     private(set) var rowCount = 0
     private(set) var seriesCount = 0
@@ -228,7 +228,7 @@ private final class RowCounter: SeriesOutput {
     func endSeries() {}
 }
 
-/// What reading the series of one experiment will come to, from lists and directories alone.
+/// Estimates the cost of reading the series of one experiment, from lists and directories alone.
 private struct ReadEstimate {
     private(set) var seriesCount = 0
     private(set) var rowCount = 0
@@ -253,7 +253,7 @@ private struct ReadEstimate {
             where range.overlaps(first: part.firstTime, last: part.lastTime) {
                 used.insert(part.source)
             }
-            // Of very many columns those that the series has.
+            // With very many columns, only those that the series has.
             let own = input.present.map { present in
                 source.columns(of: plan, present.map { source.bindings[$0] })
             }
@@ -348,7 +348,7 @@ extension Limits {
 }
 
 extension ReadCounts {
-    /// Of one item of FROM, for EXPLAIN ANALYZE.
+    /// The counters of one item of FROM, for EXPLAIN ANALYZE.
     fileprivate var text: String {
         "\(rows) rows or values, \(blocksExcluded) blocks skipped by statistics, "
             + "\(blocksSummarized) answered from statistics, \(blocksDecoded) decoded, "

@@ -1,8 +1,8 @@
-// Values of rows that storage itself tells by the bits of a condition: nothing else of a row is put
-// together, and only blocks are decoded that have values of such rows.
+// Reads values of the rows that storage filters by bitmap. Assembles no rows, and decodes only
+// blocks with values of these rows.
 
 extension GroupAggregation {
-    /// Adds the values of the rows that pass a test.
+    /// Adds the values of the rows that pass a predicate.
     mutating func addFiltered(
         _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowPredicate
     ) throws(DatabaseError) {
@@ -40,8 +40,8 @@ extension GroupAggregation {
         for index in own.fields { fields[index].endSeries() }
     }
 
-    /// The condition as a test of stored rows; nil if storage cannot decide it exactly, or if more
-    /// than values of columns is asked for.
+    /// The condition as a predicate on stored rows; nil if storage cannot evaluate it exactly, or
+    /// if the calls need more than values of columns.
     func rowTest(_ input: InputSeries, _ view: ExperimentView) -> RowPredicate? {
         guard let condition = input.condition, !hasAuxiliary, !hasComputed,
             !takesEndsOnly || filteredColumn(input) != nil
@@ -59,7 +59,7 @@ extension GroupAggregation {
         return references.compactMap { column($0, source) }
     }
 
-    /// The stored column that a reference is.
+    /// The stored column of a reference.
     private func column(_ reference: Int, _ source: PlannedSource) -> ColumnID? {
         guard case .column(let column, isTag: false) = source.bindings[reference] else {
             return nil

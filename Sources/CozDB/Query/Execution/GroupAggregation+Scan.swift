@@ -1,26 +1,26 @@
-// How values of stored columns get to where they are gathered without rows being put together:
-// columns are walked one by one, as summaries, as numbers of values, from their ends, or as values.
+// Feeds stored columns to accumulators without assembling rows: column by column, as summaries,
+// counts, ends or values.
 
-/// Columns that one value is taken of: `coalesce()` of stored columns, or one such column, of the
-/// series itself or of a subquery that does nothing else.
+/// Columns that are read as one: the arguments of `coalesce()`, or a single column. They are of the
+/// series itself, or of a subquery that only selects them.
 struct FirstValueColumns {
     var view: ExperimentView
     var series: Series
     var source: Int
     var range: TimeRange
-    /// Those of which the series may have a value.
+    /// The fields that the series may have.
     var fields: [Field] = []
 
     struct Field {
         var index: Int
         var columns: [ColumnID]
-        /// Whether a NaN counts as no value, as in everything that a subquery computes.
+        /// Whether NaN counts as no value, as in all results that a subquery computes.
         var dropsNaN: Bool
     }
 }
 
 extension GroupAggregation {
-    /// - Parameter present: as of an `InputSeries`.
+    /// - Parameter present: see `InputSeries`.
     mutating func scan(
         _ view: ExperimentView, _ series: Series, _ source: PlannedSource, _ present: [Int]?
     ) throws(DatabaseError) {
@@ -85,14 +85,14 @@ extension GroupAggregation {
         }
     }
 
-    /// Fills a field with what a scan hands out, and counts the memory that it takes.
+    /// Feeds the pieces of a scan to a field and accounts for its memory.
     ///
-    /// - Parameter dropsNaN: whether a NaN counts as no value.
+    /// - Parameter dropsNaN: whether NaN counts as no value.
     private mutating func fill(
         _ index: Int, _ source: Int, dropsNaN: Bool = false,
         _ scan: (_ body: (ColumnPiece) throws(DatabaseError) -> Bool) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        // Taken out while one is filled: a second reference would make every change a copy.
+        // Moved out of self meanwhile: a second reference would turn every change into a copy.
         var own: [FieldAccumulator] = []
         swap(&own, &fields)
         defer { swap(&own, &fields) }
@@ -116,7 +116,7 @@ extension GroupAggregation {
                         times: kept.times, ResultVector(kept).cast(to: own[index].type))
                 }
             }
-            // Grows by buckets, of which one block usually has few.
+            // Grows with buckets, and one block usually has few of them.
             try share.grow(own[index].sizeBytes - size)
             size = own[index].sizeBytes
             return true
@@ -124,14 +124,14 @@ extension GroupAggregation {
         own[index].endSeries()
     }
 
-    /// Outside buckets a single min or max is dated with its point, which no summary knows.
+    /// Outside of buckets, a single min or max has the time of its point, which summaries lack.
     func needsPointTimes(_ index: Int) -> Bool {
         guard plan.buckets == nil, plan.singleSelector else { return false }
         let aggregate = plan.calls[0].aggregate
         return aggregate == .min || aggregate == .max
     }
 
-    /// A first() or last() outside buckets is found from the ends.
+    /// Reads a first() or last() outside of buckets from the ends.
     private mutating func addEnds(
         _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
         _ counts: ReadCounts
@@ -153,7 +153,7 @@ extension GroupAggregation {
         return true
     }
 
-    /// Numbers of values outside buckets are told by which rows have one.
+    /// Takes a count outside of buckets from the presence of values.
     private mutating func addCount(
         _ index: Int, _ view: ExperimentView, _ column: ColumnID, _ series: Series,
         _ counts: ReadCounts
@@ -171,9 +171,9 @@ extension GroupAggregation {
         return true
     }
 
-    // MARK: One column under a condition of its own
+    // MARK: One filtered column
 
-    /// The reference that all calls and the condition are of, where there is but one.
+    /// The one reference that all calls and the condition use; nil if there are several.
     func filteredColumn(_ input: InputSeries) -> Int? {
         guard case .stored = input.origin, let condition = input.condition, !hasAuxiliary,
             !hasComputed, collectors.isEmpty, !fields.isEmpty,
@@ -185,7 +185,7 @@ extension GroupAggregation {
         return reference
     }
 
-    /// Walks that column and leaves out what the condition refuses.
+    /// Scans that column and drops the values that fail the condition.
     mutating func scan(
         _ reference: Int, _ view: ExperimentView, _ series: Series, _ input: InputSeries
     ) throws(DatabaseError) {
@@ -226,7 +226,7 @@ extension GroupAggregation {
 
     // MARK: The first value of several columns
 
-    /// Nil where rows must be put together.
+    /// The columns to read as one; nil if rows must be assembled.
     func firstValueColumns(_ input: InputSeries) -> FirstValueColumns? {
         guard input.condition == nil, !hasAuxiliary, collectors.isEmpty else { return nil }
         var (origin, own) = (input, plan)
@@ -251,7 +251,7 @@ extension GroupAggregation {
         return found
     }
 
-    /// What a field is computed by: from the columns of its own series, or of the subquery's.
+    /// The expression of a field, over columns of its own series or of the subquery's.
     private func evaluation(ofField index: Int, _ input: InputSeries) -> Evaluation? {
         let reference = reference(ofField: index)
         switch (input.origin, plan.references[reference].computation) {
@@ -279,7 +279,7 @@ extension GroupAggregation {
                         pool: counters.columns
                     ) { slice throws(DatabaseError) in _ = try body(.values(slice)) }
                 }
-                // Which values are NaN cannot be told from their number.
+                // The number of values does not tell which of them are NaN.
                 try found.view.scan(
                     only, of: found.series, in: range, counts: counts, pool: counters.columns,
                     shape: field.dropsNaN ? shape.withValues : shape,
@@ -290,7 +290,7 @@ extension GroupAggregation {
 }
 
 extension Evaluation {
-    /// The stored columns whose first value this is; nil where it is something else.
+    /// The stored columns whose first value this is; nil for any other expression.
     fileprivate func firstValueColumns(
         _ plan: SelectPlan, _ source: PlannedSource, _ schema: ExperimentSchema, type: FieldType
     ) -> [ColumnID]? {
@@ -331,7 +331,7 @@ extension Evaluation {
 }
 
 extension ColumnSlice {
-    /// The values for which a mask is set, as they are in a vector.
+    /// The values that a mask selects, as the vector has them.
     fileprivate func accepted(by mask: [Bool], as vector: ResultVector) -> ColumnSlice {
         var kept = ColumnSlice(type: vector.type ?? type, strings: vector.strings)
         for index in mask.indices where mask[index] && vector.isPresent[index] {
@@ -341,7 +341,7 @@ extension ColumnSlice {
         return kept
     }
 
-    /// A computed NaN counts as no value.
+    /// The values without NaN, which counts as no value if it is computed.
     fileprivate var withoutNaN: ColumnSlice {
         guard type == .float, bits.contains(where: { Double(bitPattern: $0).isNaN }) else {
             return self

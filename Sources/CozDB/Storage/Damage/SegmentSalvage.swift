@@ -55,7 +55,7 @@ struct SegmentSalvage {
     // MARK: Writing
 
     mutating func write(to writer: SegmentWriter) throws(DatabaseError) {
-        writer.findsPartners = false
+        writer.findsReferences = false
         try writeSeries(to: writer)
         try writeTimes(to: writer)
         for field in readers.indices { try writeValues(of: field, to: writer) }

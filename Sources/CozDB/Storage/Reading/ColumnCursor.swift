@@ -1,19 +1,19 @@
-// Walks one column of one series through all sources of a view, newest value first in rights.
+// A cursor over one column of one series in all sources of a view; the newest value wins.
 //
-// A source contributes extents: blocks of a segment, or all values of a memtable. Extents that no
-// other source overlaps in time are handed out as they are, or as their summary; those that do
-// overlap are decoded and merged. Which of the two is decided from the directories alone.
+// Each source contributes extents: blocks of a segment, or all values of a memtable. An extent that
+// overlaps no other in time is returned as it is, or as its summary. Overlapping extents are
+// decoded and merged. The directories alone decide which of the two applies.
 
 struct ColumnCursor {
     /// A run of values of one source that is read as a whole.
     private struct Extent {
         var part: Int
-        /// Block of a segment's field; 0 for a memtable.
+        /// The block of a segment's field; 0 for a memtable.
         var block: Int
-        /// Bounds of the times; not exact where the block is shared with other series.
+        /// The first and the last time; wider than the values if other series share the block.
         var first: Int64
         var last: Int64
-        /// Whether the block holds values of this series only.
+        /// Whether all values of the block belong to this series.
         var isOwn: Bool
     }
 
@@ -22,12 +22,12 @@ struct ColumnCursor {
     private let series: Series
     private let range: TimeRange
     private let descending: Bool
-    /// In the order in which they are visited.
+    /// In reading order.
     private var extents: [Extent] = []
     private var nextExtent = 0
     private var readers: [ColumnPool.OpenColumn?]
     private let pool: ColumnPool
-    /// For each part of the series its rows in the range.
+    /// For each part of the series, its rows in the range.
     private var rows: [Range<Int>]
     private let counts: ReadCounts?
 
@@ -49,7 +49,7 @@ struct ColumnCursor {
         if series.parts.count > 1 || descending { sortExtents() }
     }
 
-    /// Whether there is certainly nothing to read.
+    /// Whether nothing is left to read. False is not certain.
     var isEmpty: Bool { nextExtent >= extents.count }
 
     /// The next piece; nil at the end.
@@ -68,7 +68,7 @@ struct ColumnCursor {
         return nil
     }
 
-    /// The next values, by ascending time inside the slice also when walking backwards.
+    /// The next values, by ascending time inside the slice even if the cursor descends.
     mutating func nextValues() throws(DatabaseError) -> ColumnSlice? {
         while !isEmpty {
             let cluster = nextCluster()
@@ -79,11 +79,11 @@ struct ColumnCursor {
         return nil
     }
 
-    /// The value that the walk would come to first: the latest backwards, else the earliest.
-    /// Reads little more than one block of each source.
+    /// The first value in reading order: the latest if descending, else the earliest. Reads little
+    /// more than one block per source.
     ///
-    /// Extents are decoded in order until none that is left can reach as far: those that overlap
-    /// need not be merged, since of one time the newest source's value is the one.
+    /// Decodes extents in order until no other extent can reach as far. Overlapping extents need no
+    /// merge: at equal times the newest source wins.
     mutating func end() throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
         var best: (time: Int64, part: Int, value: FieldValue)?
         while !isEmpty {
@@ -103,12 +103,12 @@ struct ColumnCursor {
         return best.map { ($0.time, $0.value) }
     }
 
-    // MARK: What is wanted
+    // MARK: Wanted times
 
-    /// The times at which a value can be that the demand allows, as far as statistics tell.
+    /// The times of values that may satisfy a predicate, according to statistics.
     ///
-    /// Extents that overlap are taken together: the value of an older source counts where the
-    /// newer ones have none, and a newer one that is not wanted hides an older one that is.
+    /// Overlapping extents count as one. An older value counts where newer sources have none, and a
+    /// newer value that fails the predicate hides an older one that passes.
     func wantedTimes(_ demand: ColumnPredicate) -> TimeSpans {
         var spans: [ClosedRange<Int64>] = []
         var next = nextExtent
@@ -136,8 +136,8 @@ struct ColumnCursor {
         return demand.allows(open.reader.directory.summary(extent.block, type: column.type))
     }
 
-    /// Leaves out what lies at no time that is wanted. Values at such times are not changed by it:
-    /// an extent that is left out has none there.
+    /// Removes extents outside of the wanted times. Values at wanted times do not change, because a
+    /// removed extent has none there.
     mutating func keep(_ wanted: TimeSpans) {
         let count = extents.count
         extents.removeAll { !wanted.overlaps(first: $0.first, last: $0.last) }
@@ -179,7 +179,7 @@ struct ColumnCursor {
             columns[BlockColumn.firstTime], columns[BlockColumn.lastTime]
         )
         for block in blocks {
-            // A block that begins (ends) in this series begins (ends) with one of its times.
+            // A block that starts (ends) in this series starts (ends) with one of its times.
             let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
             let ends = Int(truncatingIfNeeded: lastRows[block]) < part.rows.upperBound
             let extent = Extent(
@@ -199,7 +199,7 @@ struct ColumnCursor {
     }
 
     private mutating func sortExtents() {
-        // Stable by part: older sources first among equals, blocks of one source in their order.
+        // Among equals older sources come first, and blocks of one source keep their order.
         if descending {
             extents.sort { ($0.last, $0.part, $0.block) > ($1.last, $1.part, $1.block) }
         } else {
@@ -207,7 +207,7 @@ struct ColumnCursor {
         }
     }
 
-    /// The next extents that overlap in time, from one to all.
+    /// The next group of overlapping extents, at least one.
     private func nextCluster() -> Range<Int> { cluster(from: nextExtent) }
 
     private func cluster(from start: Int) -> Range<Int> {
@@ -238,7 +238,7 @@ struct ColumnCursor {
         return .summary(open.reader.directory.summary(extent.block, type: column.type))
     }
 
-    /// The values of overlapping extents, newest source last to win.
+    /// The values of overlapping extents. The newest source comes last and wins.
     private mutating func values(_ cluster: Range<Int>) throws(DatabaseError) -> ColumnSlice {
         if cluster.count == 1 { return try values(of: extents[cluster.lowerBound]) }
         var ordered = Array(extents[cluster])
@@ -247,7 +247,7 @@ struct ColumnCursor {
         var runPart = -1
         for extent in ordered {
             let slice = try values(of: extent)
-            // Blocks of one source follow each other in time.
+            // Blocks of one source are consecutive in time.
             if extent.part == runPart {
                 runs[runs.count - 1].append(slice)
             } else {
@@ -255,8 +255,8 @@ struct ColumnCursor {
             }
             runPart = extent.part
         }
-        // Neighbours in age, pair by pair: each value is moved as often as the number of sources
-        // can be halved.
+        // Merges neighbors in age pair by pair, so that each value is moved only log2(sources)
+        // times.
         while runs.count > 1 {
             runs = stride(from: 0, to: runs.count, by: 2).map { index in
                 guard index + 1 < runs.count else { return runs[index] }
@@ -294,7 +294,7 @@ extension MemtableView {
         return start..<max(start, end)
     }
 
-    /// All values of a column in the rows of one series, the later of two at one time only.
+    /// All values of a column in the rows of one series. At equal times the last one wins.
     func values(of column: Column, rows places: Range<Int>) -> ColumnSlice {
         var slice = ColumnSlice(type: column.type)
         let order = order()
@@ -328,7 +328,7 @@ extension MemtableView {
                 append(rows[Int(order.rows[place])], found)
             }
         } else {
-            // Rows of one layout mostly come together.
+            // Rows of one layout are mostly consecutive.
             var lastList = UInt32.max
             var found: Int?
             for place in places {

@@ -1,12 +1,12 @@
-// Columns of segments that a thread has open, from one series to the next: presence, dictionary
-// and the blocks decoded last are found once, not for each of many series.
+// The open segment columns of a thread. Reusing them from one series to the next finds presence,
+// dictionary and the last decoded block only once.
 
-/// The readers of one thread; it may be used by one thread at a time.
+/// The column readers of one thread. Not safe for several threads.
 final class ColumnPool {
-    /// A reader in a place of its own, so that it is never copied.
+    /// A reader in its own object, so that it is never copied.
     final class OpenColumn {
         var reader: SegmentColumnReader
-        /// What the test of texts said that was made last.
+        /// The cached results of the last string predicate.
         var verdicts: CachedStringPredicate?
 
         init(_ reader: SegmentColumnReader) {
@@ -14,13 +14,13 @@ final class ColumnPool {
         }
     }
 
-    /// Whose columns these are: one view at a time.
+    /// The view that the columns belong to; one at a time.
     private var view: RowSources?
     private var sources: [OpenColumns] = []
 
     init() {}
 
-    /// The reader of a column in one source; nil where that is no segment with values of it.
+    /// The reader of a column in one source; nil if it is no segment or has no value of the column.
     func column(
         _ column: ColumnID, source: Int, of view: RowSources
     ) throws(DatabaseError) -> OpenColumn? {
@@ -39,13 +39,13 @@ final class ColumnPool {
     }
 }
 
-/// Those of one segment.
+/// The open columns of one segment.
 private struct OpenColumns {
-    /// So many are looked through: a statement can read one of very many columns.
+    /// The most columns for a linear search. A statement may read one of very many columns.
     private static let searchedCountMax = 16
 
     private var few: [(field: Int, column: ColumnPool.OpenColumn)] = []
-    /// Once there are more: by the number of the field in the segment.
+    /// Used for more columns: by field index in the segment.
     private var all: [ColumnPool.OpenColumn?] = []
 
     func column(_ field: Int) -> ColumnPool.OpenColumn? {

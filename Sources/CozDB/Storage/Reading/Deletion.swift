@@ -1,11 +1,10 @@
-// What a statement takes away, as the query layer tells storage: which rows, or which values, of
-// which series. Rows go by series and time, whatever segments hold them, so that nothing older
-// comes to light.
+// Describes what a statement deletes: rows or values of series. The query layer builds it for
+// storage. Rows are named by series and time in all segments, so no older value reappears.
 
-/// Rows of one series, by their times.
+/// Rows of one series, by time.
 enum RowSelection: Sendable {
     case range(TimeRange)
-    /// Ascending, each a row of the series.
+    /// Ascending; each is the time of a row of the series.
     case times([Int64])
 
     static let none = RowSelection.times([])
@@ -17,7 +16,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// The smallest range with all of them.
+    /// The smallest range that contains all of them.
     var bounds: TimeRange {
         switch self {
         case .range(let range): return range
@@ -29,7 +28,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// Which of some ascending times are selected; nil where none is.
+    /// Marks the selected ones of some ascending times; nil if there are none.
     func mask(_ times: [Int64]) -> [Bool]? {
         var mask: [Bool]?
         forEachSelected(times) { index in
@@ -39,14 +38,14 @@ enum RowSelection: Sendable {
         return mask
     }
 
-    /// How many of some ascending times are selected.
+    /// The number of selected ones of some ascending times.
     func count(_ times: [Int64]) -> Int {
         var count = 0
         forEachSelected(times) { _ in count += 1 }
         return count
     }
 
-    /// The positions of those of some ascending times that are selected.
+    /// Calls the body with the indices of the selected ones of some ascending times.
     func forEachSelected(_ times: [Int64], _ body: (Int) -> Void) {
         switch self {
         case .range(let range):
@@ -65,9 +64,9 @@ enum RowSelection: Sendable {
     }
 }
 
-/// What goes of one series.
+/// The rows and cells that one series loses.
 struct SeriesDeletion: Sendable {
-    /// Rows that go whole, attributes included.
+    /// Rows that are deleted whole, with attributes.
     var rows: RowSelection
     /// Rows that lose the columns of the deletion and keep the others.
     var cells = RowSelection.none
@@ -75,37 +74,37 @@ struct SeriesDeletion: Sendable {
     var isEmpty: Bool { rows.isEmpty && cells.isEmpty }
 }
 
-/// What goes of one experiment.
+/// The part of one experiment to delete.
 struct ExperimentDeletion {
-    /// As of the moment of the statement.
+    /// At the moment of the statement.
     let view: ExperimentView
-    /// Whether the experiment goes with its schema.
+    /// Whether to delete the experiment with its schema.
     var dropsSchema = false
-    /// The fields whose values go; none where whole rows do.
+    /// The fields that lose values; empty if whole rows are deleted.
     var columns: Set<ColumnID> = []
-    /// Nothing outside of it goes.
+    /// Only rows in this range are deleted.
     var range = TimeRange.all
-    /// Which series can lose anything; nil accepts all.
+    /// The series that may lose data; nil accepts all.
     var accepts: ((SeriesKey) -> Bool)?
-    /// The rows of a series that the statement means; nil means all of the range.
+    /// Selects the rows of a series that match the statement; nil selects all in the range.
     var select: ((Series) throws(DatabaseError) -> RowSelection)?
 
-    /// Whether everything in the range goes, without looking at series.
+    /// Whether everything in the range is deleted, for all series.
     var isUnconditional: Bool { accepts == nil && select == nil && columns.isEmpty }
 }
 
-/// Everything that one statement takes away.
+/// Everything that one statement deletes.
 struct Deletion {
     var experiments: [ExperimentDeletion] = []
-    /// Which entries of the rejects journal go; nil for none.
+    /// The entries of the rejects journal to delete; nil for none.
     var refusals: ((Refusal) throws(DatabaseError) -> Bool)?
-    /// Whether the count of those that were not kept goes, too.
+    /// Whether to delete the counts of refusals that were not stored, too.
     var dropsRefusalCounts = false
-    /// Asked between series; throws to end the work.
+    /// Called between series; throws to cancel.
     var checkCancelled: () throws(DatabaseError) -> Void = {}
 }
 
-/// What one series loses.
+/// The counts of what one series loses.
 struct SeriesLoss: Sendable {
     struct Field: Sendable {
         var column: ColumnID
@@ -114,19 +113,19 @@ struct SeriesLoss: Sendable {
         var lastTime: Int64
     }
 
-    /// Rows that go whole.
+    /// The number of rows that are deleted whole.
     var rows = 0
-    /// Of rows and values that go.
+    /// Of the deleted rows and values.
     var firstTime = Int64.max
     var lastTime = Int64.min
-    /// Fields that lose values.
+    /// The fields that lose values.
     var fields: [Field] = []
 
     var values: Int { fields.reduce(0) { $0 + $1.count } }
 }
 
 extension ExperimentDeletion {
-    /// Calls the body for each series that may lose something.
+    /// Calls the body for each series that may lose data.
     func forEachSeries(
         _ body: (Series, SeriesDeletion, SeriesLoss) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -140,12 +139,13 @@ extension ExperimentDeletion {
             })
     }
 
-    /// What goes of a series. The same series gives the same again, so that nobody has to keep it.
+    /// What a series loses. Deterministic, so that callers may compute it again instead of keeping
+    /// it.
     func deletion(of series: Series) throws(DatabaseError) -> SeriesDeletion {
         try deletion(of: series, nil)
     }
 
-    /// - Parameter fields: those that the series may have; nil where that is not known.
+    /// - Parameter fields: those that the series may have; nil if not known.
     private func deletion(
         of series: Series, _ fields: [Column]?
     ) throws(DatabaseError) -> SeriesDeletion {
@@ -164,8 +164,8 @@ extension ExperimentDeletion {
         return SeriesDeletion(rows: .times(emptied), cells: .times(times))
     }
 
-    /// The rows among these that have no field but those that go: a row is its fields, and goes
-    /// with the last one, attributes and all.
+    /// The rows among these without other fields. A row exists through its fields, so it is deleted
+    /// with the last one, including attributes.
     private func withoutOtherFields(
         _ times: [Int64], of series: Series, _ fields: [Column]
     ) throws(DatabaseError) -> [Int64] {
@@ -180,7 +180,7 @@ extension ExperimentDeletion {
         return left
     }
 
-    /// The times at which a column has a value, of those selected.
+    /// The selected times at which a column has a value.
     private func times(
         of column: ColumnID, in series: Series, among selection: RowSelection
     ) throws(DatabaseError) -> [Int64] {
@@ -198,7 +198,7 @@ extension ExperimentDeletion {
 
     // MARK: Counting
 
-    /// Counts what goes of a series. Cost: summaries of the blocks that go whole, and decoding of
+    /// Counts what a series loses. Reads summaries of blocks that are deleted whole, and decodes
     /// the others.
     private func loss(
         _ deletion: SeriesDeletion, of series: Series, _ fields: [Column]

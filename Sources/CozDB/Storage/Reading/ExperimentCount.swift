@@ -1,8 +1,8 @@
-// Exact counts of rows and values: from directories where sources do not overlap, by merging times
-// where they do.
+// Exact counts of rows and values: from directories if sources do not overlap, otherwise by merging
+// times.
 
 extension ExperimentView {
-    /// Distinct rows of all series.
+    /// The number of distinct rows of all series.
     func rowCount() throws(DatabaseError) -> Int {
         if let damage { throw damage }
         if sources.count == 1, case .segment(let segment) = sources[0] {
@@ -13,7 +13,7 @@ extension ExperimentView {
         return count
     }
 
-    /// Distinct times of a series.
+    /// The number of distinct times of a series.
     func rowCount(of series: Series) throws(DatabaseError) -> Int {
         var times: [Int64] = []
         var total = 0
@@ -24,7 +24,7 @@ extension ExperimentView {
                 total += times.count
                 times = []
             }
-            // Only overlapping parts are united; a lone segment part is counted from its rows.
+            // Merges times only where sources overlap. A single segment needs no times.
             if case .segment = sources[part.source], ordered.count == 1 { return part.rows.count }
             times = RowCursor.unite(times, try self.times(of: part)[...])
             lastTime = max(lastTime, part.lastTime)
@@ -32,7 +32,7 @@ extension ExperimentView {
         return total + times.count
     }
 
-    /// The times of the rows of a series that lie in a range, ascending, each once.
+    /// The distinct times of the rows of a series in a range, ascending.
     func rowTimes(of series: Series, in range: TimeRange) throws(DatabaseError) -> [Int64] {
         var times: [Int64] = []
         for part in series.parts where range.overlaps(first: part.firstTime, last: part.lastTime) {
@@ -44,7 +44,7 @@ extension ExperimentView {
         return times
     }
 
-    /// How often a column has a value, with its first and last time.
+    /// The number of values of a column, and the times of the first and the last one.
     func valueCount(
         of column: ColumnID, in series: Series, pool: ColumnPool? = nil
     ) throws(DatabaseError) -> (count: Int, first: Int64, last: Int64) {
@@ -67,7 +67,7 @@ extension ExperimentView {
         return found
     }
 
-    /// Values of all fields of all series, each cell once.
+    /// The number of values of all fields of all series. Counts each cell once.
     func fieldValueCount() throws(DatabaseError) -> Int {
         if let damage { throw damage }
         if sources.count == 1, case .segment(let segment) = sources[0] {
@@ -80,7 +80,7 @@ extension ExperimentView {
         return count
     }
 
-    /// Values of some columns of a series, each cell once.
+    /// The number of values of some columns of a series. Counts each cell once.
     func valueCount(of columns: [Column], in series: Series) throws(DatabaseError) -> Int {
         var count = 0
         for column in columns { count += try valueCount(of: column.id, in: series).count }
@@ -121,9 +121,9 @@ extension SegmentReader {
         return times
     }
 
-    /// The same of rows of one series, which are to be put beside those of other segments.
+    /// The same for rows of one series that are merged with other segments.
     ///
-    /// - Throws: `damaged` also where they do not ascend: then no order would be right.
+    /// - Throws: `damaged` also if they do not ascend, because then no merge order is right.
     func ascendingTimes(rows: Range<Int>) throws(DatabaseError) -> [Int64] {
         let times = try times(rows: rows)
         let found = times.span

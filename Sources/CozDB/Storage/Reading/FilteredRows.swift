@@ -1,9 +1,9 @@
-// Rows of a series in one segment that pass tests of columns. Each test makes a bit for each row,
-// from statistics and encoded values; what is left of all of them is read, and nothing else.
+// The rows of a series in one segment that pass predicates on columns. Each predicate yields a
+// bitmap, from statistics and encoded values. Only values of the remaining rows are decoded.
 
 struct FilteredRows {
-    /// Rows whose bits are found together: of those who want few rows a block's to begin with, of
-    /// all others as many as a chunk of presence has.
+    /// The size of a window of rows whose bits are computed together. It starts small for callers
+    /// that want few rows; otherwise it is a chunk of presence.
     private static let windowRowsMin = 1024
     private static let windowRowsMax = presenceRowCountMax
 
@@ -14,21 +14,21 @@ struct FilteredRows {
     private var tally: BlockTally
     private var windowRows: Int
     private let pool: ColumnPool
-    /// Rows in the range whose bits are still to be found.
+    /// The rows in the range whose bits are not computed yet.
     private var pending: Range<Int>
     private var chosen = ChosenRows()
-    /// The bits of the rows that the last call of `next` went on to; those behind are to come.
+    /// The bits of the current batch of rows; the bits behind are still to be returned.
     private var current = 0..<0
     private var rowTimes: RowTimes
-    /// Those rows, where they had to be listed.
+    /// The rows of the batch, once they are listed.
     private var rows: [UInt32] = []
 
-    /// Nil where rows of the series lie in several sources, or a column that is tested is stored
-    /// in another type than it has.
+    /// nil if several sources have rows of the series, or if a tested column is stored in another
+    /// type than its current one.
     ///
     /// - Parameters:
-    ///   - columns: whose values will be asked for, beside those that are tested.
-    ///   - wantsFew: whether it is likely that most of the rows will not be asked for.
+    ///   - columns: the columns that will be read, in addition to the tested ones.
+    ///   - wantsFew: whether the caller probably reads only a few of the rows.
     init?(
         _ view: RowSources, series: Series, test: RowPredicate, columns: [ColumnID],
         range: TimeRange,
@@ -61,8 +61,8 @@ struct FilteredRows {
         }
     }
 
-    /// The one segment that rows of a series are found in by bits; nil where they must be put
-    /// together to be tested.
+    /// The only segment of a series whose rows can be filtered by bitmap; nil if rows must be
+    /// assembled first.
     static func segment(_ view: RowSources, _ series: Series, _ test: RowPredicate)
         -> SegmentReader?
     {
@@ -77,9 +77,9 @@ struct FilteredRows {
         return segment
     }
 
-    /// Goes on to the next rows that pass; false when there are none left.
+    /// Advances to the next rows that pass. Returns false at the end.
     ///
-    /// - Parameter countMax: of rows.
+    /// - Parameter countMax: the most rows.
     mutating func next(countMax: Int = .max) throws(DatabaseError) -> Bool {
         rows.removeAll(keepingCapacity: true)
         while true {
@@ -109,9 +109,9 @@ struct FilteredRows {
         }
     }
 
-    /// The rows of a window that the statistics of all blocks allow; nil where those say nothing.
+    /// The rows of a window that the statistics of all columns allow; nil if no statistics apply.
     ///
-    /// - Parameter none: no row of it.
+    /// - Parameter none: an empty bitmap of the window.
     private func allowed(_ none: ChosenRows) throws(DatabaseError) -> ChosenRows? {
         var allowed: ChosenRows?
         for demand in test.demands where demand.usesStatistics {
@@ -130,7 +130,7 @@ struct FilteredRows {
         return allowed
     }
 
-    /// Lists rows from a bit on; the bit behind the last that was looked at.
+    /// Lists rows from a bit on. Returns the bit after the last visited one.
     private mutating func list(from bit: Int, countMax: Int) -> Int {
         chosen.bits.appendOnes(
             from: bit, countMax: countMax, adding: UInt32(truncatingIfNeeded: chosen.firstRow),
@@ -142,13 +142,13 @@ struct FilteredRows {
         _ = list(from: current.lowerBound, countMax: .max)
     }
 
-    // MARK: Bits
+    // MARK: Bitmaps
 
-    /// Chooses the rows of a window that pass a test.
+    /// Selects the rows of a window that pass a predicate.
     ///
     /// - Parameters:
-    ///   - earlier: rows that passed what was asked before; others need not be looked at.
-    ///   - chosen: of no rows yet.
+    ///   - earlier: rows that passed earlier predicates. Others need no test.
+    ///   - chosen: an empty bitmap of the window.
     private mutating func choose(
         _ test: RowPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
     ) throws(DatabaseError) {
@@ -173,7 +173,7 @@ struct FilteredRows {
         }
     }
 
-    /// The same tests, those first that look at the fewest values.
+    /// The same predicates, the cheapest first (those that read the fewest blocks).
     private func ordered(
         _ tests: [RowPredicate], _ window: Range<Int>
     ) throws(DatabaseError) -> [RowPredicate] {
@@ -228,15 +228,15 @@ struct FilteredRows {
         }
     }
 
-    /// Whether a block has values of rows of this series only.
+    /// Whether all values of a block belong to this series.
     private func isOwn(_ block: Int, _ directory: FieldDirectory) -> Bool {
         let rows = directory.rows(ofBlock: block)
         return rows.lowerBound >= part.rows.lowerBound && rows.upperBound <= part.rows.upperBound
     }
 
-    // MARK: Values of the rows that pass
+    // MARK: Values of passing rows
 
-    /// Their times.
+    /// The times of the current rows.
     mutating func times() throws(DatabaseError) -> [Int64] {
         listRows()
         var times: [Int64] = []
@@ -245,9 +245,9 @@ struct FilteredRows {
         return times
     }
 
-    /// How many of them have a value of a column.
+    /// The number of current rows that have a value of a column.
     mutating func count(_ column: ColumnID) throws(DatabaseError) -> Int {
-        // A row without a value does not pass.
+        // The predicate fails for rows without a value, so all current rows have one.
         if test.demands.contains(where: { $0.column == column }) {
             return chosen.bits.oneCount(in: current)
         }
@@ -261,7 +261,7 @@ struct FilteredRows {
         return count
     }
 
-    /// Their values of a column.
+    /// The values of a column in the current rows.
     mutating func values(_ column: ColumnID) throws(DatabaseError) -> ChosenValues {
         listRows()
         var found = ChosenValues()
@@ -280,7 +280,7 @@ struct FilteredRows {
         return found.shown(from: open.reader.storedType, as: view.schema.columns[column])
     }
 
-    /// The rows from the first to the last of them.
+    /// From the first to the last current row.
     private var span: Range<Int> {
         guard let first = rows.first, let last = rows.last else { return 0..<0 }
         return Int(first)..<(Int(last) + 1)
@@ -293,7 +293,7 @@ extension ChosenValues {
         var slice = ColumnSlice(type: stored, strings: strings)
         slice.bits = bits
         slice = slice.shown(as: column)
-        // A type that nothing is cast to leaves nothing.
+        // A cast that is not defined gives no values.
         guard slice.count == places.count else { return ChosenValues() }
         return ChosenValues(places: places, bits: slice.bits, strings: slice.strings)
     }
@@ -305,13 +305,13 @@ extension ChosenRows {
         bits.formOnes(in: (common.lowerBound - firstRow)..<(common.upperBound - firstRow))
     }
 
-    /// No row of the same range.
+    /// An empty bitmap of the same range.
     fileprivate var emptied: ChosenRows {
         ChosenRows(firstRow: firstRow, bits: BitVector(count: bits.count))
     }
 }
 
-/// What became of the blocks of some columns, each counted once.
+/// Counts how the blocks of some columns were used, each block once.
 private struct BlockTally {
     private struct Column {
         var first: Int
@@ -345,7 +345,7 @@ private struct BlockTally {
         counts.blocksSummarized += 1
     }
 
-    /// Blocks that were neither decoded nor summarized were of no use.
+    /// Counts blocks that were neither decoded nor summarized as excluded.
     mutating func end() {
         guard let counts, !isEnded else { return }
         isEnded = true

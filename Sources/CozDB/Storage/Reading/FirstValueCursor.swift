@@ -1,15 +1,15 @@
-// Walks several columns of one series as one: of each row the first value that is there. What
-// coalesce() reads, without rows being put together.
+// Reads several columns of one series as one: for each row, the value of the first column that has
+// one. Evaluates coalesce() without assembling rows.
 
 struct FirstValueCursor {
-    /// One column and what of its current slice is not used yet.
+    /// One column and the unused rest of its current slice.
     fileprivate struct Walk {
         var cursor: ColumnCursor
         var slice = ColumnSlice()
         var start = 0
     }
 
-    /// The first has the first say.
+    /// In order of precedence: the first column wins.
     private var walks: [Walk] = []
 
     init(
@@ -26,7 +26,7 @@ struct FirstValueCursor {
     /// The next values; nil at the end.
     mutating func next() throws(DatabaseError) -> ColumnSlice? {
         try refill()
-        // As far as every column that has more to come is known.
+        // The time up to which every column with more values is loaded.
         var limit = Int64.max
         for walk in walks where !walk.cursor.isEmpty {
             limit = min(limit, walk.slice.times[walk.slice.count - 1])
@@ -40,7 +40,7 @@ struct FirstValueCursor {
         return merged
     }
 
-    /// Gives every walk values; drops those that have none left.
+    /// Gives every walk values. Removes walks without any.
     private mutating func refill() throws(DatabaseError) {
         var isOver = false
         for index in walks.indices where walks[index].start == walks[index].slice.count {
@@ -53,7 +53,7 @@ struct FirstValueCursor {
 }
 
 extension FirstValueCursor.Walk {
-    /// The unused values up to a time.
+    /// Takes the unused values up to a time.
     fileprivate mutating func take(upTo limit: Int64) -> ColumnSlice {
         let slice = slice
         let rest = start..<slice.count

@@ -1,18 +1,16 @@
-// Puts columns of one series together to rows, block by block; memory is one block.
-//
-// Each column is walked by its own cursor. A block of rows reaches as far as every column that has
-// more to come is known, and has no more rows than asked for; within it the times of the columns
-// are united. Columns wait in a heap for the block that reaches their next value, so that of very
-// many only those are looked at that have a value in the block.
+// Assembles the rows of one series from its columns, block by block. Memory: one block.
+// Each column has its own cursor. A block of rows ends where the first column runs out of loaded
+// values, or at the requested number of rows. Inside it, the times of the columns are merged.
+// Columns wait in a heap by their next time, so a block visits only columns with values in it.
 
 struct RowCursor {
-    /// One column and what of its current slice is not used yet.
+    /// One column and the unused rest of its current slice.
     private struct Walk {
         var cursor: ColumnCursor
-        /// Index among the columns asked for.
+        /// The index among the requested columns.
         var index: Int
         var slice: ColumnSlice
-        /// Values that are not used yet.
+        /// The unused values.
         var remaining: Range<Int>
     }
 
@@ -27,14 +25,14 @@ struct RowCursor {
     private let counts: ReadCounts?
     private let pool: ColumnPool
     private var walks: [Walk] = []
-    /// Walks with values left by the time of the next one; backwards by its complement.
+    /// Walks with unused values, by the time of the next one; descending by its complement.
     private var heads = IndexHeap()
-    /// What does all of it where the series lies in one segment.
+    /// Replaces the walks if the series lies in one segment.
     private var plain: SingleSegmentRowCursor?
     private var filtered: FilteredRows?
     private var isStarted = false
 
-    /// - Parameter test: rows that do not pass are of no use, and need not come.
+    /// - Parameter test: rows that do not pass may be left out.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
         descending: Bool, blockRows: Int, cellCountMax: Int = .max, test: RowPredicate? = nil,
@@ -52,7 +50,7 @@ struct RowCursor {
         self.cellCountMax = cellCountMax
     }
 
-    /// Fills the block with the next rows; false when there are none left.
+    /// Fills the block with the next rows. Returns false at the end.
     mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
         try start()
         empty(&block)
@@ -125,12 +123,12 @@ struct RowCursor {
         for index in walks.indices { try refill(index) }
     }
 
-    /// Each column may have a value in each of them.
+    /// The row limit if each column has a value in each row.
     private var filteredRows: Int {
         max(1, min(blockRows, cellCountMax / max(1, columns.count)))
     }
 
-    /// Rows with a value in at least one of the columns, of those that passed the test.
+    /// Reads rows that pass the predicate and have a value in at least one column.
     private mutating func nextFiltered(into block: inout RowBlock) throws(DatabaseError) -> Bool {
         let rowCount = filteredRows
         while try filtered?.next(countMax: rowCount) == true {
@@ -146,7 +144,7 @@ struct RowCursor {
         return false
     }
 
-    /// Gives a walk values where it has none, and lets it wait for the block that needs them.
+    /// Loads values if a walk has none, and queues the walk by its next time.
     private mutating func refill(_ index: Int) throws(DatabaseError) {
         if walks[index].remaining.isEmpty {
             guard let slice = try walks[index].cursor.nextValues() else {
@@ -162,9 +160,9 @@ struct RowCursor {
             descending ? ~times[remaining.upperBound - 1] : times[remaining.lowerBound])
     }
 
-    /// Takes those walks out of the heap that the next block needs, and says how far it reaches:
-    /// to where the first slice with more behind it ends, and before the next value of any walk
-    /// that is left in the heap.
+    /// Takes the walks of the next block from the heap. Returns them with the last time of the
+    /// block: the end of the first slice with more values to load, and before the next value of all
+    /// walks that stay in the heap.
     private mutating func takeHeads() -> (walks: [Int], limit: Int64) {
         var taken: [Int] = []
         var limit = descending ? Int64.min : .max
@@ -190,7 +188,7 @@ struct RowCursor {
             if !walks[index].cursor.isEmpty {
                 limit = nearer(limit, walks[index].slice.times[end])
             }
-            // A slice of more values than a block: the block ends inside of it.
+            // The slice has more values than a block, so the block ends inside it.
             if remaining.count > blockRows {
                 let place =
                     descending
@@ -207,15 +205,15 @@ struct RowCursor {
 
     private func nearer(_ a: Int64, _ b: Int64) -> Int64 { descending ? max(a, b) : min(a, b) }
 
-    /// The times of the next rows, ascending: all that the walks have up to a limit, but no more
-    /// than a block.
+    /// The times of the next rows, ascending: all times of the walks up to a limit, but at most a
+    /// block.
     private func unitedTimes(
         _ taken: [Int], _ limit: Int64
     ) throws(DatabaseError) -> [Int64] {
         var united: [Int64] = []
         for (number, index) in taken.enumerated() {
             if number % 1024 == 1023 { try CancellationCheck.check() }
-            // No walk has more than a block of what a block can be made of.
+            // A block can use at most this many values of a walk.
             var range = walks[index].remaining
             if range.count > blockRows {
                 range =
@@ -233,7 +231,7 @@ struct RowCursor {
         return united
     }
 
-    /// Rows of a block that has values of some walks.
+    /// The row limit of a block with values of these walks.
     private func rowCountMax(_ taken: [Int]) -> Int {
         max(1, min(blockRows, cellCountMax / max(1, taken.count)))
     }
@@ -247,10 +245,10 @@ struct RowCursor {
         }
     }
 
-    /// Two ascending lists as one, each time once.
+    /// Merges two ascending lists. Each time appears once.
     static func unite(_ left: [Int64], _ right: ArraySlice<Int64>) -> [Int64] {
         if left.isEmpty { return Array(right) }
-        // Companion columns have the very same times.
+        // Companion columns have equal times.
         if left.count == right.count, left[...] == right { return left }
         var united: [Int64] = []
         united.reserveCapacity(left.count + right.count)
@@ -268,7 +266,7 @@ struct RowCursor {
         return united
     }
 
-    /// Moves a walk's values for these times into the block.
+    /// Moves a walk's values at these times into the block.
     private mutating func take(_ number: Int, _ times: [Int64], into block: inout RowBlock) {
         guard let first = times.first, let last = times.last else { return }
         let remaining = walks[number].remaining
@@ -303,7 +301,7 @@ struct RowCursor {
 }
 
 extension RowBlock.Column {
-    /// - Parameter count: rows of the block.
+    /// - Parameter count: the number of rows of the block.
     fileprivate init(_ found: ChosenValues, type: FieldType, count: Int) {
         self.init(type: type, strings: found.strings, isEmpty: false)
         if found.places.count == count {
@@ -331,7 +329,7 @@ extension RowBlock {
 }
 
 extension ArraySlice {
-    /// The first index whose element satisfies a predicate that all later ones satisfy too.
+    /// The first index whose element satisfies a predicate that all later elements satisfy too.
     func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
         var low = startIndex
         var high = endIndex

@@ -1,12 +1,12 @@
-// Where the rows of one experiment come from at one moment: what the cursors walk.
+// The sources of the rows of one experiment at one moment; cursors read them.
 
-/// One series as a snapshot sees it.
+/// One series of a snapshot.
 struct Series: Sendable {
     /// Its rows in one source.
     struct Part: Sendable {
         /// Index in the sources of the view, oldest first.
         var source: Int
-        /// Segment: row numbers. Memtable: places in the order of its view.
+        /// For a segment: row numbers. For a memtable: places in the order of its view.
         var rows: Range<Int>
         var firstTime: Int64
         var lastTime: Int64
@@ -16,19 +16,19 @@ struct Series: Sendable {
     /// Oldest first, at least one.
     let parts: [Part]
 
-    /// Earliest and latest time of its rows, both included.
+    /// The earliest and the latest time of its rows, both inclusive.
     var firstTime: Int64 { parts.reduce(.max) { min($0, $1.firstTime) } }
     var lastTime: Int64 { parts.reduce(.min) { max($0, $1.lastTime) } }
 }
 
-/// Where rows come from.
+/// A source of rows.
 enum RowSource: Sendable {
     case segment(SegmentReader)
     case memtable(MemtableView)
 }
 
-/// The rows of one experiment: segments and memtables with the schema that reads them. A class, so
-/// that a cursor per series and column holds one reference, whatever the schema is made of.
+/// The rows of one experiment: segments and memtables, with the schema that interprets them. A
+/// class, so that each cursor holds a single reference.
 final class RowSources: Sendable {
     let schema: ExperimentSchema
     /// Oldest first.

@@ -1,9 +1,10 @@
-// The open segments of a manifest: opened once, shared by the snapshots of all later manifests.
+// The open segments of a manifest. Each is opened once and shared by the snapshots of later
+// manifests.
 
 /// Open segments by file number.
 struct SegmentSet: Sendable {
     private var readers: [UInt64: SegmentReader] = [:]
-    /// Why those could not be opened that the last manifest names and that are missing here.
+    /// Errors of the segments of the last manifest that could not be opened.
     private(set) var failures: [UInt64: DatabaseError] = [:]
 
     subscript(number: UInt64) -> SegmentReader? { readers[number] }
@@ -12,8 +13,8 @@ struct SegmentSet: Sendable {
         readers[reader.info.number] = reader
     }
 
-    /// Opens what a manifest names and is not open yet; closes what it does not name. One that
-    /// cannot be opened is among `failures`, and questions of its experiment fail with that.
+    /// Opens segments that a manifest adds and closes those it does not name. A segment that cannot
+    /// be opened is added to `failures`, and queries of its experiment throw that error.
     mutating func follow(_ manifest: Manifest, in directory: any Directory) {
         var kept: [UInt64: SegmentReader] = [:]
         failures = [:]
@@ -34,13 +35,13 @@ struct SegmentSet: Sendable {
         readers = kept
     }
 
-    /// Closes what a manifest does not name; snapshots keep theirs open.
+    /// Closes segments that a manifest does not name. Snapshots keep theirs open.
     mutating func keep(_ manifest: Manifest) {
         let named = Set(manifest.segments.map(\.number))
         readers = readers.filter { named.contains($0.key) }
     }
 
-    /// A snapshot of these segments and of memtables, oldest first.
+    /// Creates a snapshot of these segments and of memtables, oldest first.
     func snapshot(
         _ manifest: Manifest, schemas: SchemaSet, memtables: [Memtable], sequence: UInt64
     ) -> Snapshot {

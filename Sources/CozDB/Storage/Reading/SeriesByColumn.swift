@@ -1,9 +1,9 @@
-// Which series have a column, found from the blocks of the column instead of asking each series: of
-// many columns and many series few meet.
+// Finds the series that have a column from the blocks of the column, without checking each pair of
+// series and column. With many of both, few pairs have values.
 
-/// Some series of a view, by where their rows lie.
+/// Some series of a view, indexed by the places of their rows.
 struct SeriesByColumn {
-    /// So many series are looked at together: of each there can be a list of all columns.
+    /// The most series in one batch: each may need a list of all columns.
     fileprivate static let seriesCountMax = 1024
 
     private struct Place {
@@ -32,7 +32,7 @@ struct SeriesByColumn {
         }
     }
 
-    /// Indices of the series that may have a value in a column, ascending.
+    /// The indices of the series that may have a value in a column, ascending.
     func indices(_ column: Column) throws(DatabaseError) -> [Int] {
         var found: [Int] = []
         for (number, source) in view.sources.enumerated() {
@@ -48,7 +48,8 @@ struct SeriesByColumn {
                         found += near.map(\.series)
                         continue
                     }
-                    // Fewer values than series: each row tells whose it is.
+                    // The block has fewer values than series, so its rows identify the series
+                    // exactly.
                     for row in try reader.rows(block: block) {
                         let place = near.partitioningIndex { $0.rows.upperBound > Int(row) }
                         if place < near.endIndex { found.append(near[place].series) }
@@ -72,7 +73,7 @@ struct SeriesByColumn {
         return Set(found).sorted()
     }
 
-    /// Those that have rows among these.
+    /// The places that overlap these rows.
     private static func overlapping(
         _ rows: Range<Int>, _ places: ArraySlice<Place>
     ) -> ArraySlice<Place> {
@@ -83,12 +84,12 @@ struct SeriesByColumn {
 }
 
 extension ExperimentView {
-    /// From so many columns on their blocks are asked which series have them, below it each series
-    /// is.
+    /// The number of columns from which series are looked up by column. With fewer, each series is
+    /// checked.
     static let wideColumnCountMin = 1000
 
-    /// Calls the body for each series, by ascending keys, with the fields that it may have values
-    /// of, by ascending names.
+    /// Calls the body for each series, by ascending key, with the fields that it may have, by
+    /// ascending name.
     func forEachSeries(
         in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil,
         withFields body: (Series, [Column]) throws(DatabaseError) -> Void
@@ -115,7 +116,7 @@ extension ExperimentView {
         try visit(&waiting)
     }
 
-    /// For each of some series the positions of the columns that it may have values of, ascending.
+    /// For each series, the positions of the columns that it may have, ascending.
     ///
     /// - Parameter series: in the order of their keys.
     func positions(

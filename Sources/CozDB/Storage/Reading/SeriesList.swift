@@ -1,23 +1,22 @@
-// Lists the series of a view in key order.
+// A cursor over the series of a view, in key order.
 
-/// Lists the series of some sources in key order, one by one.
+/// A cursor over the series of some sources, in key order.
 ///
-/// Memory is one block of each segment's series table: a million series are never listed whole
-/// unless somebody keeps them.
+/// Memory: one block of each segment's series table, even for a million series.
 struct SeriesCursor {
     fileprivate struct Head {
         let source: RowSource
         /// Index of the source in the view.
         let index: Int
-        /// The next block of a segment's series table, or place in a memtable's order or among
-        /// the series that are kept; and where those end that can be wanted.
+        /// The next item and the end of the wanted items: blocks of a segment's series table,
+        /// places in a memtable's order, or cached series.
         var next = 0
         var end = 0
         var directory: SeriesDirectory?
         /// All series of a segment that has few.
         var kept: [SeriesEntry]?
         var order: MemtableOrder?
-        /// Series that were read and not handed out yet, the next one last.
+        /// Series that were read but not returned yet, the next one last.
         var pending: [Series] = []
     }
 
@@ -26,10 +25,9 @@ struct SeriesCursor {
     private var heads: [Head] = []
 
     /// - Parameters:
-    ///   - range: series that have no row in it in a source are left out of that source.
-    ///   - prefix: what the bytes of all keys that are wanted begin with; others are not even
-    ///     looked at, however many there are.
-    ///   - accepts: which keys are wanted; nil accepts all.
+    ///   - range: leaves out a series of a source that has no row in it.
+    ///   - prefix: the wanted keys start with these bytes. Others are not read.
+    ///   - accepts: the wanted keys; nil accepts all.
     init(
         _ sources: [RowSource], range: TimeRange, prefix: [UInt8] = [],
         where accepts: ((SeriesKey) -> Bool)?
@@ -52,7 +50,7 @@ struct SeriesCursor {
                 let directory = try segment.seriesBlocks()
                 head.directory = directory
                 head.limit(to: prefix, of: directory.table.count) { directory.firstKeys[$0] }
-                // The block before may end with such keys.
+                // The block before may end with keys of the prefix.
                 if !prefix.isEmpty { head.next = max(0, head.next - 1) }
             case .memtable(let view):
                 let order = view.order()
@@ -65,7 +63,7 @@ struct SeriesCursor {
         }
     }
 
-    /// The next series with its parts of all sources, oldest source first.
+    /// The next series with its rows in all sources, oldest source first.
     mutating func next() throws(DatabaseError) -> Series? {
         var least: SeriesKey?
         for index in heads.indices {
@@ -126,9 +124,9 @@ struct SeriesCursor {
 extension SeriesCursor.Head {
     fileprivate var isAtEnd: Bool { next >= end }
 
-    /// Limits itself to the keys that begin with a prefix.
+    /// Limits the items to keys that start with a prefix.
     ///
-    /// - Parameter key: of a place among `count` in key order.
+    /// - Parameter key: the key of an item; `count` items are in key order.
     fileprivate mutating func limit(
         to prefix: [UInt8], of count: Int, _ key: (Int) -> [UInt8]
     ) {
@@ -140,7 +138,7 @@ extension SeriesCursor.Head {
 }
 
 extension Range<Int> {
-    /// The first number that satisfies a predicate that all later ones satisfy too.
+    /// The first number that satisfies a predicate that all later numbers satisfy too.
     fileprivate func partitioningIndex(_ isAtOrBehind: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
@@ -152,7 +150,7 @@ extension Range<Int> {
 }
 
 extension SegmentReader {
-    /// Calls the body for each series in key order with its rows, first and last time.
+    /// Calls the body for each series in key order, with its rows, first and last time.
     func forEachSeries(
         _ body: (_ key: Span<UInt8>, _ rows: Range<Int>, _ first: Int64, _ last: Int64) -> Void
     ) throws(DatabaseError) {

@@ -1,5 +1,5 @@
-// Walks one column of a series whose rows all lie in one segment: nothing overlaps there, so that
-// blocks are handed out as they come. What ColumnCursor does for every other series.
+// A cursor over one column of a series whose rows are all in one segment. Nothing overlaps there,
+// so blocks need no merging. ColumnCursor reads all other series.
 
 struct SingleSegmentCursor {
     private let column: Column
@@ -8,11 +8,11 @@ struct SingleSegmentCursor {
     private let counts: ReadCounts?
     private let shape: ColumnShape
     private let open: ColumnPool.OpenColumn
-    /// The rows of the series in the range, and the blocks that have values of them.
+    /// The rows of the series in the range, and the blocks with values of them.
     private let rows: Range<Int>
     private let blocks: Range<Int>
 
-    /// Nil where the column has no block of the series.
+    /// nil if the column has no value in the segment.
     init?(
         _ view: RowSources, column: ColumnID, part: Series.Part, range: TimeRange,
         counts: ReadCounts?, pool: ColumnPool, shape: ColumnShape
@@ -54,7 +54,7 @@ struct SingleSegmentCursor {
         )
         let mayBeSummary = column.isStored(as: open.reader.storedType)
         for block in blocks {
-            // A block that begins (ends) in this series begins (ends) with one of its times.
+            // A block that starts (ends) in this series starts (ends) with one of its times.
             let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
             let ends = Int(truncatingIfNeeded: lastRows[block]) < part.rows.upperBound
             let first = begins ? Int64(bitPattern: firstTimes[block]) : part.firstTime
@@ -93,7 +93,7 @@ struct SingleSegmentCursor {
         if !isCovered { slice.trim(to: range) }
         return slice
     }
-    /// Rows are those in the range already.
+    /// The range of rows already limits the values to the time range.
     private func bucketed(
         _ block: Int, _ buckets: FixedBuckets, _ withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {

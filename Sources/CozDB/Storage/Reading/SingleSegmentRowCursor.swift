@@ -1,13 +1,13 @@
-// Rows of a series that lies in one segment, in ascending order: nothing overlaps there, so that
-// columns meet by the numbers of rows, and times are looked up once for all of them. What RowCursor
-// does for every other series. Columns wait for the window that their next block reaches into.
+// A cursor over the rows of a series that lies in one segment, in ascending order. Nothing overlaps
+// there, so columns are joined by row number and times are looked up once. RowCursor reads all
+// other series. Columns wait in a heap for the window of rows that their next block reaches.
 
 struct SingleSegmentRowCursor {
-    /// Rows of the segment that are looked at together, at least: fewer would look up blocks more
-    /// often than it takes to read them.
+    /// The least number of rows in a window: with fewer, finding the blocks would cost more than
+    /// reading them.
     static let windowRowsMin = 1024
-    /// From on so many columns a window may have fewer rows: united times of columns with a value
-    /// each would be a block of all rows, however few are asked for.
+    /// The number of columns from which a window may have fewer rows. With a value per column,
+    /// merging times would assemble whole blocks of rows for any number of requested rows.
     static let columnCountMin = 256
 
     private let view: RowSources
@@ -15,22 +15,22 @@ struct SingleSegmentRowCursor {
     private let counts: ReadCounts?
     private let windowRows: Int
     private let cellCountMax: Int
-    /// Rows in the range that are still to come.
+    /// The rows in the range that are still to be read.
     private var rows: Range<Int>
-    /// Readers of columns that have values in them, with their places among those asked for.
+    /// The columns with values in the range.
     private var columns: [OpenColumn] = []
-    /// Indices of those that the window needs; all others wait for a row that they have.
+    /// The columns that the window needs. All others wait for a row with a value.
     private var active: [Int] = []
     private var waiting = IndexHeap()
 
     private struct OpenColumn {
-        /// Among the columns asked for.
+        /// The index among the requested columns.
         var place: Int
         var column: Column
         var open: ColumnPool.OpenColumn
     }
 
-    /// Nil where rows of the series lie in several sources.
+    /// nil if several sources have rows of the series.
     init?(
         _ view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
         windowRows: Int, cellCountMax: Int = .max, counts: ReadCounts?, pool: ColumnPool
@@ -65,7 +65,7 @@ struct SingleSegmentRowCursor {
         for index in self.columns.indices { wait(index, from: rows.lowerBound) }
     }
 
-    /// Lets a column wait for the first row it may have from one on; it is done where it has none.
+    /// Queues a column by its first possible row from `row` on. A column without one is done.
     private mutating func wait(_ index: Int, from row: Int) {
         guard row < rows.upperBound else { return }
         if let row = columns[index].open.reader.nextRow(from: row, before: rows.upperBound) {
@@ -73,8 +73,8 @@ struct SingleSegmentRowCursor {
         }
     }
 
-    /// Finds the columns that may have values in the next window, and how far that reaches: the
-    /// more columns there are, the fewer rows.
+    /// Chooses the columns with possible values in the next window, and the window's end. More
+    /// columns mean fewer rows.
     private mutating func nextWindow() -> Range<Int> {
         var end = min(rows.lowerBound + windowRows, rows.upperBound)
         while let next = waiting.first, next.key < end {
@@ -86,7 +86,7 @@ struct SingleSegmentRowCursor {
         return rows.lowerBound..<end
     }
 
-    /// Fills the block, whose columns are empty, with the next rows; false when none are left.
+    /// Fills the empty block with the next rows. Returns false at the end.
     mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
         while !rows.isEmpty {
             let window = nextWindow()
@@ -114,7 +114,7 @@ struct SingleSegmentRowCursor {
         return false
     }
 
-    /// The values of a column in a window, with their rows counted from its first.
+    /// The values of a column in a window, with rows counted from the window's first row.
     private func values(
         _ column: Column, _ open: ColumnPool.OpenColumn, _ window: Range<Int>
     ) throws(DatabaseError) -> RowValues {
@@ -131,12 +131,12 @@ struct SingleSegmentRowCursor {
         var slice = ColumnSlice(type: open.reader.storedType, strings: values.strings)
         slice.bits = values.bits
         slice = slice.shown(as: column)
-        // A type that nothing is cast to leaves nothing.
+        // A cast that is not defined gives no values.
         guard slice.count == values.rows.count else { return RowValues() }
         return RowValues(rows: values.rows, bits: slice.bits, strings: slice.strings)
     }
 
-    /// The times of those rows of a window that are there.
+    /// The times of the rows of a window that are present.
     private func times(
         _ window: Range<Int>, _ isThere: [Bool], count: Int
     ) throws(DatabaseError) -> [Int64] {
@@ -157,7 +157,7 @@ struct SingleSegmentRowCursor {
     }
 }
 
-/// Where the rows of a window that are there stand in a block of rows.
+/// The positions of a window's present rows in a block of rows.
 private struct RowPositions {
     let count: Int
     private let isDense: Bool

@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// Everything committed up to one moment. Stays valid, and keeps its files open, while it lives.
 final class Snapshot: Sendable {
-    /// Experiments in byte order of their names.
+    /// In byte order of their names.
     var experiments: [ExperimentView] { isRedacted ? all.map(\.redacted) : all }
     private let all: [ExperimentView]
     private let isRedacted: Bool
-    /// Sequence of the last commit it contains; 0 for an empty database.
+    /// The sequence number of the last commit it contains; 0 for an empty database.
     let sequence: UInt64
-    /// What whoever reads it wants to keep for as long as it lives.
+    /// Data that a client caches with the snapshot.
     let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(experiments: [ExperimentView], sequence: UInt64 = 0, isRedacted: Bool = false) {
@@ -19,8 +19,7 @@ final class Snapshot: Sendable {
         self.isRedacted = isRedacted
     }
 
-    /// The same data with secrets masked where values and keys leave storage, so that nothing that
-    /// reads it has them.
+    /// The same data with credential columns and tags masked when values and keys leave storage.
     var redacted: Snapshot {
         isRedacted ? self : Snapshot(experiments: all, sequence: sequence, isRedacted: true)
     }
@@ -35,17 +34,17 @@ final class Snapshot: Sendable {
 
 /// One experiment of a snapshot.
 ///
-/// All reads merge segments and memtable: each (series, time, column) appears once, newest wins.
-/// Safe from any thread; every call does its own reading.
+/// All reads merge segments and memtables: each (series, time, column) appears once, and the newest
+/// value wins. Safe from any thread; calls share no mutable state.
 final class ExperimentView: Sendable {
     let schema: ExperimentSchema
     /// Oldest first.
     let sources: [RowSource]
-    /// Why some of its rows cannot be reached; every reading fails with it.
+    /// Why some of its rows are unreadable. Every read throws it.
     let damage: DatabaseError?
-    /// The same for cursors.
+    /// The same sources for cursors.
     private let rows: RowSources
-    /// Whether keys come with secret tags masked.
+    /// Whether keys are returned with credential tags masked.
     private let masksKeys: Bool
 
     init(
@@ -64,11 +63,11 @@ final class ExperimentView: Sendable {
             schema: schema.redacted, sources: sources, damage: damage, masksKeys: true)
     }
 
-    /// The series whose key the predicate accepts, in key order; nil accepts all.
-    /// A view of a million series takes about a hundred megabytes to list whole.
+    /// Returns the series whose key the predicate accepts, in key order; nil accepts all. A million
+    /// series take about a hundred megabytes.
     ///
-    /// - Parameter range: series without any row in this range are left out, as far as the
-    ///   first and last time of a series tell.
+    /// - Parameter range: leaves out series without a row in it, according to their first and last
+    ///   time.
     func series(
         in range: TimeRange = .all, where accepts: ((SeriesKey) -> Bool)? = nil
     ) throws(DatabaseError) -> [Series] {
@@ -77,7 +76,7 @@ final class ExperimentView: Sendable {
         return all
     }
 
-    /// The series with a key, without the sources in which it has no row in the range.
+    /// Returns the series with a key, without the sources in which it has no row in the range.
     func series(
         of key: SeriesKey, in range: TimeRange
     ) throws(DatabaseError) -> Series? {
@@ -86,9 +85,9 @@ final class ExperimentView: Sendable {
         return found
     }
 
-    /// The same one by one, in the memory of a few.
+    /// Calls the body for each of these series, without collecting them.
     ///
-    /// - Parameter prefix: what the bytes of all keys begin with that are wanted.
+    /// - Parameter prefix: the wanted keys start with these bytes.
     func forEachSeries(
         in range: TimeRange = .all, prefix: [UInt8] = [],
         where accepts: ((SeriesKey) -> Bool)? = nil,
@@ -102,7 +101,7 @@ final class ExperimentView: Sendable {
         }
     }
 
-    /// How many rows of a series lie in a range; one that several sources have counts for each.
+    /// The number of rows of a series in a range. A row in several sources counts once for each.
     func rowCount(of series: Series, in range: TimeRange) throws(DatabaseError) -> Int {
         var count = 0
         for part in series.parts where range.overlaps(first: part.firstTime, last: part.lastTime) {
@@ -118,7 +117,7 @@ final class ExperimentView: Sendable {
         return count
     }
 
-    /// About what part of the rows has a value in a column, 0 to 1.
+    /// The approximate share of the rows that have a value in a column, 0 to 1.
     func density(_ column: ColumnID) -> Double {
         var (values, rows) = (0, 0)
         for source in sources {
@@ -136,15 +135,14 @@ final class ExperimentView: Sendable {
         return rows == 0 ? 0 : Double(values) / Double(rows)
     }
 
-    /// Counts the blocks of a column that reach into a range, and those that do not, without
-    /// reading them.
+    /// Counts the blocks of a column inside and outside of a range without reading them.
     func countBlocks(
         _ column: ColumnID, of series: Series, in range: TimeRange, into counts: ReadCounts
     ) throws(DatabaseError) {
         _ = try ColumnCursor(rows, column: column, series: series, range: range, counts: counts)
     }
 
-    /// Whether the series may have a value in this column; false is certain.
+    /// Whether the series may have a value in this column. False is certain.
     func mayHave(_ column: ColumnID, _ series: Series) throws(DatabaseError) -> Bool {
         for part in series.parts {
             switch sources[part.source] {
@@ -161,16 +159,16 @@ final class ExperimentView: Sendable {
         return false
     }
 
-    /// One column of one series, in pieces of ascending time that do not overlap.
+    /// Reads one column of one series, in pieces of ascending time that do not overlap.
     ///
     /// - Parameters:
-    ///   - demands: values that miss one of them may be left out.
-    ///   - pool: of the thread, to find the column's readers open.
-    ///   - shape: what values may come with.
-    ///   - summarize: for a run of values from first to last time (both included, wholly inside
-    ///     `range`): true to be given the summary alone. It is only asked for where a summary is
-    ///     exact (no newer value replaces one of the run).
-    ///   - body: called for each piece, none of them empty. Return false to stop.
+    ///   - demands: predicates. Values that fail one may be left out.
+    ///   - pool: the thread's open columns.
+    ///   - shape: whether values come with times, with buckets, or with neither.
+    ///   - summarize: whether the summary of the values between two times (inclusive, inside
+    ///     `range`) is enough. Called only if the summary is exact, that is, if no newer value
+    ///     replaces one of them.
+    ///   - body: called for each piece; pieces are not empty. Returns false to stop.
     func scan(
         _ column: ColumnID, of series: Series, in range: TimeRange,
         demands: [ColumnPredicate] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
@@ -196,14 +194,14 @@ final class ExperimentView: Sendable {
         }
     }
 
-    /// The latest value of a column in a range, found from the end without reading the rest.
+    /// The latest value of a column in a range. Reads from the end only.
     func last(
         _ column: ColumnID, of series: Series, in range: TimeRange
     ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
         try end(column, of: series, in: range, last: true)
     }
 
-    /// The earliest or latest value of a column in a range, found without reading the rest.
+    /// The earliest or the latest value of a column in a range. Reads from that end only.
     func end(
         _ column: ColumnID, of series: Series, in range: TimeRange, last: Bool,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
@@ -214,14 +212,14 @@ final class ExperimentView: Sendable {
         return try cursor.end()
     }
 
-    /// Rows of a series that have a value in at least one of the columns asked for.
+    /// The rows of a series that have a value in at least one of the columns.
     ///
     /// - Parameters:
-    ///   - blockRows: how many rows a block may have.
-    ///   - cellCountMax: how many cells it may have, in columns that have any value in it; one row
-    ///     comes at least.
-    ///   - test: rows that do not pass may be left out, or come without some of their values:
-    ///     whoever asks looks at each row all the same.
+    ///   - blockRows: the most rows in a block.
+    ///   - cellCountMax: the most cells in a block, counting columns with a value in it. A block
+    ///     has at least one row.
+    ///   - test: rows that fail it may be left out or lack values, so the caller must still test
+    ///     each row.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
         blockRows: Int = 4096, cellCountMax: Int = .max, test: RowPredicate? = nil,
@@ -234,10 +232,10 @@ final class ExperimentView: Sendable {
         )
     }
 
-    /// Rows of a series that pass a test, found by bits from encoded values; nil where rows must be
-    /// put together to tell, because several sources have rows of the series.
+    /// The rows of a series that pass a predicate, filtered by bitmap on encoded values; nil if
+    /// several sources have rows of the series, so that rows must be assembled first.
     ///
-    /// - Parameter columns: whose values will be asked for.
+    /// - Parameter columns: the columns that will be read.
     func rows(
         of series: Series, passing test: RowPredicate, columns: [ColumnID], in range: TimeRange,
         counts: ReadCounts, pool: ColumnPool
@@ -247,14 +245,13 @@ final class ExperimentView: Sendable {
             pool: pool)
     }
 
-    /// Whether the rows of a series that pass a test are found by bits.
+    /// Whether the rows of a series can be filtered by bitmap.
     func canFilter(_ series: Series, _ test: RowPredicate) -> Bool {
         FilteredRows.segment(rows, series, test) != nil
     }
 
-    /// The number of values of a column in all rows of a series that lie in a range, found by
-    /// looking at no values, and at times for the ends of the range alone; nil where that takes
-    /// more, because several sources have rows of the series.
+    /// The number of values of a column in a series and range; nil if several sources have rows of
+    /// the series. Reads no values, and times only for the ends of the range.
     func count(
         _ column: ColumnID, of series: Series, in range: TimeRange, counts: ReadCounts,
         pool: ColumnPool
@@ -278,8 +275,8 @@ final class ExperimentView: Sendable {
         counts.blocksOutOfRange += directory.blocks(rows: part.rows).count - blocks.count
         guard let first = blocks.first, let last = blocks.last else { return 0 }
         let table = directory.table
-        // Where no other series has part of a block the directory knows, as it does of nearly all;
-        // else presence does.
+        // The directory knows the count unless another series shares the block, which is rare;
+        // otherwise presence does.
         let begins = table.int(BlockColumn.firstRow, first) >= rows.lowerBound
         let ends = table.int(BlockColumn.lastRow, last) < rows.upperBound
         let before =
@@ -292,10 +289,10 @@ final class ExperimentView: Sendable {
         return upTo - before
     }
 
-    /// The one of some columns that has a value in each row in which any of them has one; nil where
-    /// that takes more than a look at how presence is stored.
+    /// The one of some columns that has a value in every row where any of them has one. nil if the
+    /// stored form of presence does not tell.
     ///
-    /// - Parameter columns: the first has the first say.
+    /// - Parameter columns: in order of precedence.
     func only(of columns: [ColumnID], _ series: Series) throws(DatabaseError) -> ColumnID? {
         if columns.count == 1 { return columns[0] }
         guard series.parts.count == 1, case .segment(let segment) = sources[series.parts[0].source]
@@ -310,9 +307,9 @@ final class ExperimentView: Sendable {
         return columns[0]
     }
 
-    /// The first value that each row has of some columns, in pieces of ascending time.
+    /// Reads the first value that each row has among some columns, in pieces of ascending time.
     ///
-    /// - Parameter columns: of one type, as stored; the first has the first say.
+    /// - Parameter columns: of one stored type, in order of precedence.
     func scan(
         firstOf columns: [ColumnID], of series: Series, in range: TimeRange,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil,

@@ -1,24 +1,24 @@
-// One column of a merge: reads it from every input and lays the newer values over the older ones.
-// Columns know nothing of each other, so that all cores can work on a slab.
+// One column of a merge: reads it from every input and replaces older values by newer ones. Columns
+// are independent, so all cores can merge a chunk.
 
-/// A column with its readers. Each of them keeps the block it decoded last, for the next slab.
+/// A column with its readers. Each reader keeps its last decoded block for the next chunk.
 ///
-/// Unchecked: one thread runs a lane, and nobody looks at it until all lanes have returned.
+/// Unchecked: one thread runs a merger, and the caller reads it after all mergers have returned.
 final class ColumnMerger: @unchecked Sendable {
     let column: Column
-    /// By input; nil where that has no value of the column.
+    /// By input; nil if the input has no value of the column.
     private var readers: [SegmentColumnReader?]
-    /// By input: the first row that is not merged yet and has a value; nil where none has.
+    /// By input: the first unmerged row with a value; nil if there is none.
     private(set) var nextRows: [Int?]
     private var merged: MergedColumn?
     private var failure: DatabaseError?
-    /// Whether its readers keep what they decoded for the next slab.
+    /// Whether the readers keep decoded blocks for the next chunk.
     private let keepsBlocks: Bool
 
-    /// Readers of a merge that keep a block each; those of more columns decode theirs again.
+    /// The most readers of a merge that keep a block each. Further columns decode theirs again.
     private static let keptReaderCountMax = 8192
 
-    /// - Parameter number: of the lane in its merge.
+    /// - Parameter number: of the merger in its merge.
     init(
         _ column: Column, number: Int, of segments: [SegmentReader]
     ) throws(DatabaseError) {
@@ -32,7 +32,7 @@ final class ColumnMerger: @unchecked Sendable {
         nextRows = readers.map { $0?.nextRow(from: 0, before: .max) }
     }
 
-    /// Merges the values that the column has in the slab.
+    /// Merges the values of the column in the chunk.
     func merge(_ inputs: [MergeInput], rowCount: Int, watchesRows: Bool) {
         var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
         var newer = RowValues()
@@ -41,11 +41,11 @@ final class ColumnMerger: @unchecked Sendable {
                 guard var reader = readers[input.source].take() else { continue }
                 newer.removeAll()
                 try reader.append(
-                    rows: input.slab, to: &newer,
+                    rows: input.chunk, to: &newer,
                     findsWholeBlocks: !reader.segment.info.isQuicklyEncoded
                         && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
-                nextRows[input.source] = reader.nextRow(from: input.slab.upperBound, before: .max)
+                nextRows[input.source] = reader.nextRow(from: input.chunk.upperBound, before: .max)
                 if !keepsBlocks { reader.forgetLoaded() }
                 readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }
@@ -58,48 +58,48 @@ final class ColumnMerger: @unchecked Sendable {
         }
     }
 
-    /// Whether the column has a value in the slab of an input.
+    /// Whether the column has a value in the chunk of an input.
     func isDue(in input: MergeInput) -> Bool {
-        nextRows[input.source].map { $0 < input.slab.upperBound } ?? false
+        nextRows[input.source].map { $0 < input.chunk.upperBound } ?? false
     }
 
-    /// Values that the column has in the slab at most.
+    /// An upper bound for the number of values in the chunk.
     func valueCountMax(_ inputs: [MergeInput]) -> Int {
         inputs.reduce(0) { count, input in
             guard isDue(in: input) else { return count }
-            return count + (readers[input.source]?.valueCountMax(rows: input.slab) ?? 0)
+            return count + (readers[input.source]?.valueCountMax(rows: input.chunk) ?? 0)
         }
     }
 
-    /// What the last call of `merge` gave.
+    /// Takes the result of the last call of `merge`.
     func take() throws(DatabaseError) -> MergedColumn {
         if let failure { throw failure }
         return merged.take() ?? MergedColumn(column, rowCount: 0, watchesRows: false)
     }
 
-    /// Runs the lanes for one slab, on all cores where that is worth waking them.
+    /// Runs the mergers of one chunk, on all cores if the chunk is large enough.
     static func run(
-        _ lanes: [ColumnMerger], rowCount: Int, _ body: @Sendable (ColumnMerger) -> Void
+        _ mergers: [ColumnMerger], rowCount: Int, _ body: @Sendable (ColumnMerger) -> Void
     ) {
         guard rowCount >= rowCountMin else {
-            for lane in lanes { body(lane) }
+            for merger in mergers { body(merger) }
             return
         }
-        Cores.perform(iterations: lanes.count) { body(lanes[$0]) }
+        Cores.perform(iterations: mergers.count) { body(mergers[$0]) }
     }
 
-    /// Rows from which on a second thread is worth waking.
+    /// The number of rows from which a second thread is worth waking.
     private static let rowCountMin = 4096
 }
 
 extension RowValues {
-    /// Gives each row the number that stands at its place.
+    /// Replaces each row by the number at its place.
     fileprivate mutating func move(to places: Span<UInt32>) {
         var rows = self.rows.mutableSpan
         for index in rows.indices { rows[index] = places[Int(rows[index])] }
     }
 
-    /// Values as the type that the schema has now.
+    /// Casts values to the type of the current schema.
     fileprivate mutating func cast(from stored: FieldType, to type: FieldType) {
         guard stored != type else { return }
         let slice = ColumnSlice(

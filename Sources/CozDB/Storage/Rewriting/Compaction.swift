@@ -1,22 +1,22 @@
-// Chooses segments to merge: a pure function of their sizes. Only neighbours in age are merged, so
-// that "later wins" stays a matter of order.
+// Chooses segments to merge, as a pure function of their sizes. Merges only neighbors in age, so
+// that the newest value wins by the order of the segments.
 
 enum Compaction {
-    /// How much larger than the others a segment may be and still be merged with them.
+    /// The most that a segment may be larger than the others to be merged with them.
     static let sizeRatio = 4
     /// The same when no more data comes. With 2, thousands of sessions of one size leave at most
     /// ten segments and rewrite each value nine times; with 4, seven segments and thirteen times.
     static let restSizeRatio = 2
-    /// With more segments than this, they are merged whatever a merge of so many costs.
+    /// With more segments than this, all are merged at any cost.
     static let segmentCountMax = 64
 
-    /// While data comes: the newest segments of one size, once there are enough of them. Each value
-    /// is rewritten once per `countMin`-fold growth of the database, and of each size there are
-    /// fewer segments than that.
+    /// While data comes: the newest segments of similar size, once there are enough. Each value is
+    /// rewritten once per `countMin`-fold growth of the database, and fewer than `countMin`
+    /// segments of each size remain.
     ///
     /// - Parameters:
     ///   - sizes: bytes of each segment of one experiment, oldest first.
-    ///   - countMin: fewer segments than this are left alone.
+    ///   - countMin: the fewest segments to merge.
     static func chooseTier(_ sizes: [Int], countMin: Int) -> Range<Int>? {
         if sizes.count > segmentCountMax { return chooseAll(sizes) }
         guard var total = sizes.last else { return nil }
@@ -28,12 +28,12 @@ enum Compaction {
         return sizes.count - start >= max(2, countMin) ? start..<sizes.count : nil
     }
 
-    /// When no more data comes: all segments but those that are much larger than everything newer;
-    /// each value is then rewritten about once per tripling of the database. The smallest ones
-    /// at the end keep nothing older from being merged.
+    /// When no more data comes: all segments except those that are much larger than everything
+    /// newer. Each value is rewritten about once per tripling of the database. Small segments at
+    /// the end do not keep older ones from being merged.
     ///
-    /// - Parameter firstHasty: the oldest segment with the encodings of a flush amid writing. It
-    ///   and all newer ones are written again, whatever their sizes.
+    /// - Parameter firstHasty: the oldest segment with the fast encodings of a flush during writes.
+    ///   It and all newer segments are rewritten, whatever their sizes.
     static func chooseAll(_ sizes: [Int], firstHasty: Int? = nil) -> Range<Int>? {
         for end in sizes.indices.reversed() {
             var start = end

@@ -1,16 +1,16 @@
-// What one segment gives to a merge: the rows of a series, and where they go.
+// The rows of a series that one segment contributes to a merge, and their places in the output.
 
-/// One input's share of a series.
+/// One input's rows of a series.
 struct MergeInput: Sendable {
     var source: Int
-    /// Rows that are not written yet.
+    /// The rows that are not written yet.
     var rows: Range<Int>
-    /// Rows of the slab, their times, and where they went in the merged slab.
-    var slab: Range<Int> = 0..<0
+    /// The rows of the chunk, their times, and their places in the merged chunk.
+    var chunk: Range<Int> = 0..<0
     var times: [Int64] = []
     var places: [UInt32] = []
 
-    /// Where the run that begins at an index ends: at the first time that is not below the limit.
+    /// The end of the run that starts at an index: the first time that is not below the limit.
     func runEnd(_ start: Int, _ limit: Int64) -> Int {
         if limit == .max { return times.count }
         var end = start + 1
@@ -18,7 +18,7 @@ struct MergeInput: Sendable {
         return end
     }
 
-    /// Gives rows the places from `first` on, and adds the times that are not there yet.
+    /// Assigns places from `first` on to rows, and appends the times that are new.
     mutating func place(_ run: Range<Int>, at first: Int, in united: inout [Int64]) {
         places.append(addingCapacity: run.count) { output in
             for offset in 0..<run.count {

@@ -1,22 +1,21 @@
-// Counts, while segments are merged, the values that met in one cell, the rows that points with
-// different attributes met in, and the values replaced there. Costs nothing where no row is in two
-// segments.
+// Counts the cells that several merged segments have, the rows in which points with different
+// attributes met, and the values replaced there. Free unless segments overlap.
 
-/// What meets in the rows of one slab.
+/// The statistics of one chunk.
 struct MergeStatistics {
     private let schema: ExperimentSchema
-    /// Whether rows have to be told apart.
+    /// Whether to track single rows.
     let watchesRows: Bool
     private(set) var counters = WriteCounters()
     /// Per row: whether an attribute was replaced by a different one.
     private var differs: [Bool] = []
-    /// Per row: field values that were replaced by a different one.
+    /// Per row: the number of field values replaced by a different one.
     private var replaced: [UInt32] = []
     private var example: (row: UInt32, tag: TagSetMerges.TagDifference)?
     private var names: [String] = []
 
-    /// - Parameter watchesRows: whether some row is in two inputs, and the schema has attributes
-    ///   that could differ.
+    /// - Parameter watchesRows: whether a row is in two inputs and the schema has attributes, which
+    ///   may differ.
     init(watchesRows: Bool, _ schema: ExperimentSchema, _ rowCount: Int) {
         self.schema = schema
         self.watchesRows = watchesRows
@@ -25,24 +24,24 @@ struct MergeStatistics {
         replaced = [UInt32](repeating: 0, count: rowCount)
     }
 
-    /// Takes in what one column met; columns come in the order of the schema.
-    mutating func add(_ column: Column, _ met: ColumnMergeStatistics) {
-        counters.add(met.counters)
-        guard !met.replacedRows.isEmpty else { return }
+    /// Adds the statistics of one column. Columns come in the order of the schema.
+    mutating func add(_ column: Column, _ statistics: ColumnMergeStatistics) {
+        counters.add(statistics.counters)
+        guard !statistics.replacedRows.isEmpty else { return }
         if column.kind == .field {
-            for row in met.replacedRows { replaced[Int(row)] += 1 }
+            for row in statistics.replacedRows { replaced[Int(row)] += 1 }
             return
         }
-        for row in met.replacedRows { differs[Int(row)] = true }
+        for row in statistics.replacedRows { differs[Int(row)] = true }
         names.append(column.name)
-        if example == nil, let found = met.example {
+        if example == nil, let found = statistics.example {
             let tag = TagSetMerges.TagDifference(
                 name: column.name, earlier: found.earlier, later: found.later)
             example = (found.row, tag)
         }
     }
 
-    /// The rows with different attributes, and what was replaced in them.
+    /// The rows with different attributes, and the number of values replaced in them.
     func found(_ times: [Int64], _ key: SeriesKey) -> TagSetMerges {
         var merges = TagSetMerges()
         guard let example else { return merges }

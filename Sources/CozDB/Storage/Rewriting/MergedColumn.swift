@@ -1,29 +1,30 @@
-// One column of a slab in a merge: the values of all inputs, oldest first, the newer laid over.
-// Inputs that follow each other are strung together. Where they mix, a bit for each row says which
-// have a value; a value's place is the number of bits before its own. So a merge of many inputs
-// moves each value once, and the memory is that of the values, however many rows have none.
+// One column of a chunk in a merge: the values of all inputs, oldest first, newer values win.
+// Consecutive inputs are concatenated. If inputs interleave, a bitmap marks the rows that have a
+// value, and a value's place is the number of bits before its own. So a merge of many inputs moves
+// each value once, and memory depends on the values, not on the rows.
 
-/// What the values of one column met in the rows of a slab.
+/// Counts of the cells of one column that several inputs have.
 struct ColumnMergeStatistics {
-    /// Flushes counted all of these as inserted: each that met an older one was not.
+    /// Corrections: flushes counted all these values as inserted, but a value that met an older one
+    /// was not.
     var counters = WriteCounters()
-    /// The row of each value that was replaced by a different one.
+    /// The rows of values that were replaced by a different one.
     var replacedRows: [UInt32] = []
-    /// The first of them, where texts are wanted for it.
+    /// The first of them, for attributes.
     var example: (row: UInt32, earlier: String, later: String)?
 }
 
-/// Values of one column, while inputs are laid over each other.
+/// The values of one column while inputs are merged.
 struct MergedColumn {
     private(set) var values = RowValues()
-    private(set) var meetings = ColumnMergeStatistics()
+    private(set) var statistics = ColumnMergeStatistics()
 
     private let column: Column
-    /// Rows of the slab.
+    /// The number of rows of the chunk.
     private let rowCount: Int
-    /// Whether it matters which values are replaced, beside their number.
+    /// Whether to record the rows of replaced values, in addition to their number.
     private let watchesRows: Bool
-    /// Whether the rows of `values` do not ascend from one input to the next.
+    /// Whether the rows of `values` fail to ascend from one input to the next.
     private var isMixed = false
 
     init(_ column: Column, rowCount: Int, watchesRows: Bool) {
@@ -32,7 +33,7 @@ struct MergedColumn {
         self.watchesRows = watchesRows
     }
 
-    /// Adds the values of the next input. Its memory is taken where that saves a copy.
+    /// Adds the values of the next input. Takes its memory if that saves a copy.
     mutating func add(_ newer: inout RowValues) {
         guard let first = newer.rows.first else { return }
         guard let last = values.rows.last else {
@@ -50,7 +51,7 @@ struct MergedColumn {
         values.bits.append(contentsOf: newer.bits)
     }
 
-    /// Ends the column: `values` has its rows in ascending order, each once.
+    /// Ends the column. Then `values` has each of its rows once, in ascending order.
     mutating func finish() {
         guard isMixed else { return }
         values.wholeBlocks.removeAll()
@@ -67,7 +68,7 @@ struct MergedColumn {
         }
     }
 
-    /// Makes the strings of both ones of this column.
+    /// Merges the string tables of both.
     private mutating func adopt(_ newer: inout RowValues) {
         guard column.type == .string, newer.strings !== values.strings,
             newer.strings.count > 0
@@ -81,16 +82,16 @@ struct MergedColumn {
         }
     }
 
-    /// Puts values to their places where no row has two.
+    /// Puts values in their places if no row has two.
     private mutating func put(_ mixed: RowValues, _ places: RowPositions) {
         var bits = values.bits.mutableSpan
         let (rows, words) = (mixed.rows.span, mixed.bits.span)
         for index in rows.indices { bits[places.place(of: rows[index])] = words[index] }
     }
 
-    /// The same where newer values meet older ones, and win.
+    /// The same if rows have several values, of which the newest wins.
     private mutating func putCounting(_ mixed: RowValues, _ places: RowPositions) {
-        // Taken out of self: what is met in between changes self too.
+        // Moved out of self, because `countOverlap` changes self too.
         var bits: [UInt64] = []
         swap(&bits, &values.bits)
         var isTaken = [Bool](repeating: false, count: bits.count)
@@ -98,14 +99,14 @@ struct MergedColumn {
         let (rows, words) = (mixed.rows.span, mixed.bits.span)
         for index in rows.indices {
             let place = places.place(of: rows[index])
-            if isTaken[place] { meet(Int(rows[index]), target[place], words[index]) }
+            if isTaken[place] { countOverlap(Int(rows[index]), target[place], words[index]) }
             isTaken[place] = true
             target[place] = words[index]
         }
         swap(&bits, &values.bits)
     }
 
-    private mutating func meet(_ row: Int, _ older: UInt64, _ newer: UInt64) {
+    private mutating func countOverlap(_ row: Int, _ older: UInt64, _ newer: UInt64) {
         let strings = values.strings
         let isSame =
             older == newer
@@ -114,26 +115,26 @@ struct MergedColumn {
                     strings.withBytes(newer) { newer in older.equals(newer) }
                 }
         if column.kind == .field {
-            meetings.counters.insertedValues -= 1
+            statistics.counters.insertedValues -= 1
             if isSame {
-                meetings.counters.identicalValues += 1
+                statistics.counters.identicalValues += 1
             } else {
-                meetings.counters.replacedValues += 1
+                statistics.counters.replacedValues += 1
             }
         }
         guard !isSame, watchesRows else { return }
         let row = UInt32(truncatingIfNeeded: row)
-        meetings.replacedRows.append(row)
-        if meetings.example == nil, column.kind == .attribute {
-            meetings.example = (row, strings.text(older), strings.text(newer))
+        statistics.replacedRows.append(row)
+        if statistics.example == nil, column.kind == .attribute {
+            statistics.example = (row, strings.text(older), strings.text(newer))
         }
     }
 }
 
-/// Which rows of a slab have a value, and how many of them come before each.
+/// The rows of a chunk that have a value, and the number of such rows before each.
 private struct RowPositions {
     private var isPresent: [UInt64]
-    /// For each word of `isPresent`: the bits in those before it.
+    /// For each word of `isPresent`, the number of bits before it.
     private var counts: [UInt32] = []
 
     init(rowCount: Int) {
@@ -147,7 +148,7 @@ private struct RowPositions {
         }
     }
 
-    /// Numbers the marked rows; how many there are.
+    /// Numbers the marked rows. Returns their count.
     mutating func number() -> Int {
         var count = 0
         counts = isPresent.map { word in

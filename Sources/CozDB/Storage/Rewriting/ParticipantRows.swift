@@ -1,5 +1,5 @@
-// Which rows belong to some participants, by a tag of the identity or by an attribute, and who is
-// in the data at all.
+// Finds the rows of participants, by a tag of the identity or by an attribute, and lists all
+// participants of the data.
 
 /// Finds the rows of participants.
 struct ParticipantRows {
@@ -7,7 +7,7 @@ struct ParticipantRows {
     let tags: Set<Name>
     let participants: Set<Name>
 
-    /// What goes of an experiment when they are forgotten.
+    /// The part of an experiment to delete when these participants are forgotten.
     func deletion(of view: ExperimentView) -> ExperimentDeletion {
         var deletion = ExperimentDeletion(view: view)
         let attributes = attributes(of: view.schema)
@@ -37,7 +37,7 @@ struct ParticipantRows {
         key.tags.contains { tags.contains(Name($0.name)) && participants.contains(Name($0.value)) }
     }
 
-    /// Whether a refused value belongs to a row of theirs, which its key alone need not tell.
+    /// Whether a refused value belongs to one of their rows, which its key alone may not tell.
     ///
     /// - Parameter attributes: those of the experiment that name participants.
     func isTheirs(
@@ -56,7 +56,7 @@ struct ParticipantRows {
         return false
     }
 
-    /// Everybody who has a row.
+    /// All participants who have a row.
     static func all(in view: ExperimentView, tags: Set<Name>) throws(DatabaseError) -> Set<Name> {
         var found: Set<Name> = []
         let attributes = view.schema.attributes.filter { tags.contains(Name($0.name)) }

@@ -1,48 +1,48 @@
-// Which columns have values in the rows that a merge comes to next: where there are very many
-// columns and very many series, each series has values of few.
+// Finds the columns that have values in the next rows of a merge. With very many columns and
+// series, each series has values of few columns.
 
-/// The lanes of a merge, for each input by the next row in which they have a value.
+/// The mergers, queued for each input by their next row with a value.
 struct PendingColumns {
-    private let lanes: [ColumnMerger]
+    private let mergers: [ColumnMerger]
     private var waiting: [IndexHeap]
-    private var taken: [(lane: Int, source: Int)] = []
-    /// For each lane the number of the call of `take` that gave it last.
-    private var turns: [Int]
-    private var turn = 0
+    private var taken: [(number: Int, source: Int)] = []
+    /// For each merger, the number of the last call of `take` that returned it.
+    private var lastCalls: [Int]
+    private var call = 0
 
-    init(_ lanes: [ColumnMerger], inputCount: Int) {
-        self.lanes = lanes
+    init(_ mergers: [ColumnMerger], inputCount: Int) {
+        self.mergers = mergers
         waiting = Array(repeating: IndexHeap(), count: inputCount)
-        turns = lanes.map { _ in 0 }
+        lastCalls = mergers.map { _ in 0 }
         for source in waiting.indices {
-            for (number, lane) in lanes.enumerated() {
-                guard let row = lane.nextRows[source] else { continue }
+            for (number, merger) in mergers.enumerated() {
+                guard let row = merger.nextRows[source] else { continue }
                 waiting[source].push(number, Int64(row))
             }
         }
     }
 
-    /// The lanes that have a value in the slabs of the inputs, in the order of their columns.
+    /// Takes the mergers with a value in the chunks of the inputs, in the order of their columns.
     mutating func take(_ inputs: [MergeInput]) -> [ColumnMerger] {
-        turn += 1
+        call += 1
         var found: [Int] = []
         for input in inputs {
-            for lane in waiting[input.source].take(below: Int64(input.slab.upperBound)) {
-                taken.append((lane, input.source))
-                guard turns[lane] != turn else { continue }
-                turns[lane] = turn
-                found.append(lane)
+            for number in waiting[input.source].take(below: Int64(input.chunk.upperBound)) {
+                taken.append((number, input.source))
+                guard lastCalls[number] != call else { continue }
+                lastCalls[number] = call
+                found.append(number)
             }
         }
         found.sort()
-        return found.map { lanes[$0] }
+        return found.map { mergers[$0] }
     }
 
-    /// Lets those that were taken wait for the next row that is not merged yet.
+    /// Queues the taken mergers again by their next unmerged row.
     mutating func giveBack() {
-        for (lane, source) in taken {
-            guard let row = lanes[lane].nextRows[source] else { continue }
-            waiting[source].push(lane, Int64(row))
+        for (number, source) in taken {
+            guard let row = mergers[number].nextRows[source] else { continue }
+            waiting[source].push(number, Int64(row))
         }
         taken.removeAll(keepingCapacity: true)
     }

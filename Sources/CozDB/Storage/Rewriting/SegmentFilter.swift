@@ -1,39 +1,39 @@
-// Writes a segment again without the rows and values that a deletion takes away. Blocks that lie
-// wholly in what stays are copied; strings keep their codes only where the new dictionary, made of
-// what is left, gives them the same ones: no dictionary keeps a string that is gone.
+// Rewrites a segment without the rows and values of a deletion. Copies blocks that are kept whole.
+// The new dictionary has only strings that are still used, so a block of codes is copied only if
+// its codes stay the same.
 //
-// Memory: one slab of rows of one series and one decoded block per column.
+// Memory: one chunk of rows of one series and one decoded block per column.
 
-/// One segment on its way through a deletion.
+/// The rewriting of one segment by a deletion.
 struct SegmentFilter {
     private let segment: SegmentReader
     /// Index of the segment in the sources of the view.
     private let source: Int
     private let deletion: ExperimentDeletion
     private var readers: [SegmentColumnReader] = []
-    /// For each field of the segment: whether its values go where cells do.
+    /// For each field of the segment: whether it loses values where cells are deleted.
     private let isDeleted: [Bool]
     private var run = Run()
-    /// Fields, by the next row that they may have a value in: of many fields and many runs of rows
-    /// few meet.
+    /// Fields, queued by their next possible row: with many fields and many runs of rows, few
+    /// fields have values in a run.
     private var waiting = IndexHeap()
     /// The same for rows that lose cells.
     private var waitingForCells = IndexHeap()
 
-    /// Consecutive rows that stay, of one series or many, and are not written yet.
+    /// Consecutive kept rows, of one series or several, that are not written yet.
     private struct Run {
         var rows = 0..<0
-        /// Number of its first row in the new segment.
+        /// The number of its first row in the new segment.
         var base = 0
-        /// Rows of series that lose cells, with those that do.
+        /// Rows of series that lose cells, with the cells they lose.
         var cells: [(rows: Range<Int>, selection: RowSelection)] = []
         var cellTimes = 0
     }
 
     private static let chunkRowCount = 65_536
-    /// Times of cells that a run may keep.
+    /// The most times of cells in a run.
     private static let cellTimesMax = 1 << 20
-    /// Rows for which a gap among those that stay is worth a run of its own.
+    /// A gap in the kept rows starts a new run if there is at most one per this many rows.
     private static let rowsPerGap = 512
 
     init(
@@ -52,21 +52,21 @@ struct SegmentFilter {
         if !deletion.columns.isEmpty { waitingForCells = waiting }
     }
 
-    /// Lets a field wait for the first row that it may have a value in from one on.
+    /// Queues a field by its first possible row from `row` on.
     private mutating func wait(_ field: Int, from row: Int) {
         if let row = readers[field].nextRow(from: row, before: .max) {
             waiting.push(field, Int64(row))
         }
     }
 
-    /// Writes what is left; nothing may be.
+    /// Writes the kept rows, if any.
     ///
-    /// - Parameter known: what goes of a series, where that was found out before.
+    /// - Parameter known: returns what a series loses, if the caller already knows it.
     mutating func write(
         to writer: SegmentWriter, known: (SeriesKey) -> SeriesDeletion?,
         checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        writer.findsPartners = false
+        writer.findsReferences = false
         var cursor = try SeriesCursor(deletion.view.sources, range: .all, where: nil)
         while let series = try cursor.next() {
             guard let part = series.parts.first(where: { $0.source == source }) else { continue }
@@ -96,17 +96,17 @@ struct SegmentFilter {
     ) throws(DatabaseError) {
         var isBegun = false
         for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.chunkRowCount) {
-            let slab = start..<min(start + Self.chunkRowCount, rows.upperBound)
-            let times = try segment.ascendingTimes(rows: slab)
+            let chunk = start..<min(start + Self.chunkRowCount, rows.upperBound)
+            let times = try segment.ascendingTimes(rows: chunk)
             let cells = gone.cells.mask(times)
             var dropped = gone.rows.mask(times)
-            if let cells { try addEmptied(slab, cells, to: &dropped) }
+            if let cells { try addEmptied(chunk, cells, to: &dropped) }
             let stretches = SegmentFilter.stretches(dropped, count: times.count)
             if stretches.isEmpty { continue }
             let key = isBegun ? nil : key
             isBegun = true
             guard stretches.count <= 1 + times.count / Self.rowsPerGap else {
-                try writeChunk(slab, of: key, times, dropped, cells, to: writer)
+                try writeChunk(chunk, of: key, times, dropped, cells, to: writer)
                 continue
             }
             for (index, stretch) in stretches.enumerated() {
@@ -123,7 +123,7 @@ struct SegmentFilter {
         }
     }
 
-    /// Which consecutive rows stay.
+    /// The ranges of consecutive kept rows.
     private static func stretches(_ dropped: [Bool]?, count: Int) -> [Range<Int>] {
         guard let dropped else { return [0..<count] }
         var stretches: [Range<Int>] = []
@@ -137,9 +137,9 @@ struct SegmentFilter {
         return stretches
     }
 
-    /// Rows one by one, where too many of their neighbours go.
+    /// Writes row by row if too many gaps separate the kept rows.
     private mutating func writeChunk(
-        _ slab: Range<Int>, of key: SeriesKey?, _ times: [Int64], _ dropped: [Bool]?,
+        _ chunk: Range<Int>, of key: SeriesKey?, _ times: [Int64], _ dropped: [Bool]?,
         _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         try writeRun(to: writer)
@@ -148,14 +148,14 @@ struct SegmentFilter {
             if let key { try writer.beginSeries(key.bytes) }
             try writer.addRows(kept.map { times[$0] })
         }
-        try writeValues(slab, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
+        try writeValues(chunk, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
     }
 
     // MARK: Runs
 
-    /// Adds rows to the run, or begins one with them.
+    /// Adds rows to the run, or starts a new run with them.
     ///
-    /// - Parameter key: of the series that begins with these rows; nil where it goes on.
+    /// - Parameter key: of the series that starts with these rows; nil if it continues.
     private mutating func begin(
         _ key: SeriesKey?, _ rows: Range<Int>, to writer: SegmentWriter
     ) throws(DatabaseError) {
@@ -209,7 +209,7 @@ struct SegmentFilter {
         }
     }
 
-    /// Whether a block repeats a field that loses values.
+    /// Whether a block refers to a field that loses values.
     private func repeatsDeleted(_ block: Int, of field: Int) throws(DatabaseError) -> Bool {
         let table = readers[field].directory.table
         let column = try segment.repeatedColumn(table, block: block)
@@ -246,7 +246,7 @@ struct SegmentFilter {
         }
     }
 
-    /// The values of a block that lie in the run and stay.
+    /// Adds the kept values of a block that lie in the run.
     private mutating func add(
         _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
     ) throws(DatabaseError) {
@@ -268,9 +268,9 @@ struct SegmentFilter {
         }
     }
 
-    // MARK: Rows one by one
+    // MARK: Row by row
 
-    /// Where each row goes among those that are left; `max` for those that go away.
+    /// The place of each row among the kept ones; `max` for deleted rows.
     private static func places(_ dropped: [Bool]) -> [UInt32] {
         var next: UInt32 = 0
         return dropped.map { isDropped in
@@ -280,21 +280,21 @@ struct SegmentFilter {
         }
     }
 
-    /// Drops rows that have nothing left here; whether they exist is up to other segments.
+    /// Drops rows without a value left in this segment. Other segments may still have them.
     private mutating func addEmptied(
-        _ slab: Range<Int>, _ cells: [Bool], to dropped: inout [Bool]?
+        _ chunk: Range<Int>, _ cells: [Bool], to dropped: inout [Bool]?
     ) throws(DatabaseError) {
         var hasValue = [Bool](repeating: false, count: cells.count)
         var seen: Set<Int> = []
-        for field in waitingForCells.take(below: Int64(slab.upperBound)) {
-            if let row = readers[field].nextRow(from: slab.upperBound, before: .max) {
+        for field in waitingForCells.take(below: Int64(chunk.upperBound)) {
+            if let row = readers[field].nextRow(from: chunk.upperBound, before: .max) {
                 waitingForCells.push(field, Int64(row))
             }
-            // Fields of one group have values in the same rows.
+            // Fields of one presence group have values in the same rows.
             let group = segment.footer.fields[field].group
             if !isDeleted[field], !seen.insert(group).inserted { continue }
-            for row in try segment.presentRows(ofField: field, in: slab) {
-                let index = Int(row) - slab.lowerBound
+            for row in try segment.presentRows(ofField: field, in: chunk) {
+                let index = Int(row) - chunk.lowerBound
                 if !isDeleted[field] || !cells[index] { hasValue[index] = true }
             }
         }
@@ -305,13 +305,13 @@ struct SegmentFilter {
     }
 
     private mutating func writeValues(
-        _ slab: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
+        _ chunk: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         var values = RowValues()
-        for field in waiting.take(below: Int64(slab.upperBound)).sorted() {
+        for field in waiting.take(below: Int64(chunk.upperBound)).sorted() {
             values.removeAll()
-            try readers[field].append(rows: slab, to: &values)
-            wait(field, from: slab.upperBound)
+            try readers[field].append(rows: chunk, to: &values)
+            wait(field, from: chunk.upperBound)
             if places != nil || isDeleted[field] && cells != nil {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }
@@ -327,8 +327,7 @@ struct SegmentFilter {
 }
 
 extension RowValues {
-    /// Moves values to the new places of their rows; drops those of rows that have none, and of
-    /// rows whose cell goes.
+    /// Moves values to the new places of their rows. Drops values of deleted rows and cells.
     fileprivate mutating func keep(_ places: [UInt32]?, without cells: [Bool]?) {
         var count = 0
         for index in rows.indices {
@@ -359,7 +358,7 @@ extension BlockPart {
 }
 
 extension RowSelection {
-    /// Those of some ascending times that are selected.
+    /// The selected ones of some ascending times.
     fileprivate func selected(_ times: [Int64]) -> [Int64] {
         var selected: [Int64] = []
         forEachSelected(times) { selected.append(times[$0]) }
@@ -377,14 +376,14 @@ extension IntegerTable {
 }
 
 extension SegmentReader {
-    /// The bytes of a block, checked.
+    /// The verified bytes of a block.
     fileprivate func bytes(
         _ directory: IntegerTable, block: Int
     ) throws(DatabaseError) -> [UInt8] {
         try read(SegmentReader.place(directory, block)) { bytes in [UInt8](copying: bytes) }
     }
 
-    /// The rows among these that have a value of a field, ascending.
+    /// The rows in a range that have a value of a field, ascending.
     func presentRows(ofField field: Int, in rows: Range<Int>) throws(DatabaseError) -> [UInt32] {
         let vector = try presence(ofField: field)
         var present: [UInt32] = []

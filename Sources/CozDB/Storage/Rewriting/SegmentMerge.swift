@@ -1,49 +1,49 @@
-// Merges segments of one experiment into one. Rows are matched once, by their times; values then
+// Merges segments of one experiment into one. Rows are matched once, by their times. Values then
 // move by row number, so that no time is read or compared per value.
 //
-// Memory: one slab of rows of one series and one decoded block per column and input, whatever the
-// sizes. The inputs stay untouched; the manifest names the output afterwards.
+// Memory: one chunk of rows of one series, and one decoded block per column and input, for any size
+// of input. The inputs are not changed; the manifest names the output afterwards.
 
 /// One merge of adjacent segments, oldest first.
 struct SegmentMerge {
     private let view: ExperimentView
     private let segments: [SegmentReader]
-    private var turns: PendingColumns
+    private var pending: PendingColumns
     private let hasAttributes: Bool
-    /// By input: the row before which nothing that was decoded is kept.
+    /// By input: the row before which decoded data is evicted.
     private var forgottenRows: [Int]
-    /// What is to be said of rows that points with different attributes met in.
+    /// The rows in which points with different attributes met, to be reported.
     private(set) var merges = TagSetMerges()
-    /// What the counters of the flushes have to be corrected by.
+    /// The corrections to the counters of the flushes.
     private(set) var counters = WriteCounters()
-    /// Columns of slabs that were merged so far, for who watches how they grow.
+    /// Column chunks merged so far; for tests of their growth.
     private(set) var stepCount = 0
 
-    /// Rows of a slab, roughly: what all inputs together give to it.
+    /// The approximate number of rows of a chunk, over all inputs.
     private static let chunkRowCount = 65_536
-    private static let slabRowCountMin = 4096
-    /// Cells of a slab, roughly, where a row has very many.
+    private static let chunkRowCountMin = 4096
+    /// The approximate number of cells of a chunk of very wide rows.
     private static let chunkCellCountMax = 2 * SegmentFormat.chunkCellCountMax
 
-    /// Rows that one input gives to a slab.
+    /// The number of rows that one input contributes to a chunk.
     private var inputRowCount: Int {
-        max(SegmentMerge.slabRowCountMin, SegmentMerge.chunkRowCount / max(1, segments.count))
+        max(SegmentMerge.chunkRowCountMin, SegmentMerge.chunkRowCount / max(1, segments.count))
     }
 
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
-        var lanes: [ColumnMerger] = []
+        var mergers: [ColumnMerger] = []
         for column in schema.columns where segments.contains(where: { $0.field(column.id) != nil })
         {
-            lanes.append(try ColumnMerger(column, number: lanes.count, of: segments))
+            mergers.append(try ColumnMerger(column, number: mergers.count, of: segments))
         }
-        turns = PendingColumns(lanes, inputCount: segments.count)
+        pending = PendingColumns(mergers, inputCount: segments.count)
         hasAttributes = schema.columns.contains { $0.kind == .attribute }
         forgottenRows = segments.map { _ in 0 }
     }
 
-    /// Writes every row, each cell with its newest value.
+    /// Writes every row. The newest value of each cell wins.
     mutating func write(
         to writer: SegmentWriter, isCancelled: () -> Bool
     ) throws(DatabaseError) {
@@ -54,20 +54,20 @@ struct SegmentMerge {
                 try writer.beginSeries(series.key.bytes)
             }
             var inputs = series.parts.map { MergeInput(source: $0.source, rows: $0.rows) }
-            while let lanes = try takeSlab(&inputs) {
-                try writeChunk(&inputs, lanes, of: series.key, to: writer)
-                turns.giveBack()
+            while let mergers = try takeChunk(&inputs) {
+                try writeChunk(&inputs, mergers, of: series.key, to: writer)
+                pending.giveBack()
                 forget(inputs)
             }
         }
     }
 
-    /// Lets go of what was decoded of rows that are merged, some thousands at once.
+    /// Evicts decoded data of merged rows, a few thousand rows at a time.
     private mutating func forget(_ inputs: [MergeInput]) {
         for input in inputs {
             let row = input.rows.lowerBound
             let done = row - forgottenRows[input.source]
-            guard done >= SegmentMerge.slabRowCountMin else { continue }
+            guard done >= SegmentMerge.chunkRowCountMin else { continue }
             forgottenRows[input.source] = row
             segments[input.source].forget(rowsBefore: row)
         }
@@ -75,16 +75,16 @@ struct SegmentMerge {
 
     /// Takes the next rows of every input, up to a time that all of them have reached.
     ///
-    /// - Returns: the lanes that have values in them; nil where there are no rows left.
-    private mutating func takeSlab(
+    /// - Returns: the mergers with values in these rows; nil if there are no rows left.
+    private mutating func takeChunk(
         _ inputs: inout [MergeInput]
     ) throws(DatabaseError) -> [ColumnMerger]? {
         var limit = Int64.max
-        let lanes = chooseRows(&inputs)
+        let mergers = chooseRows(&inputs)
         for index in inputs.indices {
-            let (rows, end) = (inputs[index].rows, inputs[index].slab.upperBound)
+            let (rows, end) = (inputs[index].rows, inputs[index].chunk.upperBound)
             inputs[index].times = try segments[inputs[index].source].ascendingTimes(
-                rows: inputs[index].slab)
+                rows: inputs[index].chunk)
             if end < rows.upperBound, let last = inputs[index].times.last {
                 limit = min(limit, last)
             }
@@ -93,75 +93,75 @@ struct SegmentMerge {
         for index in inputs.indices {
             let count = inputs[index].times.partitioningIndex { $0 > limit }
             inputs[index].times.removeLast(inputs[index].times.count - count)
-            let start = inputs[index].slab.lowerBound
-            inputs[index].slab = start..<(start + count)
+            let start = inputs[index].chunk.lowerBound
+            inputs[index].chunk = start..<(start + count)
             inputs[index].rows = (start + count)..<inputs[index].rows.upperBound
             if count > 0 { isEmpty = false }
         }
         if isEmpty { return nil }
-        return lanes.filter { lane in inputs.contains { lane.isDue(in: $0) } }
+        return mergers.filter { merger in inputs.contains { merger.isDue(in: $0) } }
     }
 
-    /// Chooses the rows that a slab is made of: fewer where they have very many values.
+    /// Chooses the rows of a chunk: fewer if they have very many values.
     ///
-    /// - Returns: the lanes that may have values in them.
+    /// - Returns: the mergers that may have values in these rows.
     private mutating func chooseRows(_ inputs: inout [MergeInput]) -> [ColumnMerger] {
         var countMax = inputRowCount
         SegmentMerge.choose(countMax, of: &inputs)
-        let lanes = turns.take(inputs)
+        let mergers = pending.take(inputs)
         while true {
-            let rowCount = inputs.reduce(0) { $0 + $1.slab.count }
+            let rowCount = inputs.reduce(0) { $0 + $1.chunk.count }
             let cellCountMax = SegmentMerge.chunkCellCountMax
-            guard countMax > 1, rowCount * lanes.count > cellCountMax else { return lanes }
-            let cellCount = lanes.reduce(0) { $0 + $1.valueCountMax(inputs) }
-            if cellCount <= cellCountMax { return lanes }
+            guard countMax > 1, rowCount * mergers.count > cellCountMax else { return mergers }
+            let cellCount = mergers.reduce(0) { $0 + $1.valueCountMax(inputs) }
+            if cellCount <= cellCountMax { return mergers }
             countMax = max(1, min(countMax, rowCount) / 2)
             SegmentMerge.choose(countMax, of: &inputs)
         }
     }
 
-    /// The next rows of each input, at most so many.
+    /// Selects the next rows of each input, at most `countMax`.
     private static func choose(_ countMax: Int, of inputs: inout [MergeInput]) {
         for index in inputs.indices {
             let rows = inputs[index].rows
             let end = min(rows.upperBound, rows.lowerBound + countMax)
-            inputs[index].slab = rows.lowerBound..<end
+            inputs[index].chunk = rows.lowerBound..<end
         }
     }
 
     private mutating func writeChunk(
-        _ inputs: inout [MergeInput], _ lanes: [ColumnMerger], of key: SeriesKey,
+        _ inputs: inout [MergeInput], _ mergers: [ColumnMerger], of key: SeriesKey,
         to writer: SegmentWriter
     ) throws(DatabaseError) {
         let times = SegmentMerge.unite(&inputs)
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
-        var meetings = MergeStatistics(
+        var statistics = MergeStatistics(
             watchesRows: hasAttributes && rowCount > times.count, view.schema, times.count)
         try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
-        let watchesRows = meetings.watchesRows
-        stepCount += lanes.count
-        let slab = inputs
-        ColumnMerger.run(lanes, rowCount: rowCount) { lane in
-            lane.merge(slab, rowCount: times.count, watchesRows: watchesRows)
+        let watchesRows = statistics.watchesRows
+        stepCount += mergers.count
+        let chunkInputs = inputs
+        ColumnMerger.run(mergers, rowCount: rowCount) { merger in
+            merger.merge(chunkInputs, rowCount: times.count, watchesRows: watchesRows)
         }
-        for lane in lanes {
-            let merged = try lane.take()
-            meetings.add(lane.column, merged.meetings)
+        for merger in mergers {
+            let merged = try merger.take()
+            statistics.add(merger.column, merged.statistics)
             let values = merged.values
             let strings: StringSource =
-                lane.column.type == .string ? .table(values.strings) : .none
+                merger.column.type == .string ? .table(values.strings) : .none
             try calling("writing a segment") { () throws(FileError) in
                 try writer.addValues(
-                    lane.column, rows: values.rows, bits: values.bits, strings: strings,
+                    merger.column, rows: values.rows, bits: values.bits, strings: strings,
                     wholeBlocks: values.wholeBlocks)
             }
         }
-        merges.add(meetings.found(times, key))
-        counters.add(meetings.counters)
+        merges.add(statistics.found(times, key))
+        counters.add(statistics.counters)
     }
 
-    /// The times of all inputs, each once; each input learns where its rows went. No places mean
-    /// that rows stay where they are.
+    /// Merges the times of all inputs, each time once, and sets each input's places. Empty places
+    /// mean that rows stay in place.
     private static func unite(_ inputs: inout [MergeInput]) -> [Int64] {
         let filled = inputs.indices.filter { !inputs[$0].times.isEmpty }
         if filled.count == 1 {
@@ -176,7 +176,7 @@ struct SegmentMerge {
         times.reserveCapacity(left)
         while left > 0 {
             let least = heads.min() ?? .max
-            // Runs of one input are the rule: they end where another one goes on.
+            // Usually one input has a run of rows, which ends where another input continues.
             var limit = Int64.max
             var isShared = false
             var owner = -1

@@ -1,6 +1,6 @@
-// Verifies the checksums of blocks, many with one read.
+// Verifies the checksums of blocks, many per read.
 
-/// Reads blocks of a segment into memory that is used again for the next ones.
+/// Reads blocks of a segment into a reused buffer.
 struct BlockVerifier {
     private let file: any File
     private let databaseID: UInt64
@@ -13,10 +13,10 @@ struct BlockVerifier {
         self.number = number
     }
 
-    /// The indices of blocks that are not what was written.
+    /// Returns the indices of damaged blocks.
     ///
-    /// - Parameter places: ascending, near each other, and in the file.
-    /// - Throws: `io` where a read fails for other reasons than that a device has lost bytes.
+    /// - Parameter places: ascending, close to each other, and inside the file.
+    /// - Throws: `io` if a read fails for another reason than a media error.
     mutating func damaged(_ places: [BlockPlace]) throws(DatabaseError) -> [Int] {
         guard let base = places.first?.offset else { return [] }
         let end = places.reduce(base) { max($0, $1.offset + $1.sizeBytes) }
@@ -27,7 +27,7 @@ struct BlockVerifier {
             guard error.isReadFailure else {
                 throw DatabaseError(error, while: "reading a segment")
             }
-            // Which blocks the device does not give shows one by one.
+            // Reads one by one to find the blocks that the device cannot read.
             if places.count == 1 { return [0] }
             var found: [Int] = []
             for index in places.indices where try !damaged([places[index]]).isEmpty {

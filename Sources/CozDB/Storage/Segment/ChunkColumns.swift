@@ -1,24 +1,24 @@
-// The values of one slab of rows on its way into a segment.
+// The values of one chunk of rows before they are written to a segment.
 
-/// The values of one column in the rows of a slab.
+/// The values of one column in the rows of a chunk.
 struct ChunkColumn: Sendable {
     var type = FieldType.boolean
-    /// Ascending, counted from the first row of the slab.
+    /// Ascending, counted from the first row of the chunk.
     var rows: [UInt32] = []
-    /// Words that mean the same in every field: numbers, and texts that are times. Of other texts
-    /// there is what no field has.
+    /// Numbers and times are words that mean the same in every field. Other strings are codes of a
+    /// `StringSource`, which mean nothing in another field.
     var words: [UInt64] = []
-    /// Values that another segment has as a block, ascending.
+    /// Values that another segment stores as one block, ascending.
     var wholeBlocks: [WholeBlock] = []
 
-    /// Whether a word can be told to be equal to one of another field.
+    /// Whether a word can be compared with a word of another field.
     static func isComparable(_ word: UInt64, _ type: FieldType) -> Bool {
         type != .string || ISOTime.isWord(word)
     }
 
-    /// For each value whether another column has the same one in that row.
+    /// Finds out for each value whether another column has the same value in the same row.
     ///
-    /// - Parameter rowCount: rows of the slab.
+    /// - Parameter rowCount: the number of rows of the chunk.
     func matches(_ other: ChunkColumn, rowCount: Int, into isSame: inout [Bool]) {
         isSame.removeAll(keepingCapacity: true)
         let (ownRows, ownWords) = (rows.span, words.span)
@@ -44,21 +44,22 @@ struct ChunkColumn: Sendable {
         }
     }
 
-    /// The word at a row; nil where the column has none there.
+    /// The word at a row; nil if the column has no value there.
     func word(at row: UInt32) -> UInt64? {
         let place = rows.partitioningIndex { $0 >= row }
         return place < rows.count && rows[place] == row ? words[place] : nil
     }
 }
 
-/// Rows of one series that are written together, and their values as they come.
+/// Consecutive rows of one series that are written together, with their values.
 struct RowChunk: Sendable {
     /// Number of the first row in the segment.
     private(set) var firstRow = 0
     private(set) var times: [Int64] = []
-    /// By number of the column; those without values in the slab are empty.
+    /// By column number; columns without values in the chunk are empty.
     private(set) var columns: [ChunkColumn] = []
-    /// The columns with values, as they came: work on a slab is for those, not for all there are.
+    /// The columns with values, in order of arrival. Work on a chunk is proportional to these, not
+    /// to all columns.
     private(set) var filled: [ColumnID] = []
 
     mutating func begin(firstRow: Int, _ times: [Int64]) {
@@ -81,9 +82,10 @@ struct RowChunk: Sendable {
 }
 
 extension ChunkColumn {
-    /// Puts the word of each text that is a time in the place of its number.
+    /// Replaces the code of each string that is a time by its word.
     fileprivate mutating func replaceTimes(_ strings: StringSource) {
-        // Most texts come again soon: each is read once for as long as it stays in the table.
+        // Most strings come again soon, so this cache parses each one once while it stays in its
+        // slot.
         var known: [(code: UInt64, word: UInt64)] = []
         for index in words.indices {
             let code = words[index]

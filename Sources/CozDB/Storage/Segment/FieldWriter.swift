@@ -1,7 +1,7 @@
 // Writes one field of a segment: its blocks, their directory, its presence and its dictionary.
 
-/// Where string codes of values on their way into a segment are looked up; words of times are
-/// strings of any source.
+/// Resolves the string codes of values that go into a segment. Words of times resolve in any
+/// source.
 enum StringSource {
     case none
     case table(StringTable)
@@ -17,23 +17,23 @@ enum StringSource {
     }
 }
 
-/// One field on its way into a segment. A struct, so that its loops touch memory it owns alone.
+/// Writes one field of a segment. A struct, so that its loops touch only memory that it owns.
 ///
-/// Fields do not know each other: of a slab they need nothing but the words of all its columns, as
-/// they came. So the fields of a slab may be appended in any order, also by several threads, each
-/// field by one at a time, once `ReferenceCandidates` has looked at the slab.
+/// Fields are independent: to append a chunk, a field needs only the words of the chunk's columns.
+/// So several threads may append the fields of a chunk in any order, one thread per field, once
+/// `ReferenceCandidates` has searched the chunk.
 struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
 
-    /// Values that no block holds yet, and where the first and the last of them are.
+    /// Values that are not in a block yet, and the places of the first and the last of them.
     private var bits: [UInt64] = []
     private var first = Place()
     private var last = Place()
-    /// Times of their rows: of strings only, which may be differences to them.
+    /// The times of the pending rows, for strings only: a block may store differences to them.
     private var times: [Int64] = []
-    /// Which of them other fields have at the same rows.
-    private var partners: [BlockReferences.ReferencedField] = []
+    /// The fields that this field may refer to, and which pending values equal theirs.
+    private var referenced: [BlockReferences.ReferencedField] = []
     private var matches: [[Bool]] = []
 
     /// A row and its time.
@@ -55,24 +55,24 @@ struct FieldWriter {
         self.column = column
     }
 
-    /// Values of one series, by ascending row.
+    /// Appends values of one series, by ascending row.
     ///
     /// - Parameters:
-    ///   - series: number of the series, to keep small ones in one block.
-    ///   - slab: the rows, and the values of this column and its partners in them.
-    ///   - newPartners: columns that this one may repeat.
+    ///   - series: number of the series, which keeps a small series in one block.
+    ///   - chunk: the rows, and the values of this column and of the referenced fields.
+    ///   - columns: the columns that this field may refer to.
     mutating func append(
-        series: Int, _ slab: RowChunk, partners newPartners: [ColumnID], strings: StringSource,
+        series: Int, _ chunk: RowChunk, referenced columns: [ColumnID], strings: StringSource,
         to output: inout SegmentOutput
     ) throws(FileError) {
-        let own = slab.columns[column.id]
+        let own = chunk.columns[column.id]
         let newRows = own.rows.span
         let words = own.words.span
         if series != lastSeries, SegmentFormat.needsNewBlock(bits.count, newRows.count) {
             try flush(to: &output)
         }
         lastSeries = series
-        match(slab, newPartners)
+        match(chunk, columns)
         if column.type == .string { translation.begin(strings) }
         var start = 0
         var copies = own.wholeBlocks[...]
@@ -83,11 +83,12 @@ struct FieldWriter {
                 copies.removeFirst()
                 if bits.isEmpty || bits.count >= WholeBlock.countMin {
                     try flush(to: &output)
-                    try append(block, newRows, of: slab, to: &output)
+                    try append(block, newRows, of: chunk, to: &output)
                     start = block.values.upperBound
                     continue
                 }
-                // A few pending values would stay a small block for good: they take half of this.
+                // A few pending values would stay a small block for good, so they take half of this
+                // block.
                 countMax = (bits.count + block.values.count + 1) / 2
                 sharedEnd = block.values.upperBound
             }
@@ -98,14 +99,14 @@ struct FieldWriter {
             case .string: end = append(words: words, start..<end, strings)
             default: bits.append(contentsOf: own.words[start..<end])
             }
-            if isFirst { first = Self.place(of: newRows[start], in: slab) }
-            last = Self.place(of: newRows[end - 1], in: slab)
+            if isFirst { first = Self.place(of: newRows[start], in: chunk) }
+            last = Self.place(of: newRows[end - 1], in: chunk)
             if column.type == .string {
                 appendWords(
-                    of: slab.times.span, at: newRows.extracting(start..<end), from: 0, to: &times)
+                    of: chunk.times.span, at: newRows.extracting(start..<end), from: 0, to: &times)
             }
-            for index in partners.indices {
-                partners[index].isSame.append(contentsOf: matches[index][start..<end])
+            for index in referenced.indices {
+                referenced[index].isSame.append(contentsOf: matches[index][start..<end])
             }
             start = end
             let endsShared = start == sharedEnd && countMax < SegmentFormat.blockCountMax
@@ -115,12 +116,13 @@ struct FieldWriter {
         valueCount += newRows.count
     }
 
-    /// Copies a block; nothing is pending.
+    /// Copies a block. No values are pending.
     private mutating func append(
-        _ block: WholeBlock, _ rows: Span<UInt32>, of slab: RowChunk, to output: inout SegmentOutput
+        _ block: WholeBlock, _ rows: Span<UInt32>, of chunk: RowChunk,
+        to output: inout SegmentOutput
     ) throws(FileError) {
-        let first = Self.place(of: rows[block.values.lowerBound], in: slab)
-        let last = Self.place(of: rows[block.values.upperBound - 1], in: slab)
+        let first = Self.place(of: rows[block.values.lowerBound], in: chunk)
+        let last = Self.place(of: rows[block.values.upperBound - 1], in: chunk)
         try appendCopy(block.bytes, block.entry, rows: first.row...last.row, to: &output)
     }
 
@@ -138,30 +140,30 @@ struct FieldWriter {
         directory.append(entry)
     }
 
-    private static func place(of row: UInt32, in slab: RowChunk) -> Place {
+    private static func place(of row: UInt32, in chunk: RowChunk) -> Place {
         Place(
-            row: UInt32(truncatingIfNeeded: slab.firstRow) &+ row, time: slab.times[Int(row)])
+            row: UInt32(truncatingIfNeeded: chunk.firstRow) &+ row, time: chunk.times[Int(row)])
     }
 
-    /// Compares the values of a slab with those of the partners.
-    private mutating func match(_ slab: RowChunk, _ newPartners: [ColumnID]) {
-        if partners.map(\.column) != newPartners {
-            // Pending values were not compared with a partner that is new.
-            let known = partners
-            partners = newPartners.map { column in
+    /// Compares the values of a chunk with those of the referenced fields.
+    private mutating func match(_ chunk: RowChunk, _ columns: [ColumnID]) {
+        if referenced.map(\.column) != columns {
+            // Pending values were never compared with a new referenced field.
+            let known = referenced
+            referenced = columns.map { column in
                 known.first { $0.column == column }
                     ?? BlockReferences.ReferencedField(
                         column: column, isSame: bits.map { _ in false })
             }
         }
-        while matches.count < partners.count { matches.append([]) }
-        for (index, partner) in partners.enumerated() {
-            slab.columns[column.id].matches(
-                slab.columns[partner.column], rowCount: slab.times.count, into: &matches[index])
+        while matches.count < referenced.count { matches.append([]) }
+        for (index, field) in referenced.enumerated() {
+            chunk.columns[column.id].matches(
+                chunk.columns[field.column], rowCount: chunk.times.count, into: &matches[index])
         }
     }
 
-    /// Values with a time each, by ascending row.
+    /// Appends values that each have a time, by ascending row.
     mutating func append(
         _ part: BlockPart, to output: inout SegmentOutput
     ) throws(FileError) {
@@ -173,7 +175,7 @@ struct FieldWriter {
             } else {
                 bits.append(part.bits[index])
             }
-            for partner in partners.indices { partners[partner].isSame.append(false) }
+            for field in referenced.indices { referenced[field].isSame.append(false) }
             last = Place(row: part.rows[index], time: part.times[index])
             if bits.count == 1 { first = last }
             if column.type == .string { times.append(last.time) }
@@ -184,19 +186,19 @@ struct FieldWriter {
         valueCount += part.rows.count
     }
 
-    /// A whole block as another segment has it.
+    /// Copies a whole block of another segment.
     ///
     /// - Parameters:
-    ///   - entry: of the other segment's directory; its rows and its place are replaced.
-    ///   - codes: of strings in the other segment's dictionary, where the block has such. They
-    ///     are translated, so that this dictionary has no string that nobody uses.
+    ///   - entry: the block entry in the other segment. Its rows and its place are replaced.
+    ///   - codes: the block's values, if they are codes of the other segment's dictionary. They are
+    ///     translated, so that this dictionary gets no unused string.
     mutating func append(
         copying bytes: [UInt8], entry: [UInt64], rows newRows: [UInt32], codes: BlockPart?,
         to output: inout SegmentOutput
     ) throws(FileError) {
         guard let firstRow = newRows.first, let lastRow = newRows.last else { return }
         try flush(to: &output)
-        // Strings of one dictionary can be too many bytes for one block without it.
+        // Without the dictionary, strings that share it can be too many bytes for one block.
         if let codes, isDictionaryFull { return try append(codes, to: &output) }
         valueCount += newRows.count
         if let codes {
@@ -205,7 +207,7 @@ struct FieldWriter {
             times = codes.times
             first = Place(row: firstRow, time: times[0])
             last = Place(row: lastRow, time: times[times.count - 1])
-            for index in partners.indices { partners[index].isSame = bits.map { _ in false } }
+            for index in referenced.indices { referenced[index].isSame = bits.map { _ in false } }
             if bits != codes.bits || hasManyBytes {
                 return try flush(to: &output)
             }
@@ -215,24 +217,24 @@ struct FieldWriter {
         limitDictionary()
     }
 
-    /// Blocks so far.
+    /// The number of blocks so far.
     var blockCount: Int { directory.count }
 
-    /// Values that no block holds yet.
+    /// The number of values that are not in a block yet.
     var pendingCount: Int { bits.count }
 
-    /// Ends the block that is being filled, and frees its memory.
+    /// Writes the pending values as a block and frees their memory.
     mutating func flushPending(to output: inout SegmentOutput) throws(FileError) {
         try flush(to: &output)
         bits = []
         times = []
         matches = []
-        for index in partners.indices { partners[index].isSame = [] }
+        for index in referenced.indices { referenced[index].isSame = [] }
     }
 
-    /// Puts blocks that were made apart into the file.
+    /// Moves staged blocks into the file and corrects their entries.
     ///
-    /// - Parameter first: the first of them.
+    /// - Parameter first: the first staged block.
     mutating func settle(
         from first: Int, staged: SegmentOutput, in output: inout SegmentOutput
     ) throws(FileError) {
@@ -248,7 +250,7 @@ struct FieldWriter {
         }
     }
 
-    /// Ends the field; the place of its directory and dictionary, its group is not known here.
+    /// Ends the field. The caller sets the group of the result.
     ///
     /// - Parameter small: takes the directory of a field of few blocks.
     mutating func finish(
@@ -271,20 +273,20 @@ struct FieldWriter {
         return field
     }
 
-    /// Whether the strings of the pending block would make it, or the dictionary, too large.
+    /// Whether the strings of the pending block make it, or the dictionary, too large.
     private var hasManyBytes: Bool {
         plainHeap.count > SegmentFormat.dictionarySizeBytesMax
             || !isDictionaryFull && dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
     }
 
-    /// Appends strings until the block has many bytes; how far it came.
+    /// Appends strings until the block has many bytes. Returns the index of the next string.
     private mutating func append(
         words: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
     ) -> Int {
         var index = range.lowerBound
         while index < range.upperBound {
             let rest = words.extracting(index..<range.upperBound)
-            // A full dictionary is not asked any more.
+            // A full dictionary gets no more lookups.
             index += translation.appendKnown(rest, knowsCodes: !isDictionaryFull, to: &bits)
             guard index < range.upperBound else { break }
             append(string: words[index], strings)
@@ -294,7 +296,7 @@ struct FieldWriter {
         return index
     }
 
-    /// Appends a time as it is, another string as its number in the dictionary, or in the block.
+    /// Appends a time as it is. Any other string becomes a code of the dictionary or of the block.
     private mutating func append(string word: UInt64, _ strings: StringSource) {
         if ISOTime.isWord(word) { return bits.append(word) }
         if isDictionaryFull {
@@ -326,7 +328,7 @@ struct FieldWriter {
             encoding = SegmentFormat.mixedStrings
             place = try output.append(words: bits, heap: plainHeap, ends: plainEnds)
         } else {
-            var sources = BlockReferences(partners: partners)
+            var sources = BlockReferences(partners: referenced)
             if column.type == .string, ISOTime.isWord(bits[0]) { sources.rowTimes = times }
             (place, encoding) = try output.append(
                 words: bits, type: column.type, repeating: sources)
@@ -347,8 +349,8 @@ struct FieldWriter {
     private mutating func forgetPending() {
         times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
-        for index in partners.indices {
-            partners[index].isSame.removeAll(keepingCapacity: true)
+        for index in referenced.indices {
+            referenced[index].isSame.removeAll(keepingCapacity: true)
         }
         plainHeap.removeAll(keepingCapacity: true)
         plainEnds.removeAll(keepingCapacity: true)
@@ -361,17 +363,17 @@ struct FieldWriter {
     }
 }
 
-/// Codes of a source and of the segment's dictionary, for the codes met lately. Most strings of a
-/// field come again soon, and hashing them is what a flush would spend most of its time on.
+/// A direct-mapped cache from codes of a source to codes of the segment's dictionary. Most strings
+/// of a field come again soon, and hashing them would take most of the time of a flush.
 private struct CodeTranslation {
-    /// No memory before the first string: most fields are numbers.
+    /// Allocated with the first string: most fields are numbers.
     private var sources: [UInt64] = []
     private var targets: [UInt32] = []
     private var table: ObjectIdentifier?
 
     private static let size = 256
 
-    /// Forgets everything where the source is not the one of the last call.
+    /// Clears the cache unless the source is the one of the last call.
     mutating func begin(_ strings: StringSource) {
         let next: ObjectIdentifier? =
             switch strings {
@@ -379,7 +381,8 @@ private struct CodeTranslation {
             case .table(let table): ObjectIdentifier(table)
             case .arena(let view): view.identity
             }
-        // A table may be gone and another one stand in its place: nothing outlives a call then.
+        // A freed table may give its address to another one, so entries of tables last for one
+        // call.
         if next == table, case .arena = strings, !sources.isEmpty { return }
         table = next
         if sources.isEmpty {
@@ -389,9 +392,9 @@ private struct CodeTranslation {
         for index in sources.indices { sources[index] = .max }
     }
 
-    /// Appends words up to the first whose number here is not known; how many.
+    /// Appends words up to the first one without a cached code. Returns how many.
     ///
-    /// - Parameter knowsCodes: whether anything but times is known.
+    /// - Parameter knowsCodes: false if only times may be appended.
     func appendKnown(_ words: Span<UInt64>, knowsCodes: Bool, to bits: inout [UInt64]) -> Int {
         let (sources, targets) = (sources.span, targets.span)
         var count = 0

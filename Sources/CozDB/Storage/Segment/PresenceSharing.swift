@@ -1,11 +1,11 @@
-// Presence vectors as parts of others: the rows of the watch's copy of a sample are among those of
-// the phone's, mostly in runs. docs/format/segment.md, "Presence vector".
+// Stores presence vectors as subsets of other vectors. The rows of the watch's copy of a sample are
+// among those of the phone's, mostly in runs. docs/format/segment.md, "Presence vector".
 
-/// Finds the vectors of a segment whose rows are among those of another one.
+/// Finds the vectors of a segment whose rows are a subset of another vector's rows.
 struct PresenceSharing {
     private let vectors: [PresenceVector]
     private let rowCount: Int
-    /// For each vector its chunks, those that are parts of others anew.
+    /// The chunks of each vector. Chunks that are subsets are encoded as such.
     private var chunks: [[[UInt8]]]
 
     /// One vector's rows in a chunk.
@@ -15,14 +15,14 @@ struct PresenceSharing {
         var rows: [UInt32]
     }
 
-    /// Vectors of fewer bytes have nothing to gain.
+    /// Smaller vectors have nothing to gain.
     private static let sizeBytesMin = 8
-    /// Rows that are looked for before all are.
+    /// The number of rows that are compared before all rows are.
     private static let sampleCount = 8
-    /// Vectors that one is compared with: more than a study has.
+    /// The most vectors that a vector is compared with; more than a study has.
     private static let wholeCountMax = 256
 
-    /// The vectors as they are to be written.
+    /// Returns the vectors as they are written.
     static func related(
         _ vectors: [[UInt8]], rowCount: Int
     ) throws(FormatError) -> [[UInt8]] {
@@ -40,7 +40,7 @@ struct PresenceSharing {
         chunks = vectors.map { vector in (0..<vector.chunkCount).map { vector.bytes(ofChunk: $0) } }
     }
 
-    /// Looks at the chunk with this number in all vectors, the fullest first.
+    /// Processes the chunk with this number in all vectors, the fullest first.
     private mutating func relate(_ number: Int) throws(FormatError) {
         var members: [Member] = []
         for (index, vector) in vectors.enumerated() {
@@ -51,11 +51,11 @@ struct PresenceSharing {
         members.sort { ($1.rows.count, $0.vector) < ($0.rows.count, $1.vector) }
         let base = number * SegmentFormat.presenceChunkRows
         let chunkRowCount = min(SegmentFormat.presenceChunkRows, rowCount - base)
-        // Parts are of vectors that are none themselves.
+        // A vector that is itself a subset in this chunk cannot contain others.
         var wholes: [Member] = []
         for member in members where member.rows.count < chunkRowCount {
             let old = chunks[member.vector][member.chunk]
-            // The smallest of those around it leaves the fewest rows out.
+            // The smallest superset leaves out the fewest rows.
             let whole =
                 old.count < Self.sizeBytesMin
                 ? nil
@@ -87,7 +87,7 @@ struct PresenceSharing {
         }
     }
 
-    /// Whether all rows of a part are among those of a whole; both ascend.
+    /// Whether `whole` contains all rows of `part`. Both ascend.
     private static func contains(_ whole: Span<UInt32>, _ part: Span<UInt32>) -> Bool {
         guard part.count < whole.count else { return false }
         for sample in 0..<min(sampleCount, part.count) {

@@ -1,20 +1,20 @@
-// Which fields of a segment may repeat which others: found by looking up samples of their first
+// Finds the fields of a segment that may refer to other fields. Compares samples of their first
 // values, so that the work grows with the values and not with the pairs of fields.
 
-/// The partners of fields: decided from samples, the same for the whole segment. A field repeats
-/// only columns with smaller numbers, so that there is no circle, and never through more than
+/// The fields that each field may refer to, decided from samples for the whole segment. A field
+/// refers only to columns with smaller numbers, so there are no cycles, and through at most
 /// `SegmentFormat.referenceDepthMax` blocks.
 struct ReferenceCandidates {
     private struct Entry {
-        var partners: [ColumnID] = []
-        /// Those it has or had: blocks that are written already may repeat them.
-        var allPartners: [ColumnID] = []
-        /// The columns that have this one among `allPartners`.
+        var referenced: [ColumnID] = []
+        /// All referenced columns so far, current or not: blocks on disk may refer to them.
+        var allReferenced: [ColumnID] = []
+        /// The columns that have this one among `allReferenced`.
         var followers: [ColumnID] = []
         var sampleCount = 0
-        /// Columns that had the same value in some of the samples.
+        /// Columns that had the same value in some samples.
         var candidates: [Candidate] = []
-        /// Blocks to go through from this field at most, and up to this field.
+        /// The longest chain of references from this field, and to this field.
         var depth = 0
         var height = 0
     }
@@ -25,39 +25,39 @@ struct ReferenceCandidates {
     }
 
     private var entries: [Entry] = []
-    /// By column: matches in the slab that is searched; all 0 between two columns.
+    /// By column: matches in the current chunk; all 0 between two columns.
     private var matches: [UInt32] = []
-    /// Values that were looked up or compared so far.
+    /// The number of lookups and comparisons so far.
     private(set) var stepCount = 0
 
-    fileprivate static let slabSampleCount = 16
+    fileprivate static let chunkSampleCount = 16
     private static let sampleCountMax = 64
-    private static let partnerCountMax = 2
-    /// A partner has at least one in so many samples.
+    private static let referencedCountMax = 2
+    /// A referenced field matches at least one in this many samples.
     private static let samplesPerMatchMax = 8
-    /// Columns of the same value that a sample is compared with, and candidates that a column
-    /// keeps: more than a study has columns that could be partners.
+    /// The most columns of equal value that a sample is compared with, and the most candidates that
+    /// a column keeps. A study has fewer columns that could match.
     static let candidateCountMax = 256
 
-    /// Columns that a field may repeat, the likeliest first.
-    func partners(of column: ColumnID) -> [ColumnID] {
-        column < entries.count ? entries[column].partners : []
+    /// The columns that a field may refer to, the likeliest first.
+    func referencedColumns(of column: ColumnID) -> [ColumnID] {
+        column < entries.count ? entries[column].referenced : []
     }
 
-    /// Samples a slab.
-    mutating func search(_ slab: RowChunk) {
-        let filled = slab.filled.sorted()
+    /// Takes samples of a chunk.
+    mutating func search(_ chunk: RowChunk) {
+        let filled = chunk.filled.sorted()
         guard let last = filled.last else { return }
         while entries.count <= last { entries.append(Entry()) }
         let wanting = filled.filter {
-            entries[$0].sampleCount < Self.sampleCountMax && slab.columns[$0].type != .boolean
+            entries[$0].sampleCount < Self.sampleCountMax && chunk.columns[$0].type != .boolean
         }
-        // A single column has no partner, but what is known of it counts.
+        // A single column matches no other one, but its samples count.
         guard !wanting.isEmpty else { return }
-        var samples = SampleTable(rowCount: slab.times.count)
-        let ranges = wanting.map { samples.add(slab.columns[$0]) }
+        var samples = SampleTable(rowCount: chunk.times.count)
+        let ranges = wanting.map { samples.add(chunk.columns[$0]) }
         if filled.count > 1 {
-            for column in filled { samples.note(slab.columns[column], column) }
+            for column in filled { samples.note(chunk.columns[column], column) }
         }
         while matches.count <= last { matches.append(0) }
         for (column, range) in zip(wanting, ranges) where !range.isEmpty {
@@ -68,7 +68,7 @@ struct ReferenceCandidates {
         stepCount += samples.stepCount
     }
 
-    /// Adds up which columns had the same values as the samples of one.
+    /// Counts for each other column how many samples of a column it matches.
     private mutating func count(_ range: Range<Int>, of column: ColumnID, in samples: SampleTable) {
         var touched: [UInt32] = []
         for candidate in entries[column].candidates {
@@ -104,19 +104,19 @@ struct ReferenceCandidates {
                 $0.matches, entries[Int($1.column)].depth, $1.column
             )
         }
-        found.removeLast(max(0, found.count - Self.partnerCountMax))
-        let partners = found.map { Int($0.column) }
-        entries[column].partners = partners
-        for partner in partners where !entries[column].allPartners.contains(partner) {
-            entries[column].allPartners.append(partner)
-            entries[partner].followers.append(column)
-            raiseDepth(column, to: entries[partner].depth + 1)
-            raiseHeight(partner, to: entries[column].height + 1)
+        found.removeLast(max(0, found.count - Self.referencedCountMax))
+        let referenced = found.map { Int($0.column) }
+        entries[column].referenced = referenced
+        for other in referenced where !entries[column].allReferenced.contains(other) {
+            entries[column].allReferenced.append(other)
+            entries[other].followers.append(column)
+            raiseDepth(column, to: entries[other].depth + 1)
+            raiseHeight(other, to: entries[column].height + 1)
         }
         if entries[column].sampleCount >= Self.sampleCountMax { entries[column].candidates = [] }
     }
 
-    /// Depths only grow, and never beyond `referenceDepthMax`: so each column is met a few times.
+    /// Depths only grow, up to `referenceDepthMax`, so each column is visited a few times.
     private mutating func raiseDepth(_ column: ColumnID, to depth: Int) {
         guard entries[column].depth < depth else { return }
         entries[column].depth = depth
@@ -126,29 +126,29 @@ struct ReferenceCandidates {
     private mutating func raiseHeight(_ column: ColumnID, to height: Int) {
         guard entries[column].height < height else { return }
         entries[column].height = height
-        for partner in entries[column].allPartners { raiseHeight(partner, to: height + 1) }
+        for other in entries[column].allReferenced { raiseHeight(other, to: height + 1) }
     }
 }
 
-/// Samples of the columns of a slab, and for each which columns have that value in that row.
+/// Samples of the columns of a chunk, and for each the columns that have its value in its row.
 private struct SampleTable {
     private struct Key {
         var row: UInt32
         var type: FieldType
         var word: UInt64
-        /// The last of the columns that have it; that one points to the first. 0 for none.
+        /// The last node of the key's circular list of columns; 0 if it is empty.
         var lastNode: UInt32 = 0
         var columnCount: UInt32 = 0
     }
 
     private var keys: [Key] = []
-    /// Number + 1 of the key in each slot, 0 where free; the size is a power of two.
+    /// The key number + 1 in each slot, 0 if free. The size is a power of two.
     private var slots = [UInt32](repeating: 0, count: 64)
-    /// Of each sample the number of its key.
+    /// The key number of each sample.
     private var keyOfSample: [UInt32] = []
-    /// The columns of all keys, linked; the first is none.
+    /// Linked lists of the columns of all keys; node 0 is unused.
     private var nodes: [(column: UInt32, next: UInt32)] = [(0, 0)]
-    /// Rows with samples: as they came, and as bits.
+    /// Rows with samples: as a list, and as bits.
     private var sampledRows: [UInt32] = []
     private var isSampled: BitVector
     private(set) var stepCount = 0
@@ -162,7 +162,7 @@ private struct SampleTable {
     /// - Returns: their numbers.
     mutating func add(_ column: ChunkColumn) -> Range<Int> {
         let first = keyOfSample.count
-        let count = min(column.rows.count, ReferenceCandidates.slabSampleCount)
+        let count = min(column.rows.count, ReferenceCandidates.chunkSampleCount)
         for sample in 0..<count {
             let index = sample * column.rows.count / count
             let (row, word) = (column.rows[index], column.words[index])
@@ -182,7 +182,7 @@ private struct SampleTable {
         return first..<keyOfSample.count
     }
 
-    /// Notes which samples a column has; columns come by ascending number.
+    /// Records which samples a column matches. Columns come by ascending number.
     mutating func note(_ values: ChunkColumn, _ column: ColumnID) {
         guard values.type != .boolean else { return }
         if sampledRows.count * 16 < values.rows.count {
@@ -212,7 +212,7 @@ private struct SampleTable {
         keys[key].columnCount += 1
     }
 
-    /// Calls the body with the columns below one that have a sample, ascending.
+    /// Calls the body with the columns below `column` that match a sample, ascending.
     func forEachColumn(of sample: Int, below column: ColumnID, _ body: (ColumnID) -> Void) {
         let key = keys[Int(keyOfSample[sample])]
         guard key.columnCount > 0 else { return }
@@ -225,7 +225,7 @@ private struct SampleTable {
         }
     }
 
-    /// The slot of a key, or the free one where it belongs.
+    /// The slot of a key, or the free slot for it.
     private func slot(_ row: UInt32, _ word: UInt64, _ type: FieldType) -> Int {
         let mask = slots.count - 1
         var slot = SampleTable.hash(row, word) & mask

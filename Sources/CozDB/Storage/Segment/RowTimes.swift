@@ -1,6 +1,6 @@
-// Times of rows of a segment, which are stored in blocks of their own.
+// Reads the times of rows of a segment, which have their own blocks.
 
-/// Looks up times of ascending rows; keeps the block used last.
+/// Looks up times of ascending rows and keeps the last block.
 struct RowTimes {
     private let segment: SegmentReader
     private var directory: FieldDirectory?
@@ -11,7 +11,7 @@ struct RowTimes {
         self.segment = segment
     }
 
-    /// Appends the times of ascending rows, piece by piece of the blocks of times.
+    /// Appends the times of ascending rows, block by block.
     mutating func append(
         _ rows: Span<UInt32>, to times: inout [Int64]
     ) throws(DatabaseError) {

@@ -1,23 +1,23 @@
-// Reads every byte of one segment once and says what cannot be read: `cozdb check`, and the first
-// step of `cozdb repair`.
+// Reads every byte of one segment once and reports what is unreadable, for `cozdb check` and the
+// first step of `cozdb repair`.
 //
-// Directories, series and dictionaries are decoded. Of presence, times and values the checksums are
-// verified, many blocks a read and on all cores; decoding them is asked for apart.
+// Decodes directories, series and dictionaries. Verifies the checksums of presence, times and
+// values, many blocks per read and on all cores; decoding these is optional.
 
 internal import Synchronization
 
-/// Which parts of a segment cannot be read.
+/// The unreadable parts of a segment.
 struct SegmentDamage: Sendable {
     struct Block: Hashable, Sendable {
         var field: Int
         var block: Int
     }
 
-    /// Rows that are lost whole: their times or their series cannot be read.
+    /// Rows that are lost whole, because their times or series are unreadable.
     var rows: [Range<Int>] = []
     /// Fields that are lost whole.
     var fields: Set<Int> = []
-    /// Fields that lose the blocks that refer to their dictionary.
+    /// Fields that lose the blocks with codes of their dictionary.
     var dictionaries: Set<Int> = []
     var blocks: Set<Block> = []
 
@@ -29,9 +29,9 @@ struct SegmentDamage: Sendable {
     }
 }
 
-/// Walks all blocks of a segment.
+/// Checks all blocks of a segment.
 struct SegmentCheck {
-    /// What is wrong at one place, and which data that costs.
+    /// The damage at one place, with the data that is lost.
     struct Problem: Sendable {
         var offset: Int?
         var text: LossText
@@ -41,16 +41,16 @@ struct SegmentCheck {
     private(set) var problems: [Problem] = []
     private(set) var damage = SegmentDamage()
     private let segment: SegmentReader
-    /// The same, to read what is put into words here.
+    /// A quiet reader, for describing losses.
     private let quiet: SegmentReader
     private let file: any File
     private let databaseID: UInt64
-    /// Places that some block covers, to find bytes that none does.
+    /// The ranges of all blocks, to find bytes outside of them.
     private var covered: [Range<Int>] = []
-    /// Blocks of presence, times and values.
+    /// The blocks of presence, times and values.
     private var parts: [(place: BlockPlace, part: SegmentPart)] = []
     private var knownOffsets: Set<Int> = []
-    /// Why the system did not let something be read, which says nothing of what is there.
+    /// Why the system refused a read, which is no evidence of damage.
     private var refusal: DatabaseError?
 
     /// - Parameter file: the file of the segment.
@@ -61,7 +61,7 @@ struct SegmentCheck {
         self.databaseID = databaseID
     }
 
-    /// - Parameter decodes: whether presence, times and values are decoded too.
+    /// - Parameter decodes: whether to decode presence, times and values too.
     mutating func run(decodes: Bool) throws(DatabaseError) {
         checkSeries()
         checkTimes()
@@ -78,7 +78,7 @@ struct SegmentCheck {
         if let refusal { throw refusal }
     }
 
-    /// Runs something that reads one part; whether that could be done.
+    /// Runs a read of one part. Returns whether it succeeded.
     @discardableResult
     private mutating func attempt(_ body: () throws(DatabaseError) -> Void) -> Bool {
         do throws(DatabaseError) {
@@ -91,7 +91,7 @@ struct SegmentCheck {
         }
     }
 
-    /// One finding for each place, however often it is met.
+    /// Adds a problem. Reports each offset once.
     private mutating func add(_ error: DatabaseError) {
         guard knownOffsets.insert(error.offset ?? -1).inserted else { return }
         var text = LossText(message: error.message)
@@ -111,7 +111,7 @@ struct SegmentCheck {
             && place.sizeBytes <= size - place.offset
     }
 
-    // MARK: What is decoded
+    // MARK: Decoded parts
 
     private mutating func checkSeries() {
         let segment = segment
@@ -122,7 +122,7 @@ struct SegmentCheck {
         guard attempt({ () throws(DatabaseError) in places = try segment.seriesParts() }) else {
             return damage.rows.append(0..<footer.rowCount)
         }
-        // Where all are good they have all rows, from the first to the last.
+        // If all blocks are intact, they cover all rows from the first to the last.
         for (block, entry) in places.enumerated() {
             cover(entry.place)
             let isGood = attempt { () throws(DatabaseError) in
@@ -159,11 +159,11 @@ struct SegmentCheck {
         if !hasDictionary { damage.dictionaries.insert(index) }
     }
 
-    // MARK: What is read only
+    // MARK: Checksums
 
-    /// Bytes of blocks that are read together: they stay in the cache of a core meanwhile.
+    /// The size of one read of several blocks; fits the cache of a core.
     private static let readSizeBytes = 256 << 10
-    /// Reads that one thread does in a row, into the same memory.
+    /// The number of reads that one thread does in sequence, into the same buffer.
     private static let readsInRow = 16
 
     private mutating func checkBlocks() throws(DatabaseError) {
@@ -194,7 +194,7 @@ struct SegmentCheck {
         for index in found { note(parts[index].part, at: parts[index].place) }
     }
 
-    /// Blocks that lie one behind the other, as many as are read at once.
+    /// Groups consecutive blocks into reads.
     private func readGroups() -> [Range<Int>] {
         var groups: [Range<Int>] = []
         var start = 0
@@ -209,9 +209,9 @@ struct SegmentCheck {
         return groups
     }
 
-    /// Notes a block that was read and is bad, unless it is good when it is read again.
+    /// Records a damaged block, unless reading it again succeeds.
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
-        // The words of a reader that meets the block.
+        // The same message as for a query that reads the block.
         let isGood = attempt { [quiet] () throws(DatabaseError) in
             do throws(DatabaseError) {
                 try quiet.read(place) { _ in }
@@ -232,12 +232,12 @@ struct SegmentCheck {
         }
     }
 
-    // MARK: What is asked for apart
+    // MARK: Optional decoding
 
     private mutating func decodePresence() {
         let segment = segment
         var damaged: Set<Int> = []
-        // Wholes before their parts: what is a part of a damaged one goes with that.
+        // Supersets before their subsets: a subset of a damaged vector is lost with it.
         for isPart in [false, true] {
             for group in segment.footer.groups.indices where !damaged.contains(group) {
                 let known = damaged
@@ -253,7 +253,7 @@ struct SegmentCheck {
         }
     }
 
-    /// A block may fail to decode although its checksum is right.
+    /// Decodes all blocks. A block may fail to decode although its checksum is right.
     private mutating func decodeBlocks() {
         let segment = segment
         guard let times = try? segment.timeBlocks() else { return }
@@ -269,12 +269,12 @@ struct SegmentCheck {
             for block in 0..<directory.table.count {
                 do throws(DatabaseError) {
                     try reader.check(block: block)
-                    // What a block refers to is damaged, not the block.
+                    // The damage is in the block referred to, not in this one.
                     if let error = reader.missing?.error { add(error) }
                 } catch {
                     if error.isRefusal { refusal = error }
                     add(error)
-                    // Of a block that refers to others one of those may be the damaged one.
+                    // If a reference block fails, the damage may be in the block referred to.
                     let isOwn = error.offset == directory.table.int(BlockColumn.offset, block)
                     guard isOwn || !directory.isReference(block) else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
@@ -283,7 +283,7 @@ struct SegmentCheck {
         }
     }
 
-    /// Bytes that belong to no block were not written by us.
+    /// Reports bytes outside of all blocks. The writer leaves none.
     private mutating func checkCoverage() {
         let size = segment.info.sizeBytes
         covered.append(0..<SegmentFormat.headerSizeBytes)
@@ -305,12 +305,12 @@ struct SegmentCheck {
 }
 
 extension SegmentReader {
-    /// Where the footer lies.
+    /// The place of the footer.
     var footerRange: Range<Int> {
         let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
         return (end - footerSizeBytes)..<end
     }
 
-    /// All that the segment holds.
+    /// Describes the loss of the whole segment.
     var lostOfAll: String { lost(.timeDirectory) }
 }

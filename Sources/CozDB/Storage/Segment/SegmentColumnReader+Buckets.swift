@@ -1,7 +1,7 @@
-// Values of a block with the buckets they lie in, which are found once and kept beside the segment.
+// Values of a block with their buckets, which are computed once and cached with the segment.
 
 extension SegmentColumnReader {
-    /// The values of a block that lie in these rows, bucket by bucket.
+    /// Returns the values of a block in these rows, by bucket.
     mutating func bucketed(
         block: Int, rows: Range<Int>, _ buckets: FixedBuckets, withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {

@@ -1,13 +1,13 @@
-// Values of a block chosen by what they are or by their rows, before they are decoded.
+// Selects values of a block by a predicate or by their rows, before the block is decoded.
 
-/// Some rows of a segment, of a range that begins at `firstRow`.
+/// A subset of the rows of a segment, in a range that starts at `firstRow`.
 struct ChosenRows {
     var firstRow = 0
     var bits = BitVector()
 
     var range: Range<Int> { firstRow..<(firstRow + bits.count) }
 
-    /// Whether any of these rows is chosen.
+    /// Whether any of these rows is selected.
     func hasAny(of rows: Range<Int>) -> Bool {
         let common = rows.clamped(to: range)
         return bits.hasOnes(in: (common.lowerBound - firstRow)..<(common.upperBound - firstRow))
@@ -15,12 +15,12 @@ struct ChosenRows {
 }
 
 extension SegmentColumnReader {
-    /// Chooses rows that have a value in a block which passes; the others stay as they are.
+    /// Adds the rows whose value in a block passes a predicate. Other bits are unchanged.
     ///
     /// - Parameters:
-    ///   - test: of which statistics do not tell the answer for all values.
-    ///   - isOwn: whether all rows of the block are in the range: then it may be read without
-    ///     being decoded.
+    ///   - test: a predicate that statistics do not decide for the whole block.
+    ///   - isOwn: whether all rows of the block are in the range. Only then the block can be tested
+    ///     encoded.
     mutating func choose(
         block: Int, _ test: ValuePredicate, isOwn: Bool, verdicts: inout CachedStringPredicate?,
         from chosen: inout ChosenRows
@@ -39,7 +39,7 @@ extension SegmentColumnReader {
             var test = NumberPredicate.integers(flag ? 1...1 : 0...0, inside: true)
             try select(block, type, chosen.range, false, &test, &passing)
         case .text(let test):
-            // Those of a dictionary are judged once; few blocks have strings of their own.
+            // Strings of a dictionary are tested once. Few blocks store their own strings.
             let encoding = directory.table.int(BlockColumn.encoding, block)
             let isPlain = encoding == Int(SegmentFormat.plainStrings)
             if isPlain { try load(block, rows: chosen.range, isShared: !isOwn) }
@@ -63,7 +63,7 @@ extension SegmentColumnReader {
             at: rows.span.extracting(taken), from: chosen.firstRow)
     }
 
-    /// Tests the values of a block and finds their rows.
+    /// Tests the values of a block and finds its rows.
     private mutating func select<Test: WordPredicate>(
         _ block: Int, _ type: FieldType, _ rows: Range<Int>, _ isOwn: Bool,
         _ test: inout Test, _ passing: inout BitVector
@@ -90,21 +90,21 @@ extension SegmentColumnReader {
         test = own
     }
 
-    /// How many of some rows have a value in a block.
+    /// Counts the given rows that have a value in a block.
     ///
     /// - Parameter rows: ascending.
     mutating func count(block: Int, at rows: Span<UInt32>) throws(DatabaseError) -> Int {
         try loadRows(ofBlock: block)
         var count = 0
-        meet(rows) { _, _ in count += 1 }
+        forEachCommonRow(rows) { _, _ in count += 1 }
         return count
     }
 
-    /// Appends the values that some rows have in a block; it is decoded only where there are any.
+    /// Appends the values that the given rows have in a block. Decodes it only if there are any.
     ///
     /// - Parameters:
     ///   - rows: ascending.
-    ///   - isShared: whether the block is of use to others too, that read other rows of it.
+    ///   - isShared: whether other callers may read other rows of the block.
     mutating func append(
         block: Int, at rows: Span<UInt32>, isShared: Bool, to found: inout ChosenValues
     ) throws(DatabaseError) {
@@ -112,7 +112,7 @@ extension SegmentColumnReader {
         let start = found.places.count
         var sources: [Int] = []
         let first = loadedRange.lowerBound
-        meet(rows) { place, source in
+        forEachCommonRow(rows) { place, source in
             found.places.append(UInt32(truncatingIfNeeded: place))
             sources.append(source - first)
         }
@@ -130,9 +130,9 @@ extension SegmentColumnReader {
         }
     }
 
-    /// Calls the body with each of some rows that the loaded block has too: its place among those,
-    /// and that in `loadedRows`.
-    private func meet(_ rows: Span<UInt32>, _ body: (Int, Int) -> Void) {
+    /// Calls the body for each given row that the loaded block has, with its index in `rows` and
+    /// its place in `loadedRows`.
+    private func forEachCommonRow(_ rows: Span<UInt32>, _ body: (Int, Int) -> Void) {
         guard let last = loadedRange.last else { return }
         let own = loadedRows.span
         var place = firstIndex(in: rows, notBefore: own[loadedRange.lowerBound], from: 0)
@@ -140,7 +140,7 @@ extension SegmentColumnReader {
             own[last] == .max
             ? rows.count : firstIndex(in: rows, notBefore: own[last] + 1, from: place)
         var source = loadedRange.lowerBound
-        // Few among many are looked for; else both are walked.
+        // Searches for a few rows among many; otherwise walks both lists.
         let isSparse = (end - place) * 16 < loadedRange.count
         while place < end {
             let row = rows[place]
@@ -155,14 +155,14 @@ extension SegmentColumnReader {
     }
 }
 
-/// Values that chosen rows have of one column.
+/// The values that selected rows have in one column.
 struct ChosenValues {
-    /// Which of the rows have one, as places in their list.
+    /// The rows that have a value, as indices in their list.
     var places: [UInt32] = []
     var bits: [UInt64] = []
     var strings = StringTable.empty
 
-    /// Makes the strings of a block part of this; what its codes grow by.
+    /// Merges in the strings of a block. Returns the offset to add to its codes.
     fileprivate mutating func adopt(_ other: StringTable) -> UInt64 {
         if bits.isEmpty { strings = other }
         guard strings !== other, other.count > 0 else { return 0 }

@@ -1,11 +1,11 @@
-// Decodes blocks of one field of a segment together with the rows, or times, of the values.
+// Decodes blocks of one field of a segment, with the rows or times of the values.
 
-/// Values of one column with the rows they belong to.
+/// Values of one column, with their rows.
 struct RowValues {
     var rows: [UInt32] = []
     var bits: [UInt64] = []
     var strings = StringTable.empty
-    /// Which of them are whole blocks that can be copied, ascending; where that was asked for.
+    /// The values that are whole blocks and can be copied, ascending; filled on request only.
     var wholeBlocks: [WholeBlock] = []
 
     mutating func removeAll() {
@@ -16,15 +16,15 @@ struct RowValues {
     }
 }
 
-/// A block as a segment has it, which means the same in any other: it refers to nothing beside it.
+/// A block of a segment that can be copied to another one, because it refers to no other block.
 struct WholeBlock: Sendable {
-    /// Where its values are among those it came with.
+    /// The place of its values among the values it comes with.
     var values: Range<Int>
     var bytes: [UInt8]
-    /// Of the segment's directory.
+    /// The block entry.
     var entry: [UInt64]
 
-    /// Smaller blocks are better encoded together with their neighbours.
+    /// Smaller blocks are better encoded together with their neighbors.
     static let countMin = SegmentFormat.blockCountMax / 2
 }
 
@@ -36,14 +36,15 @@ struct BlockPart {
     var strings: StringTable
 }
 
-/// Values of a block that cannot be read, as what they refer to is damaged.
+/// Unreadable values of a block, which refer to damaged blocks.
 struct MissingValues {
-    /// For each value of the block.
+    /// One element per value of the block.
     var isMissing: [Bool]
-    /// What the first of them met.
+    /// The error of the first unreadable value.
     var error: DatabaseError
 
-    /// Words of the block, with such in the places of missing ones that are sound in every block.
+    /// The words of a block, with values that are valid in every block in the places of missing
+    /// ones.
     func filled(_ words: [UInt64], _ type: FieldType) -> [UInt64] {
         var words = words
         for index in words.indices where isMissing[index] {
@@ -53,6 +54,7 @@ struct MissingValues {
     }
 }
 
+/// Reads the blocks of one field. Keeps the last decoded block.
 struct SegmentColumnReader {
     let directory: FieldDirectory
     /// The type the values have in this segment; the schema's may have been widened since.
@@ -61,23 +63,23 @@ struct SegmentColumnReader {
     let segment: SegmentReader
     let field: Int
     private var presence: PresenceVector?
-    /// The chunk of the presence vector used last, and its rows.
+    /// The last used chunk of the presence vector, and its rows.
     private var chunk = -1
     private var chunkRows: [UInt32] = []
-    /// The block decoded last: its values and strings; its rows are this part of an array that
-    /// may have those of other blocks too.
+    /// The last decoded block: its values and strings. Its rows are `loadedRange` of `loadedRows`,
+    /// which may contain rows of other blocks too.
     private var loadedBlock = -1
     var loadedBits: [UInt64] = []
     private(set) var loadedStrings = StringTable.empty
     var loadedRows: [UInt32] = []
     var loadedRange = 0..<0
-    /// Of the block decoded last; only blocks that refer to others miss values. In their places
-    /// there are words that nobody may take.
+    /// Missing values of the last decoded block, which only reference blocks have. Callers must not
+    /// use the words in their places.
     var missing: MissingValues?
     private var dictionary: StringTable?
-    /// Readers of the fields that blocks of this one repeat, by field.
-    var partners: [Int: SegmentColumnReader] = [:]
-    /// Blocks that may still be gone through from here.
+    /// Readers of the fields that blocks of this field refer to, by field.
+    var referencedReaders: [Int: SegmentColumnReader] = [:]
+    /// The number of references that may still be followed.
     let depth: Int
     private var rowTimes: RowTimes
 
@@ -93,7 +95,7 @@ struct SegmentColumnReader {
         storedType = segment.footer.fields[field].column.type
     }
 
-    /// The values of a block that lie in these rows.
+    /// Returns the values of a block in a range of rows.
     mutating func values(
         block: Int, rows: Range<Int>, withTimes: Bool = true
     ) throws(DatabaseError) -> ColumnSlice {
@@ -108,13 +110,13 @@ struct SegmentColumnReader {
         return slice
     }
 
-    /// Appends all values in these rows, each with its row counted from the first of them.
-    /// Asking for ascending rows reads each block once.
+    /// Appends all values in these rows, each with its row counted from `rows.lowerBound`. Reads
+    /// each block once if calls ask for ascending rows.
     ///
     /// - Parameters:
-    ///   - findsWholeBlocks: whether to say which of them are whole blocks.
-    ///   - keepsShared: whether a block that other rows share is kept for who reads those, or the
-    ///     same again.
+    ///   - findsWholeBlocks: whether to collect the values that are whole blocks.
+    ///   - keepsShared: whether to cache a block that also has values of other rows, for the next
+    ///     reader.
     mutating func append(
         rows: Range<Int>, to target: inout RowValues, findsWholeBlocks: Bool = false,
         keepsShared: Bool = false
@@ -152,8 +154,8 @@ struct SegmentColumnReader {
         }
     }
 
-    /// Whether the block decoded last is worth copying, and refers neither to other blocks nor to
-    /// a dictionary.
+    /// Whether the last decoded block is worth copying, and needs neither other blocks nor a
+    /// dictionary.
     private func canBeCopied(_ block: Int) -> Bool {
         let encoding = UInt8(truncatingIfNeeded: directory.table.int(BlockColumn.encoding, block))
         guard loadedRange.count >= WholeBlock.countMin,
@@ -162,7 +164,7 @@ struct SegmentColumnReader {
         return storedType != .string || loadedBits.allSatisfy(ISOTime.isWord)
     }
 
-    /// The values of a block that lie in these rows, with their rows and times.
+    /// Returns the values of a block in a range of rows, with their rows and times.
     mutating func part(block: Int, rows: Range<Int>) throws(DatabaseError) -> BlockPart {
         try load(block, rows: rows)
         let taken = places(of: rows)
@@ -171,7 +173,7 @@ struct SegmentColumnReader {
             bits: Array(loadedBits[bitRange(taken)]), strings: loadedStrings)
     }
 
-    /// The same without the values that cannot be read.
+    /// Returns the same without unreadable values.
     mutating func readablePart(
         block: Int, rows: Range<Int>
     ) throws(DatabaseError) -> BlockPart {
@@ -187,20 +189,20 @@ struct SegmentColumnReader {
         return part
     }
 
-    /// Decodes a block, to find out whether that can be done; what of it cannot be read because
-    /// another block is damaged is in `missing`.
+    /// Decodes a block to verify it. `missing` has the values that are unreadable because another
+    /// block is damaged.
     mutating func check(block: Int) throws(DatabaseError) {
         loadedBlock = -1
         try loadReadable(block)
     }
 
-    /// The rows that have the values of a block, without decoding those.
+    /// Returns the rows of the values of a block, without decoding the values.
     mutating func rows(block: Int) throws(DatabaseError) -> ArraySlice<UInt32> {
         try loadRows(ofBlock: block)
         return loadedRows[loadedRange]
     }
 
-    /// Finds the rows of a block, whose values are then to be loaded again.
+    /// Finds the rows of a block. Invalidates the loaded values.
     mutating func loadRows(ofBlock block: Int) throws(DatabaseError) {
         if block == loadedBlock { return }
         loadedBlock = -1
@@ -208,8 +210,8 @@ struct SegmentColumnReader {
         try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
     }
 
-    /// Forgets the block decoded last, and rows of the presence vector: where there are very many
-    /// readers, each would keep its own. What is asked next is decoded again.
+    /// Frees the last decoded block and the rows of the presence vector, for callers with very many
+    /// readers. Later reads decode again.
     mutating func forgetLoaded() {
         loadedBlock = -1
         loadedBits = []
@@ -219,20 +221,20 @@ struct SegmentColumnReader {
         missing = nil
         chunk = -1
         chunkRows = []
-        partners = [:]
+        referencedReaders = [:]
     }
 
-    /// Values in these rows at most, as far as the directory alone tells.
+    /// An upper bound for the number of values in these rows, from the directory alone.
     func valueCountMax(rows: Range<Int>) -> Int {
         directory.blocks(rows: rows).reduce(0) {
             $0 + min(rows.count, directory.table.int(BlockColumn.count, $1))
         }
     }
 
-    /// The first row from one on, and before another, that may have a value: exact in the block
-    /// decoded last, else where the next block begins; nil where there is none.
+    /// The first row in `row..<end` that may have a value; nil if there is none. Exact inside the
+    /// last decoded block, otherwise the first row of the next block.
     ///
-    /// Inlined, since a call would copy a reader that lies in a class.
+    /// Inlined, because a call would copy a reader that is stored in a class.
     @inline(__always)
     func nextRow(from row: Int, before end: Int) -> Int? {
         guard row < end else { return nil }
@@ -245,16 +247,16 @@ struct SegmentColumnReader {
         return nil
     }
 
-    /// Whether a block is the one decoded last.
+    /// Whether a block is the last decoded one.
     func isLoaded(_ block: Int) -> Bool { block == loadedBlock }
 
-    /// Whether a block has values of other rows too.
+    /// Whether a block also has values of other rows.
     private func isShared(_ block: Int, _ rows: Range<Int>) -> Bool {
         directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
             || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
     }
 
-    /// Where the rows of the loaded block that lie in these stand in `loadedRows`.
+    /// The places in `loadedRows` of those rows of the loaded block that are in `rows`.
     func places(of rows: Range<Int>) -> Range<Int> {
         var (start, end) = (loadedRange.lowerBound, loadedRange.upperBound)
         guard start < end else { return loadedRange }
@@ -271,7 +273,7 @@ struct SegmentColumnReader {
         (places.lowerBound - loadedRange.lowerBound)..<(places.upperBound - loadedRange.lowerBound)
     }
 
-    /// Decodes a block, unless it is the one decoded last; its values in these rows can be read.
+    /// Decodes a block, unless it is loaded. Throws if a value in `rows` is unreadable.
     mutating func load(
         _ block: Int, rows: Range<Int>, isShared: Bool = false
     ) throws(DatabaseError) {
@@ -280,9 +282,9 @@ struct SegmentColumnReader {
         if missing.isMissing[bitRange(places(of: rows))].contains(true) { throw missing.error }
     }
 
-    /// Decodes a block, unless it is the one decoded last, as far as it can be read.
+    /// Decodes the readable part of a block, unless it is loaded.
     ///
-    /// - Throws: where none of it can.
+    /// - Throws: if no value is readable.
     mutating func loadReadable(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
         guard block != loadedBlock else { return }
         try CancellationCheck.check()
@@ -313,9 +315,9 @@ struct SegmentColumnReader {
     private mutating func loadWords(
         _ block: Int, _ encoding: UInt8, isShared: Bool
     ) throws(DatabaseError) {
-        let isPartner = depth < SegmentFormat.referenceDepthMax
+        let isReferenced = depth < SegmentFormat.referenceDepthMax
         let known =
-            isPartner
+            isReferenced
             ? segment.repeatedWords(ofField: field, block: block)
             : isShared ? segment.sharedWords(ofField: field, block: block) : nil
         if let known {
@@ -337,14 +339,14 @@ struct SegmentColumnReader {
         default: loadedBits = try segment.words(directory.table, block: block, type: type)
         }
         if missing != nil { return }
-        if isPartner {
+        if isReferenced {
             segment.keepRepeated(loadedBits, ofField: field, block: block)
         } else if isShared {
             segment.keepShared(loadedBits, ofField: field, block: block)
         }
     }
 
-    /// Finds the rows that have the values with these ordinals: those that the directory names.
+    /// Finds the rows of the values with these ordinals and compares them with the block entry.
     private mutating func loadRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
         try findRows(ordinals, block: block)
         guard let first = loadedRows[loadedRange].first, let last = loadedRows[loadedRange].last
@@ -370,7 +372,7 @@ struct SegmentColumnReader {
             let taken = min(chunkRows.count - first, ordinals.upperBound - ordinal)
             guard taken > 0 else { break }
             if taken == ordinals.count {
-                // Nearly always: the block lies in one chunk, whose rows need no copy.
+                // The common case: the block lies in one chunk, whose rows need no copy.
                 loadedRows = chunkRows
                 loadedRange = first..<(first + taken)
                 return
@@ -388,7 +390,7 @@ struct SegmentColumnReader {
         loadedRows = rows
     }
 
-    /// The times of the rows at these places.
+    /// Returns the times of the rows at these places.
     mutating func times(_ places: Range<Int>) throws(DatabaseError) -> [Int64] {
         var times: [Int64] = []
         let rows = loadedRows
@@ -396,9 +398,9 @@ struct SegmentColumnReader {
         return times
     }
 
-    /// The same where blocks of times may be damaged: 0 for what these have.
+    /// Returns the same if blocks of times may be damaged, with 0 for the unreadable times.
     ///
-    /// - Throws: where none of the times can be read.
+    /// - Throws: if no time is readable.
     mutating func readableTimes(
         _ places: Range<Int>
     ) throws(DatabaseError) -> (times: [Int64], missing: MissingValues?) {
@@ -436,8 +438,8 @@ struct SegmentColumnReader {
     private func check(
         _ words: [UInt64], below count: Int, block: Int
     ) throws(DatabaseError) {
-        // Mostly one of two sums tells: every word is a time, or no number is too large. Eight
-        // words go into them at a time, which is three times as fast as to find the largest.
+        // One of the two sums is usually enough: all words are times, or no code is too large. They
+        // vectorize to eight words at a time, three times as fast as a search for the largest word.
         var all = UInt64.max
         var any: UInt64 = 0
         for word in words {

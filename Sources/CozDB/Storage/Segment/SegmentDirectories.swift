@@ -1,15 +1,15 @@
-// What a segment reader keeps of the index of a segment: directories of blocks, presence vectors
-// and series; and the memory that all segments together may keep of decoded data.
+// The decoded index of a segment: directories of blocks, presence vectors and series. Also the
+// process-wide limit for cached data of segments.
 
 internal import Synchronization
 
-/// Memory for decoded times and presence, shared by all segments of the process.
+/// The memory for decoded times and presence, shared by all segments of the process.
 enum DecodedMemory {
-    /// Room for the times of four million rows.
+    /// Enough for the times of four million rows.
     private static let sizeBytesMax = 32 << 20
     private static let used = Atomic<Int>(0)
 
-    /// Takes memory if there is enough.
+    /// Reserves memory. Returns false if there is not enough.
     static func take(_ sizeBytes: Int) -> Bool {
         let before = used.add(sizeBytes, ordering: .relaxed).oldValue
         if before + sizeBytes <= sizeBytesMax { return true }
@@ -30,14 +30,14 @@ struct SeriesEntry: Sendable {
     var lastTime: Int64
 }
 
-/// The blocks of the series table of a segment, and the first key of each.
+/// The blocks of the series table of a segment, with the first key of each.
 final class SeriesDirectory: Sendable {
     let table: IntegerTable
     let firstKeys: [[UInt8]]
 
     /// - Parameters:
-    ///   - seriesCount: what the blocks have together.
-    ///   - countMax: most blocks that are taken.
+    ///   - seriesCount: the number of series in all blocks.
+    ///   - countMax: the most blocks that are accepted.
     init(_ bytes: Span<UInt8>, seriesCount: Int, countMax: Int) throws(FormatError) {
         var reader = ByteReader(bytes)
         let table = try IntegerTable(
@@ -53,7 +53,7 @@ final class SeriesDirectory: Sendable {
             defer { start = end }
             return Array(heap[start..<end])
         }
-        // Rows follow each other from 0 on; where each block ends is seen when it is read.
+        // Rows are consecutive from 0 on. The end of each block is verified when the block is read.
         guard table.columns[SeriesColumn.firstRow].first ?? 0 == 0,
             zip(firstKeys, firstKeys.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
         else { throw FormatError(.invalid, "series out of order", at: reader.offset) }
@@ -66,10 +66,10 @@ final class SeriesDirectory: Sendable {
     }
 }
 
-/// The blocks of one field.
+/// The block entries of one field.
 final class FieldDirectory: Sendable {
     let table: IntegerTable
-    /// Number of values in the blocks before each block.
+    /// The number of values before each block.
     let ordinals: [Int]
 
     init(_ table: IntegerTable) {
@@ -83,7 +83,7 @@ final class FieldDirectory: Sendable {
         self.ordinals = ordinals
     }
 
-    /// The blocks that may hold values of these rows.
+    /// The blocks that may have values in these rows.
     func blocks(rows: Range<Int>) -> Range<Int> {
         guard !rows.isEmpty else { return 0..<0 }
         let lastRows = table.columns[BlockColumn.lastRow]
@@ -93,27 +93,27 @@ final class FieldDirectory: Sendable {
         return start..<max(start, end)
     }
 
-    /// The rows from the first to the last that have a value in a block.
+    /// From the first to the last row with a value in a block.
     func rows(ofBlock block: Int) -> Range<Int> {
         let first = table.int(BlockColumn.firstRow, block)
         return first..<max(first, table.int(BlockColumn.lastRow, block) + 1)
     }
 
-    /// The block of times that has a row of the segment, and all its rows. Each row is in one: no
-    /// block has more values than rows, and together they have as many as the segment has rows
-    /// (`checkBlocks`).
+    /// The block of times with a row of the segment, and all rows of the block. Each row is in
+    /// exactly one block: no block has more values than rows, and together they have as many as the
+    /// segment has rows (`checkBlocks`).
     func timeBlock(row: Int) -> (block: Int, rows: Range<Int>) {
         let block = table.columns[BlockColumn.lastRow].partitioningIndex { Int($0) >= row }
         return (block, rows(ofBlock: block))
     }
 
-    /// Whether the bytes of a block mean something only beside other blocks of the segment.
+    /// Whether a block can be decoded only with other blocks of the segment.
     func isReference(_ block: Int) -> Bool {
         let code = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
         return BlockEncoding(rawValue: code)?.isReference ?? false
     }
 
-    /// Bytes of a block as it is stored.
+    /// The stored size of a block.
     func sizeBytes(_ block: Int) -> Int { table.int(BlockColumn.sizeBytes, block) }
 
     func summary(_ block: Int, type: FieldType) -> ColumnSummary {
@@ -128,7 +128,7 @@ final class FieldDirectory: Sendable {
 }
 
 extension SegmentReader {
-    /// How many values of a field lie in the rows before one.
+    /// The number of values of a field in the rows before `row`.
     func ordinal(ofRow row: Int, field: Int) throws(DatabaseError) -> Int {
         let vector = try presence(ofField: field)
         guard let index = vector.chunk(ofRow: row) else { return 0 }
@@ -136,14 +136,14 @@ extension SegmentReader {
         return vector.chunk(index).firstOrdinal + rows.partitioningIndex { Int($0) >= row }
     }
 
-    /// The rows of one series that lie in a range of time.
+    /// The rows of one series in a time range.
     func rows(in range: TimeRange, of rows: Range<Int>) throws(DatabaseError) -> Range<Int> {
         let start = try firstRow(from: range.lower, in: rows)
         return start..<(try firstRow(from: range.upper, in: start..<rows.upperBound))
     }
 
-    /// The first of ascending rows whose time is this or later. Decodes no more than the blocks of
-    /// times on the way whose bounds leave it open on which side they are.
+    /// The first of ascending rows whose time is not before `time`. A binary search that decodes
+    /// only blocks of times whose bounds do not decide the comparison.
     private func firstRow(
         from time: Int64, in rows: Range<Int>
     ) throws(DatabaseError) -> Int {
@@ -153,7 +153,7 @@ extension SegmentReader {
         while low < high {
             let (block, blockRows) = directory.timeBlock(row: (low + high) / 2)
             let (start, end) = (max(low, blockRows.lowerBound), min(high, blockRows.upperBound))
-            // A block that other series share has their times at its ends.
+            // The bounds of a block that is shared with other series may be their times.
             if rows.lowerBound <= blockRows.lowerBound, blockRows.upperBound <= rows.upperBound {
                 if table.int(BlockColumn.firstTime, block) >= time {
                     high = start
@@ -175,11 +175,11 @@ extension SegmentReader {
     }
 }
 
-/// Which rows of a segment have a field.
+/// The rows of a segment that have a field.
 final class PresenceVector: Sendable {
     struct Chunk {
         var number: Int
-        /// Ordinal of its first value.
+        /// Ordinal of the first value.
         var firstOrdinal: Int
         var count: Int
         var bytes: Range<Int>
@@ -215,12 +215,12 @@ final class PresenceVector: Sendable {
 
     var chunkCount: Int { chunks.count }
 
-    /// The chunk that holds a value.
+    /// The chunk with the value of this ordinal.
     func chunk(ofOrdinal ordinal: Int) -> Int {
         chunks.partitioningIndex { $0.firstOrdinal > ordinal } - 1
     }
 
-    /// The last chunk that begins at or before a row; nil where none does.
+    /// The last chunk that starts at or before a row; nil if there is none.
     func chunk(ofRow row: Int) -> Int? {
         let number = row / SegmentFormat.presenceChunkRows
         let next = chunks.partitioningIndex { $0.number > number }
@@ -229,7 +229,7 @@ final class PresenceVector: Sendable {
 
     func chunk(_ index: Int) -> Chunk { chunks[index] }
 
-    /// The chunk with this number, if there is one.
+    /// The chunk with this number; nil if there is none.
     func chunk(number: Int) -> Int? {
         let index = chunks.partitioningIndex { $0.number >= number }
         return index < chunks.count && chunks[index].number == number ? index : nil
@@ -237,10 +237,10 @@ final class PresenceVector: Sendable {
 
     func bytes(ofChunk index: Int) -> [UInt8] { Array(bytes[chunks[index].bytes]) }
 
-    /// In place of a form of `Presence`: the rows are some of those of another vector.
+    /// In place of a form of `Presence`: the rows are a subset of another vector's rows.
     static let partForm: UInt8 = 4
 
-    /// The vector whose rows a chunk is a part of; nil where it stands alone.
+    /// The vector whose rows contain the rows of a chunk; nil if the chunk is stored independently.
     func whole(ofChunk index: Int) throws(FormatError) -> Int? {
         let bytes = bytes
         var reader = ByteReader(bytes.span.extracting(chunks[index].bytes))
@@ -248,7 +248,7 @@ final class PresenceVector: Sendable {
         return try reader.readCount(limit: Int(UInt32.max))
     }
 
-    /// The rows of a chunk that is a part of another vector's rows.
+    /// The rows of a chunk that is stored as a subset of another vector's rows.
     func rows(ofChunk index: Int, of whole: [UInt32]) throws(FormatError) -> [UInt32] {
         let chunk = chunks[index]
         let bytes = bytes
@@ -271,7 +271,7 @@ final class PresenceVector: Sendable {
         }
     }
 
-    /// The rows of one chunk.
+    /// The rows of a chunk that is stored independently.
     func rows(ofChunk index: Int) throws(FormatError) -> [UInt32] {
         let chunk = chunks[index]
         let base = chunk.number * SegmentFormat.presenceChunkRows
@@ -287,7 +287,7 @@ final class PresenceVector: Sendable {
 }
 
 extension Array {
-    /// The first index whose element satisfies a predicate that all later ones satisfy too.
+    /// The first index whose element satisfies a predicate that all later elements satisfy too.
     func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

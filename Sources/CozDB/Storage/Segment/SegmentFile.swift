@@ -1,13 +1,13 @@
-// The bytes of one segment file: how they are reached, and that they are what was written.
+// Reads the bytes of one segment file and verifies them.
 
-/// A segment file. Every block is checked each time it is read.
+/// A segment file. Every read verifies the block's checksum.
 struct SegmentFile: Sendable {
-    /// How bytes are reached.
+    /// How bytes are read.
     enum Access {
-        /// In the memory of the system's cache: the quickest where blocks are read again and again.
+        /// From the page cache; the fastest for blocks that are read repeatedly.
         case mapped
-        /// Copied block by block: who goes through a file once leaves nothing of it in the memory
-        /// of the process.
+        /// Copied block by block. A single pass over a file leaves none of it in the process's
+        /// memory.
         case copied
     }
 
@@ -25,9 +25,9 @@ struct SegmentFile: Sendable {
     /// A file with its footer.
     typealias Opened = (file: SegmentFile, footer: SegmentFooter, footerSizeBytes: Int)
 
-    /// Opens a segment and reads its footer, after checking both ends of the file.
+    /// Opens a segment, verifies header and trailer, and reads the footer.
     ///
-    /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
+    /// - Throws: `notFound` if the file is gone, `damaged` if it is not the one that the manifest
     ///   names.
     static func open(
         in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
@@ -41,7 +41,7 @@ struct SegmentFile: Sendable {
         var file = SegmentFile(
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
             sizeBytes: sizeBytes)
-        // Copied: a page that is touched through a mapping may bring megabytes along.
+        // Copied: touching a page of a mapping may load megabytes around it.
         let place = try file.readEnds()
         let footer = try file.readFooter(place)
         if access == .mapped {
@@ -53,9 +53,9 @@ struct SegmentFile: Sendable {
         return (file, footer, place.sizeBytes)
     }
 
-    /// Opens a segment by its footer alone, whatever both ends of the file are.
+    /// Opens a segment by its footer alone, ignoring header and trailer.
     ///
-    /// - Parameter place: where the footer lies.
+    /// - Parameter place: the place of the footer.
     static func open(
         _ bytes: any File, _ info: Manifest.Segment, databaseID: UInt64,
         footerAt place: BlockPlace
@@ -66,7 +66,7 @@ struct SegmentFile: Sendable {
         return (file, try file.readFooter(place), place.sizeBytes)
     }
 
-    /// Checks a block and reads it.
+    /// Verifies a block and passes it to the body.
     func read<Result>(
         _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
@@ -86,7 +86,7 @@ struct SegmentFile: Sendable {
         }
     }
 
-    /// The caller has checked that the bytes are there.
+    /// The caller checks that the range is inside the file.
     private func withBytes<Result>(
         _ offset: Int, count: Int, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
@@ -118,7 +118,7 @@ struct SegmentFile: Sendable {
         }
     }
 
-    /// Checks both ends of the file and returns the place of the footer.
+    /// Verifies header and trailer and returns the place of the footer.
     private func readEnds() throws(DatabaseError) -> BlockPlace {
         let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard sizeBytes == info.sizeBytes, sizeBytes >= minimum else {

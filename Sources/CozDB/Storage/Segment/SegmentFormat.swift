@@ -1,62 +1,63 @@
 // Layout of a segment file, shared by SegmentWriter and SegmentReader; docs/format/segment.md.
 //
 //     header    32 bytes: magic, version, checksum of the rest, database id, file number
-//     blocks    in any order; whoever names a block gives its place: offset, size, checksum
-//     footer    what the segment holds and where its directories are
+//     blocks    in any order; each is named by its place: offset, size, checksum
+//     footer    what the segment holds and the places of its directories
 //     trailer   32 bytes: offset, size and checksum of the footer, size of the file, magic
 //
-// Rows are sorted by series key and time and numbered from 0. A series that begins with many
-// values begins a block of times or values; small series share blocks, also with the end of the
-// large one before them.
+// Rows are sorted by series key and time and numbered from 0. A series that starts with many values
+// starts a block of times or values. Small series share blocks, also with the end of the large
+// series before them.
 //
-// Directories are tables of integers, stored column by column with the encodings of blocks.
+// Directories are tables of integers, stored by column with the encodings of blocks.
 
 enum SegmentFormat {
     static let magic: [UInt8] = Array("COZSEG\r\n".utf8)
     static let version: UInt32 = 1
     static let headerSizeBytes = 32
     static let trailerSizeBytes = 32
-    /// Most rows or values of a block.
+    /// The most rows or values of a block.
     static let blockCountMax = 1024
-    /// A series with at least this many values gets blocks of its own.
+    /// A series with at least this many values gets its own blocks.
     static let ownBlockCountMin = 128
-    /// Rows that one piece of a presence vector describes.
+    /// The number of rows that one chunk of a presence vector covers.
     static let presenceChunkRows = 65_536
-    /// Series in one block of the series table.
+    /// The most series in one block of the series table.
     static let seriesBlockCount = 1024
-    /// A block of series with more bytes of keys takes no more of them.
+    /// A block of the series table with more bytes of keys takes no more series.
     static let seriesBlockSizeBytesMax = 16 << 20
-    /// A field's dictionary grows up to these; later blocks hold their strings themselves.
+    /// A field's dictionary grows up to these; later blocks store their strings themselves.
     static let dictionaryCountMax = 8192
     static let dictionarySizeBytesMax = 128 << 10
-    /// Cells that are written together, roughly: what bounds the memory of wide rows. Rows of a
-    /// study end a slab by their number before.
+    /// The approximate number of cells that are written together. Bounds the memory for wide rows;
+    /// usual rows reach the row limit of a chunk first.
     static let chunkCellCountMax = 4 << 20
-    /// In place of a block encoding: the block holds strings, not codes.
+    /// In place of a block encoding: the block stores strings, not codes.
     static let plainStrings: UInt8 = 255
-    /// The same: words of times, and numbers of strings that the block holds.
+    /// Likewise: the block stores words of times, and codes with their strings.
     static let mixedStrings: UInt8 = 254
-    /// Blocks that a value may have to be looked for in, one repeating the next one.
+    /// The longest chain of blocks that a value may be looked up in.
     static let referenceDepthMax = 3
     /// Entries in one page of a directory.
     static let pageCount = 65_536
-    /// Largest block, directory or footer that a reader accepts.
+    /// The largest block, directory or footer that a reader accepts.
     static let blockSizeBytesMax = 1 << 30
-    /// Rows for each byte of a file, at most: a block of their times takes one, or their series do.
+    /// The most rows per byte of a file. A block of times takes at least one byte, or the series
+    /// do.
     static let rowsPerByteMax = 1024
-    /// Entries of a directory for each byte of the file, at most. Blocks that rows were taken out
-    /// of are the smallest, and they are checksummed one by one.
+    /// The most directory entries per byte of the file. The smallest blocks are those that lost
+    /// rows to a deletion, and each has its own checksum.
     static let entriesPerByteMax = 4
-    /// Columns have numbers below this, so that they can be looked up in an array.
+    /// Column numbers are below this, so that arrays can be indexed by them.
     static let columnCountMax = 1_000_000
 
-    /// Whether a block of strings holds them itself.
+    /// Whether a block of strings stores them itself.
     static func holdsStrings(_ encoding: Int) -> Bool {
         encoding == Int(plainStrings) || encoding == Int(mixedStrings)
     }
 
-    /// Whether a series that begins with this many values starts a block of its own behind a
-    /// block with `pending` values of others.
+    /// Whether a series that starts with `new` values needs a new block after `pending` values of
+    /// other series.
     static func needsNewBlock(_ pending: Int, _ new: Int) -> Bool {
         new >= ownBlockCountMin || pending + new > blockCountMax
     }
@@ -66,7 +67,7 @@ enum SegmentFormat {
     }
 }
 
-/// Where a block lies, with the checksum of its bytes (seeded with file and offset).
+/// The place of a block and the checksum of its bytes (seeded with file and offset).
 struct BlockPlace: Equatable, Sendable {
     var offset = 0
     var sizeBytes = 0
@@ -79,16 +80,16 @@ struct SegmentField: Sendable {
     /// Index of its presence vector.
     var group: Int
     var valueCount: Int
-    /// No bytes where `smallBlockCount` is not 0.
+    /// No bytes if `smallBlockCount` is not 0.
     var directory: BlockPlace
-    /// How many blocks it has in `SmallDirectories`; 0 where the directory is its own.
+    /// The number of its entries in `SmallDirectories`; 0 if the field has its own directory.
     var smallBlockCount = 0
-    /// Strings of the codes in its blocks; no bytes for other types.
+    /// The strings of the codes in its blocks; no bytes for other types.
     var dictionary: BlockPlace
     var dictionaryCount: Int
 }
 
-/// What a segment holds; the fixed part of its memory.
+/// What a segment holds. Resident while the segment is open.
 struct SegmentFooter: Sendable {
     var experiment: Int
     var experimentName: String
@@ -99,7 +100,7 @@ struct SegmentFooter: Sendable {
     var timeDirectory = BlockPlace()
     var seriesDirectory = BlockPlace()
     var smallDirectories = BlockPlace()
-    /// Presence vectors.
+    /// The presence vectors.
     var groups: [BlockPlace] = []
     var fields: [SegmentField] = []
 
@@ -141,7 +142,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// A place that lies wholly between the header and `end`.
+    /// Reads a place that lies between the header and `end`.
     @_lifetime(self: copy self)
     mutating func readPlace(end: Int) throws(FormatError) -> BlockPlace {
         let start = offset
@@ -178,7 +179,7 @@ extension ByteReader {
             else {
                 throw FormatError(.invalid, "a field table without a field", at: start)
             }
-            // Each column once: alike ones are next to no bytes, and much memory.
+            // Each column once: repeated ones take few bytes, but much memory.
             if let last = footer.fields.last, column.id <= last.column.id {
                 throw FormatError(.invalid, "fields out of order", at: start)
             }
@@ -197,7 +198,7 @@ extension ByteReader {
     }
 }
 
-/// A table of integers stored column by column: directories of blocks and of series.
+/// A table of integers stored by column, for directories of blocks and of series.
 struct IntegerTable: Sendable {
     var columns: [[UInt64]]
 
@@ -213,7 +214,7 @@ struct IntegerTable: Sendable {
 
     func int(_ column: Int, _ row: Int) -> Int { Int(truncatingIfNeeded: columns[column][row]) }
 
-    /// - Parameter firstFloat: columns from this one on have bit patterns of floats.
+    /// - Parameter firstFloat: the first column with bit patterns of floats.
     func encode(
         with encoder: BlockEncoder, firstFloat: Int = .max, into writer: inout ByteWriter
     ) {
@@ -232,7 +233,7 @@ struct IntegerTable: Sendable {
         }
     }
 
-    /// - Parameter countMax: more entries than this are refused before memory is taken.
+    /// - Parameter countMax: the most entries; checked before memory is allocated.
     init(
         decoding bytes: Span<UInt8>, columnCount: Int, firstFloat: Int = .max, countMax: Int
     ) throws(FormatError) {
@@ -257,10 +258,10 @@ struct IntegerTable: Sendable {
 }
 
 extension IntegerTable {
-    /// Checks a directory of blocks: rows ascend, each block has no more values than rows, and is
-    /// no larger than its file.
+    /// Checks a directory of blocks: rows ascend, no block has more values than rows, and none is
+    /// larger than the file.
     ///
-    /// - Parameter valueCount: what the blocks have together.
+    /// - Parameter valueCount: the number of values in all blocks.
     func checkBlocks(rowCount: Int, valueCount: Int, fileSizeBytes: Int) throws(FormatError) {
         var nextRow = 0
         var total = 0
@@ -283,7 +284,7 @@ extension IntegerTable {
     }
 }
 
-/// Columns of the directory of a field's blocks and of the blocks of times.
+/// Columns of the directories of a field's blocks and of the blocks of times.
 enum BlockColumn {
     static let firstRow = 0
     static let lastRow = 1
@@ -299,7 +300,7 @@ enum BlockColumn {
     static let sum = 11
     static let first = 12
     static let last = 13
-    /// Times need no more than this.
+    /// The directory of times has only the columns above.
     static let timeColumnCount = 9
     static let fieldColumnCount = 14
 }

@@ -1,38 +1,39 @@
-// What cannot be read of a segment because of damage: what is damaged, and what needs that. Of a
-// damaged block `check` and queries put it into words; by all of it a repair drops rows and values.
+// Computes which values and rows of a segment damage makes unreadable: the damaged blocks, and the
+// blocks that need them. `check` and queries report it; a repair drops these rows and values.
 
 struct SegmentLoss: Sendable {
-    /// What of one field cannot be read.
+    /// The unreadable values of one field.
     struct Field: Sendable {
         var valueCount = 0
-        /// The rows from the first to the last of values that follow each other; not ordered.
+        /// From the first to the last row of each group of consecutive values; not ordered.
         var ranges: [Range<Int>] = []
-        /// Blocks of which no value can be read.
+        /// Blocks without a readable value.
         var blocks: Set<Int> = []
-        /// Of blocks that can be read in part the rows whose values cannot.
+        /// Blocks that are readable in part, with the rows of their unreadable values.
         var missing: [Int: Set<UInt32>] = [:]
     }
 
-    /// Rows that are lost whole: their times or their series cannot be read. In ascending ranges.
+    /// Rows that are lost whole, because their times or series are unreadable. Ascending ranges.
     private(set) var rows: [Range<Int>]
-    /// Fields of which values are lost that are damaged themselves.
+    /// The losses of fields that are damaged themselves.
     private(set) var damaged: [Int: Field] = [:]
-    /// Fields of which values are lost that refer to damaged ones.
+    /// The losses of fields that refer to damaged ones.
     private(set) var dependent: [Int: Field] = [:]
-    /// Rows that have no field left, in ascending ranges.
+    /// Rows that have no field left, as ascending ranges.
     private(set) var emptied: [Range<Int>] = []
-    /// How many values the emptied rows have of columns that are no fields.
+    /// The number of values of non-field columns in the emptied rows.
     private(set) var emptiedValues: [Int: Int] = [:]
-    /// Blocks that need what is lost with `rows`, all of whose own rows are among those.
+    /// Unreadable blocks whose own rows are all in `rows`.
     private var lostWithRows: Set<SegmentDamage.Block> = []
     private let segment: SegmentReader
     private let wholeFields: Set<Int>
 
     /// - Parameters:
-    ///   - segment: one that says nothing of loss, and in which what is damaged cannot be read.
-    ///   - searchesAll: whether blocks that refer to others are tried wherever they are; else
-    ///     those that refer to lost values.
-    /// - Throws: `io` where the system fails to read what is whole.
+    ///   - segment: a quiet reader (`SegmentReader.init(quiet:without:)`) that cannot read the
+    ///     damaged blocks.
+    ///   - searchesAll: whether to try every block that refers to others; otherwise only those that
+    ///     refer to lost values.
+    /// - Throws: `io` if the system fails to read intact data.
     init(
         of damage: SegmentDamage, in segment: SegmentReader, searchesAll: Bool = false
     ) throws(DatabaseError) {
@@ -46,14 +47,14 @@ struct SegmentLoss: Sendable {
         try findEmptied()
     }
 
-    /// Whether a block of a field cannot be read at all.
+    /// Whether no value of a block can be read.
     func isLost(_ block: Int, of field: Int) -> Bool {
         wholeFields.contains(field) || damaged[field]?.blocks.contains(block) ?? false
             || dependent[field]?.blocks.contains(block) ?? false
             || lostWithRows.contains(SegmentDamage.Block(field: field, block: block))
     }
 
-    /// All that is lost of a field.
+    /// All losses of a field.
     func all(ofField field: Int) -> Field? {
         guard var all = damaged[field] else { return dependent[field] }
         guard let other = dependent[field] else { return all }
@@ -62,7 +63,7 @@ struct SegmentLoss: Sendable {
         return all
     }
 
-    /// The same rows in ascending ranges that do not touch.
+    /// The same rows as ascending ranges that do not touch.
     static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
         var united: [Range<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
@@ -100,8 +101,8 @@ struct SegmentLoss: Sendable {
         }
     }
 
-    /// Finds the values of a field that refer to lost ones; those of fields with smaller numbers,
-    /// to which blocks can refer, are known.
+    /// Finds the values of a field that refer to lost ones. Blocks refer only to fields with
+    /// smaller numbers, whose losses are known.
     private mutating func findDependent(
         _ field: Int, searchesAll: Bool
     ) throws(DatabaseError) {
@@ -124,15 +125,15 @@ struct SegmentLoss: Sendable {
         }
     }
 
-    /// Whether a block repeats a field of which something is lost.
+    /// Whether a block refers to a field that has losses.
     private func refersToLost(
         _ table: IntegerTable, _ block: Int
     ) throws(DatabaseError) -> Bool {
         do throws(DatabaseError) {
             guard let column = try segment.repeatedColumn(table, block: block),
-                let partner = segment.field(column)
+                let referenced = segment.field(column)
             else { return false }
-            return damaged[partner] != nil || dependent[partner] != nil
+            return damaged[referenced] != nil || dependent[referenced] != nil
         } catch {
             if error.isSystemCallFailure { throw error }
             return false
@@ -157,7 +158,7 @@ struct SegmentLoss: Sendable {
             return
         }
         guard let missing = reader.missing else { return }
-        // What is missing in rows that are lost is no loss of its own.
+        // Values missing in rows that are lost anyway are not counted again.
         let isMissing = zip(reader.loadedRows[reader.loadedRange], missing.isMissing).map {
             ($0, $1 && !SegmentLoss.contains(rows, Int($0)))
         }
@@ -203,7 +204,7 @@ struct SegmentLoss: Sendable {
         }
     }
 
-    /// Calls the body with the rows in some ranges that have a value of a field that can be read.
+    /// Calls the body with each row in some ranges that has a readable value of a field.
     private func forEachReadableRow(
         _ ranges: [Range<Int>], of field: Int, _ body: (Int) -> Void
     ) throws(DatabaseError) {
@@ -219,7 +220,7 @@ struct SegmentLoss: Sendable {
                         if !(missing?.contains(row) ?? false) { body(Int(row)) }
                     }
                 } catch {
-                    // Of a field without rows nothing can be read.
+                    // A field without its rows has no readable values.
                     if error.isSystemCallFailure { throw error }
                 }
             }
@@ -234,7 +235,7 @@ extension SegmentLoss.Field {
         ranges.append(directory.rows(ofBlock: block))
     }
 
-    /// - Parameter isMissing: the rows of the block, and whether their values cannot be read.
+    /// - Parameter isMissing: the rows of the block, and whether their values are unreadable.
     fileprivate mutating func add(_ block: Int, _ isMissing: [(row: UInt32, isMissing: Bool)]) {
         var isOpen = false
         for (row, isMissing) in isMissing {

@@ -1,12 +1,12 @@
-// The growing end of a segment file: encodes and appends blocks and gives their places.
+// The output of a segment file: encodes and appends blocks and returns their places.
 
-/// Collects blocks into large writes; the memory that encoding takes is used again.
+/// Collects blocks into large writes and reuses the encoder's memory.
 struct SegmentOutput {
     let databaseID: UInt64
     let number: UInt64
     private(set) var offset = 0
 
-    /// nil: blocks are collected for another output, which gives them their places.
+    /// nil for a staging output, whose blocks are copied into another one.
     private let file: (any File)?
     private var buffer: [UInt8] = []
     private let encoder: BlockEncoder
@@ -23,7 +23,7 @@ struct SegmentOutput {
         self.number = number
     }
 
-    /// Blocks that another output takes; their places count from 0 and have no checksums.
+    /// Creates a staging output. Its places count from 0 and have no checksums.
     init(encoder: BlockEncoder) {
         (databaseID, number, file) = (0, 0, nil)
         self.encoder = encoder
@@ -35,9 +35,9 @@ struct SegmentOutput {
         if buffer.count >= SegmentOutput.bufferSizeBytes { try write() }
     }
 
-    /// Appends what was collected apart.
+    /// Appends the blocks of a staging output.
     ///
-    /// - Returns: for a place there the place here.
+    /// - Returns: a function from a staged place to the final one.
     mutating func append(
         _ staged: SegmentOutput
     ) throws(FileError) -> (BlockPlace) -> BlockPlace {
@@ -56,7 +56,7 @@ struct SegmentOutput {
         }
     }
 
-    /// Appends a block; an empty one takes no place.
+    /// Appends a block. An empty block has the place 0, 0, 0.
     mutating func append(block: [UInt8]) throws(FileError) -> BlockPlace {
         guard !block.isEmpty else { return BlockPlace() }
         guard file != nil else {
@@ -80,7 +80,7 @@ struct SegmentOutput {
         return (try append(block: block.bytes), encoding.rawValue)
     }
 
-    /// Encodes values that may repeat what stands elsewhere as one block.
+    /// Encodes values that may refer to other blocks as one block.
     mutating func append(
         words: [UInt64], type: FieldType, repeating sources: BlockReferences
     ) throws(FileError) -> (place: BlockPlace, encoding: UInt8) {
@@ -89,7 +89,7 @@ struct SegmentOutput {
         return (try append(block: block.bytes), encoding.rawValue)
     }
 
-    /// Encodes words of times, and numbers of strings with those strings, as one block.
+    /// Encodes words of times and codes, followed by the strings of the codes, as one block.
     mutating func append(
         words: [UInt64], heap: [UInt8], ends: [Int]
     ) throws(FileError) -> BlockPlace {
@@ -117,14 +117,14 @@ struct SegmentOutput {
         return try append(block: block.bytes)
     }
 
-    /// Encodes directories of fields of few blocks as one block.
+    /// Encodes the directories of fields of few blocks as one block.
     mutating func append(_ small: SmallDirectories) throws(FileError) -> BlockPlace {
         block.removeAll()
         small.encode(with: encoder, into: &block)
         return try append(block: block.bytes)
     }
 
-    /// Encodes a directory with its size, and strings behind it, as one block.
+    /// Encodes a directory with its size, followed by strings, as one block.
     mutating func append(
         table: IntegerTable, heap: [UInt8], ends: [Int]
     ) throws(FileError) -> BlockPlace {
@@ -136,7 +136,7 @@ struct SegmentOutput {
         return try append(block: block.bytes)
     }
 
-    /// Writes what is left and makes the file durable.
+    /// Writes the buffered bytes and makes the file durable.
     mutating func finish() throws(FileError) {
         try write()
         try file?.syncData()

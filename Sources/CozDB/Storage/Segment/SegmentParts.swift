@@ -1,6 +1,6 @@
-// The blocks that a segment consists of, and what each of them is for.
+// The blocks that a segment consists of, and their roles.
 
-/// What a block of a segment holds.
+/// The role of a block of a segment.
 enum SegmentPart: Hashable, Sendable {
     case timeDirectory
     case seriesDirectory
@@ -15,7 +15,7 @@ enum SegmentPart: Hashable, Sendable {
 }
 
 extension SegmentReader {
-    /// The blocks that the footer names; those of no bytes are none.
+    /// The blocks that the footer names, except for empty ones.
     var footerParts: [(place: BlockPlace, part: SegmentPart)] {
         var parts: [(place: BlockPlace, part: SegmentPart)] = [
             (footer.timeDirectory, .timeDirectory), (footer.seriesDirectory, .seriesDirectory),
@@ -58,13 +58,13 @@ extension SegmentReader {
         }
     }
 
-    /// What the block at a place is, as far as the directories can be read.
+    /// The role of the block at a place, if the readable directories name it.
     func part(at place: BlockPlace) -> SegmentPart? {
         func find(_ parts: [(place: BlockPlace, part: SegmentPart)]) -> SegmentPart? {
             parts.first { $0.place == place }?.part
         }
         if let known = find(footerParts) { return known }
-        // A directory that cannot be read names no block.
+        // An unreadable directory names no block.
         if let parts = try? seriesParts(), let known = find(parts) { return known }
         if let parts = try? timeParts(), let known = find(parts) { return known }
         for field in footer.fields.indices {

@@ -1,8 +1,8 @@
-// Says which data cannot be read without a block of a segment: experiment, fields, series, times.
-// What it needs of the segment to say so may be damaged too; then it says as much as is left.
+// Describes what is lost with a block of a segment: experiment, fields, series, times. Damage in
+// the segment's own directories makes the description less specific.
 
 extension SegmentReader {
-    /// What is lost with the block at a place.
+    /// Describes what is lost with the block at a place.
     func lost(at place: BlockPlace) -> String {
         let segment = SegmentReader(quiet: self, without: place)
         guard let part = segment.part(at: place) else {
@@ -11,7 +11,7 @@ extension SegmentReader {
         return segment.lost(part)
     }
 
-    /// What is lost with a part that is damaged; of a segment that says nothing of loss itself.
+    /// Describes what is lost with a damaged part. Call it on a quiet reader.
     func lost(_ part: SegmentPart) -> String {
         let all = 0..<footer.rowCount
         var damage = SegmentDamage()
@@ -33,7 +33,7 @@ extension SegmentReader {
         return lost(loss)
     }
 
-    /// The rows of a block of the series table, as its directory says.
+    /// The rows of a block of the series table, according to its directory.
     func rows(ofSeriesBlock block: Int) -> Range<Int> {
         let all = 0..<footer.rowCount
         guard let directory = try? seriesDirectory() else { return all }
@@ -45,8 +45,8 @@ extension SegmentReader {
         return (max(0, first)..<max(0, first, end)).clamped(to: all)
     }
 
-    /// What is damaged with a presence vector: the fields whose rows it says, and of others the
-    /// blocks whose rows it says as the whole that theirs are a part of.
+    /// The damage that a damaged presence vector causes: its own fields, and the blocks of other
+    /// fields whose vectors are stored as parts of it.
     func damage(ofGroup group: Int) -> SegmentDamage {
         var damage = SegmentDamage()
         for field in footer.fields.indices {
@@ -68,7 +68,7 @@ extension SegmentReader {
         return damage
     }
 
-    /// The column that a block repeats; nil for all other blocks.
+    /// The column that a reference block refers to; nil for all other blocks.
     func repeatedColumn(_ table: IntegerTable, block: Int) throws(DatabaseError) -> ColumnID? {
         guard table.int(BlockColumn.encoding, block) == Int(BlockEncoding.same.rawValue) else {
             return nil
@@ -79,7 +79,7 @@ extension SegmentReader {
     }
 }
 
-// MARK: Words
+// MARK: Descriptions
 
 extension SegmentReader {
     private func lost(rows: Range<Int>) -> String {
@@ -105,7 +105,7 @@ extension SegmentReader {
             + timeText(rows)
     }
 
-    /// What follows from damage beyond what is damaged itself, each field apart.
+    /// Describes the losses that damage causes in other blocks, one text per field.
     func consequences(_ loss: SegmentLoss) -> [String] {
         var texts: [String] = []
         for field in footer.fields.indices {
@@ -141,12 +141,12 @@ extension SegmentReader {
         return LossText.span(first, last)
     }
 
-    /// The series that have these rows.
+    /// Describes the series that have these rows.
     ///
     /// - Parameter rows: ascending ranges.
     private func seriesText(_ rows: [Range<Int>]) -> String {
         let isAll = rows.reduce(0) { $0 + $1.count } == footer.rowCount
-        func isMet(_ range: Range<Int>) -> Bool {
+        func isAffected(_ range: Range<Int>) -> Bool {
             let index = rows.partitioningIndex { $0.upperBound > range.lowerBound }
             return index < rows.count && rows[index].overlaps(range)
         }
@@ -158,13 +158,13 @@ extension SegmentReader {
         var names: [String] = []
         var count = 0
         var isWhole = true
-        for block in 0..<directory.count where isMet(self.rows(ofSeriesBlock: block)) {
-            // Of all series the first few names are enough.
+        for block in 0..<directory.count where isAffected(self.rows(ofSeriesBlock: block)) {
+            // If all series are lost, the first few names are enough.
             if isAll, names.count >= LossText.nameCountMax { break }
             let before = count
             do throws(DatabaseError) {
                 try forEachSeries(directory, block: block) { key, range, _, _ in
-                    guard isMet(range) else { return }
+                    guard isAffected(range) else { return }
                     count += 1
                     guard names.count < LossText.nameCountMax else { return }
                     names.append(SeriesKey(canonical: [UInt8](copying: key)).text)

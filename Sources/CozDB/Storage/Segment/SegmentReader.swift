@@ -1,9 +1,9 @@
-// Reads one immutable segment: its footer at once, everything else when somebody asks.
-// Every block is checked against its checksum each time it is read.
+// Reads one immutable segment: the footer on opening, everything else on demand.
+// Every read verifies the block's checksum.
 
 internal import Synchronization
 
-/// An open segment; shared by all snapshots that contain it, safe from any thread.
+/// An open segment, shared by all snapshots that contain it. Safe from any thread.
 final class SegmentReader: Sendable {
     let info: Manifest.Segment
     let footer: SegmentFooter
@@ -11,15 +11,15 @@ final class SegmentReader: Sendable {
     var path: String { file.path }
 
     private let file: SegmentFile
-    /// Index in `footer.fields` by column number; -1 where the segment lacks the column.
+    /// Index in `footer.fields` by column number; -1 if the segment lacks the column.
     private let fieldByColumn: [Int]
     private let cache = Mutex(Cache())
-    /// Whether damage is said with what is lost by it.
+    /// Whether damage errors describe what is lost.
     private let saysLoss: Bool
-    /// A block that counts as damaged.
+    /// A block that is treated as damaged.
     private let absent: BlockPlace?
 
-    /// Decoded directories stay; what is decoded of the data is kept while there is room.
+    /// Decoded directories stay. Decoded data is cached while there is room.
     private struct Cache {
         var fields: [Int: FieldDirectory] = [:]
         var smallDirectories: SmallDirectories?
@@ -30,13 +30,13 @@ final class SegmentReader: Sendable {
         var seriesDirectory: SeriesDirectory?
         var times: [Int: [Int64]] = [:]
         var presenceRows: [ChunkName: [UInt32]] = [:]
-        /// For each field the block decoded last of those that hold values of several series.
+        /// For each field, the last decoded block among those with values of several series.
         var sharedBlocks: [Int: SharedBlock] = [:]
-        /// Words of blocks that other fields repeat.
+        /// The words of referenced blocks.
         var repeatedWords: [BlockName: [UInt64]] = [:]
-        /// Where buckets end among the values of blocks.
+        /// The bucket boundaries of blocks.
         var bucketRuns: [BucketsName: BucketRuns] = [:]
-        /// Bytes of times, rows, repeated words and ends of buckets.
+        /// The size of cached times, rows, words of referenced blocks and bucket boundaries.
         var sizeBytes = 0
     }
 
@@ -50,7 +50,7 @@ final class SegmentReader: Sendable {
         var block: Int
     }
 
-    /// Buckets of the values of a block.
+    /// Key of the cached buckets of a block.
     struct BucketsName: Hashable {
         var field: Int
         var block: Int
@@ -62,7 +62,7 @@ final class SegmentReader: Sendable {
         var chunk: Int
     }
 
-    /// - Throws: `notFound` where the file is gone, `damaged` where it is not what the manifest
+    /// - Throws: `notFound` if the file is gone, `damaged` if it is not the one that the manifest
     ///   names.
     convenience init(
         in directory: any Directory, _ info: Manifest.Segment, databaseID: UInt64,
@@ -86,9 +86,10 @@ final class SegmentReader: Sendable {
         self.fieldByColumn = fieldByColumn
     }
 
-    /// The same segment for who finds out what is lost, and may meet damage on the way.
+    /// Creates a quiet reader of the same segment, whose errors do not describe losses. For code
+    /// that computes the losses and may run into damage itself.
     ///
-    /// - Parameter place: a block that counts as damaged, whatever it is.
+    /// - Parameter place: a block that is treated as damaged.
     init(quiet other: SegmentReader, without place: BlockPlace? = nil) {
         info = other.info
         footer = other.footer
@@ -97,7 +98,7 @@ final class SegmentReader: Sendable {
         fieldByColumn = other.fieldByColumn
         saysLoss = false
         absent = place
-        // Directories that are decoded, unless it is one of them.
+        // Shares the decoded directories, unless the block is one of them.
         let directories =
             [footer.timeDirectory, footer.seriesDirectory, footer.smallDirectories]
             + footer.fields.map(\.directory)
@@ -113,7 +114,7 @@ final class SegmentReader: Sendable {
 
     deinit { DecodedMemory.give(cache.withLock { $0.sizeBytes }) }
 
-    /// Checks that its fields have the types that the manifest says, or that became those by ALTER.
+    /// Checks that its fields have the types of the manifest, or types that ALTER widened to these.
     func check(_ manifest: Manifest) throws(DatabaseError) {
         guard let schema = manifest.schemas[info.experiment] else { return }
         for field in footer.fields {
@@ -129,7 +130,7 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// Index of a column's field in the footer; nil where the segment has no value of it.
+    /// Index of a column's field in the footer; nil if the segment has no value of it.
     func field(_ column: ColumnID) -> Int? {
         guard column < fieldByColumn.count, fieldByColumn[column] >= 0 else { return nil }
         return fieldByColumn[column]
@@ -161,8 +162,8 @@ final class SegmentReader: Sendable {
         return directory
     }
 
-    /// Most blocks that so many values, rows or series can have: constant pages of a directory take
-    /// next to no bytes, and would take memory without end.
+    /// The most blocks that so many values, rows or series can have. Constant pages of a directory
+    /// take almost no bytes, so the file size limits the memory.
     private func entryCountMax(_ count: Int) -> Int {
         min(count, SegmentFormat.entriesPerByteMax * info.sizeBytes)
     }
@@ -210,8 +211,8 @@ final class SegmentReader: Sendable {
         try presenceRows(vector, ofGroup: footer.fields[field].group, chunk: chunk)
     }
 
-    /// Whether a field is known to have values in no rows but those in which another has: as far
-    /// as their presence is stored that way.
+    /// Whether all rows with a value of `field` are known to have one of `other`. Exact only for
+    /// presence that is stored as a subset; otherwise false.
     func isPart(_ field: Int, of other: Int, rows: Range<Int>) throws(DatabaseError) -> Bool {
         let (group, whole) = (footer.fields[field].group, footer.fields[other].group)
         if group == whole { return true }
@@ -227,9 +228,10 @@ final class SegmentReader: Sendable {
         return true
     }
 
-    /// Decodes chunks of a presence vector, to find out whether that can be done.
+    /// Decodes chunks of a presence vector to verify them.
     ///
-    /// - Parameter isWanted: whether to decode those that are a part of this vector, or of none.
+    /// - Parameter isWanted: whether to decode the chunks that are a subset of the given vector, or
+    ///   of none.
     func checkPresence(
         ofGroup group: Int, _ isWanted: (_ whole: Int?) -> Bool
     ) throws(DatabaseError) {
@@ -281,11 +283,11 @@ final class SegmentReader: Sendable {
         return rows
     }
 
-    /// Keeps something decoded if there is room for it, instead of everything kept before if that
-    /// makes room.
+    /// Caches decoded data if there is room, if necessary after evicting all other cached data of
+    /// the segment.
     ///
-    /// - Parameter change: puts it there, and says whether it was not there yet: two threads may
-    ///   have decoded the same.
+    /// - Parameter change: inserts the data. Returns false if it was there: two threads may have
+    ///   decoded the same.
     private func keep(sizeBytes: Int, _ change: (inout Cache) -> Bool) {
         cache.withLock { cache in
             if !DecodedMemory.take(sizeBytes) {
@@ -305,8 +307,7 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// Forgets what was decoded of the rows before one: who goes through a segment once, by
-    /// ascending row, needs it no more.
+    /// Evicts what was decoded of the rows before `row`, for a single pass by ascending row.
     func forget(rowsBefore row: Int) {
         cache.withLock { cache in
             let directory = cache.timeDirectory?.table
@@ -338,7 +339,7 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// The series in key order; nil where they are too many to be kept.
+    /// The series in key order; nil if there are too many to cache.
     func keptSeries() throws(DatabaseError) -> [SeriesEntry]? {
         guard footer.seriesCount <= SegmentReader.seriesCountMax else { return nil }
         if let known = cache.withLock({ $0.series }) { return known }
@@ -351,7 +352,7 @@ final class SegmentReader: Sendable {
         return series
     }
 
-    /// The blocks of the series table.
+    /// The directory of the blocks of the series table, with their first keys.
     func seriesBlocks() throws(DatabaseError) -> SeriesDirectory {
         if let known = cache.withLock({ $0.seriesDirectory }) { return known }
         let seriesCount = footer.seriesCount
@@ -363,13 +364,13 @@ final class SegmentReader: Sendable {
         return directory
     }
 
-    /// Series of a segment that are kept decoded: up to about two mebibytes.
+    /// The most series of a segment that are cached: about two mebibytes.
     private static let seriesCountMax = 16_384
 
     /// The directory of the blocks of times.
     func timeDirectory() throws(DatabaseError) -> IntegerTable { try timeBlocks().table }
 
-    /// The same, to be shared.
+    /// The same as a shared object.
     func timeBlocks() throws(DatabaseError) -> FieldDirectory {
         if let known = cache.withLock({ $0.timeDirectory }) { return known }
         let rowCount = footer.rowCount
@@ -418,8 +419,8 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// The words of a block that holds values of several series, if it was decoded last: who reads
-    /// one of them reads the next one soon.
+    /// The words of a block with values of several series, if it was decoded last: a reader of one
+    /// series usually reads the next one soon.
     func sharedWords(ofField field: Int, block: Int) -> [UInt64]? {
         let known = cache.withLock { $0.sharedBlocks[field] }
         return known?.block == block ? known?.words : nil
@@ -429,8 +430,8 @@ final class SegmentReader: Sendable {
         cache.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
     }
 
-    /// The words of a block that other fields repeat, if they are kept: who reads several such
-    /// fields needs them again for each.
+    /// The cached words of a referenced block. A reader of several fields that refer to it needs
+    /// them for each.
     func repeatedWords(ofField field: Int, block: Int) -> [UInt64]? {
         cache.withLock { $0.repeatedWords[BlockName(field: field, block: block)] }
     }
@@ -442,7 +443,7 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// Where buckets end among the values of a block, if that is kept.
+    /// The cached bucket boundaries of a block.
     func bucketRuns(_ name: BucketsName) -> BucketRuns? {
         cache.withLock { $0.bucketRuns[name] }
     }
@@ -451,7 +452,7 @@ final class SegmentReader: Sendable {
         keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns.updateValue(runs, forKey: name) == nil }
     }
 
-    /// The words of times and the strings of a block that holds both.
+    /// The words of times and codes and the strings of a block that stores both.
     func mixedStrings(
         _ directory: IntegerTable, block: Int
     ) throws(DatabaseError) -> (words: [UInt64], strings: StringTable) {
@@ -471,7 +472,7 @@ final class SegmentReader: Sendable {
         }
     }
 
-    /// The strings of a block that holds them itself.
+    /// The strings of a block that stores them itself.
     func plainStrings(
         _ directory: IntegerTable, block: Int
     ) throws(DatabaseError) -> StringTable {
@@ -488,9 +489,9 @@ final class SegmentReader: Sendable {
             checksum: UInt32(truncatingIfNeeded: directory.int(BlockColumn.checksum, block)))
     }
 
-    /// Checks a block and reads it.
+    /// Verifies a block and passes it to the body.
     ///
-    /// - Throws: `damaged` with what is lost, in the words of `check`.
+    /// - Throws: `damaged`, with the same description of the loss as `check`.
     func read<Result>(
         _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {

@@ -1,26 +1,26 @@
 // Writes sorted rows to one immutable segment file; docs/format/segment.md.
 // Memory: one block per field, the directories and the presence vectors; nothing per row.
 
-/// Writes series one after the other in key order, each by ascending time.
+/// Writes series in key order, each by ascending time.
 final class SegmentWriter {
     private let number: UInt64
-    /// Values of a slab from which on all cores work on it.
+    /// The number of values from which a chunk uses all cores.
     private let parallelCountMin: Int
     private var output: SegmentOutput
     private var fields: [FieldEncoder?] = []
     private var footer: SegmentFooter
 
-    /// The slab that `addRows` began last, number of its series, and its columns as they came.
-    private var slab = RowChunk()
-    private var slabSeries = 0
+    /// The chunk that the last `addRows` started, the number of its series, and its columns.
+    private var chunk = RowChunk()
+    private var chunkSeries = 0
     private var chunkFields: [ChunkField] = []
-    private var partners = ReferenceCandidates()
-    /// Whether fields may repeat each other: not where blocks are copied from another segment, or
-    /// a value might have to be looked for in more blocks than readers allow.
-    var findsPartners: Bool
+    private var candidates = ReferenceCandidates()
+    /// Whether to write reference blocks. Off when blocks are copied from another segment, because
+    /// a chain of references could exceed the depth that readers allow.
+    var findsReferences: Bool
     private var seriesFirstRow = 0
-    /// Values that no block holds yet. Only of thousands of fields there are too many, which end
-    /// their blocks early then.
+    /// Values that are not in a block yet. Only thousands of fields reach the limit, at which all
+    /// fields end their blocks early.
     private var pendingCount = 0
     private let presence = PresenceGroups()
     private let encoders: EncoderPool
@@ -37,7 +37,7 @@ final class SegmentWriter {
         self.parallelCountMin = parallelCountMin
         self.number = number
         encoders = EncoderPool(effort: effort)
-        findsPartners = effort == .thorough
+        findsReferences = effort == .thorough
         output = SegmentOutput(
             file, databaseID: databaseID, number: number, effort: effort)
         footer = SegmentFooter(experiment: schema.id, experimentName: schema.name)
@@ -52,13 +52,14 @@ final class SegmentWriter {
         try output.append(header.bytes)
     }
 
-    /// Makes a segment file of what is written to it; durable on return, its name is not.
+    /// Creates a segment file and fills it. The file is durable on return, its directory entry is
+    /// not.
     ///
     /// - Parameters:
-    ///   - isAlone: whether the lock still keeps other writers out. Only then the file is removed
-    ///     where anything fails: it may be one of theirs.
+    ///   - isAlone: whether the lock still excludes other writers. Only then a failure removes the
+    ///     file: otherwise it may be another writer's.
     ///   - fill: writes the rows.
-    ///   - finish: what else must succeed.
+    ///   - finish: further work that must succeed.
     static func write<Result>(
         in directory: any Directory, number: UInt64, databaseID: UInt64,
         schema: ExperimentSchema, effort: EncodingEffort, isAlone: () -> Bool,
@@ -78,31 +79,31 @@ final class SegmentWriter {
                     try writer.finish()
                 })
         } catch {
-            // Nothing names it; it only takes space, which may be what is missing.
+            // The manifest does not name the file. It may hold the very space that is missing.
             if isAlone() { try? directory.remove(name) }
             throw error
         }
     }
 
-    /// Comparisons and look-ups of fields with each other so far, for who watches how they grow.
-    var stepCount: Int { partners.stepCount + presence.comparisonCount }
+    /// Comparisons and lookups between fields so far; for tests of their growth.
+    var stepCount: Int { candidates.stepCount + presence.comparisonCount }
 
-    /// Rows so far.
+    /// The number of rows so far.
     var rowCount: Int { footer.rowCount }
 
-    /// Begins a series; its key is greater than that of the one before.
+    /// Starts a series, whose key is greater than the one before.
     func beginSeries(_ key: [UInt8]) throws(FileError) {
         try seriesTable.begin(key, firstRow: footer.rowCount, to: &output)
         footer.seriesCount += 1
         seriesFirstRow = footer.rowCount
     }
 
-    /// Adds rows of the series, later than those it has; `addValues` fills them.
+    /// Adds rows to the series, later than its other rows. `addValues` adds their values.
     func addRows(_ times: [Int64]) throws(FileError) {
-        try endSlab()
+        try endChunk()
         guard let first = times.first, let last = times.last else { return }
-        slab.begin(firstRow: footer.rowCount, times)
-        slabSeries = footer.seriesCount
+        chunk.begin(firstRow: footer.rowCount, times)
+        chunkSeries = footer.seriesCount
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
         seriesTable.add(count: times.count, first: first, last: last)
@@ -118,49 +119,49 @@ final class SegmentWriter {
         }
     }
 
-    /// Values of one column for the rows of the last `addRows`; each column once.
+    /// Adds the values of one column for the rows of the last `addRows`, once per column.
     ///
     /// - Parameters:
     ///   - rows: ascending, counted from the first row of that call.
-    ///   - wholeBlocks: what of them another segment has as a block that can be copied.
+    ///   - wholeBlocks: the values that are copyable blocks of another segment.
     func addValues(
         _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource,
         wholeBlocks: [WholeBlock] = []
     ) throws(FileError) {
         guard !rows.isEmpty else { return }
         prepare(column)
-        slab.add(column, rows: rows, bits: bits, strings, wholeBlocks)
+        chunk.add(column, rows: rows, bits: bits, strings, wholeBlocks)
         chunkFields.append(ChunkField(column: column.id, strings: strings, valueCount: rows.count))
     }
 
-    /// Makes blocks of the values of the slab, all fields side by side.
-    private func endSlab() throws(FileError) {
+    /// Encodes the values of the chunk, all fields in parallel.
+    private func endChunk() throws(FileError) {
         guard !chunkFields.isEmpty else { return }
         let chunkFields = chunkFields
         self.chunkFields.removeAll(keepingCapacity: true)
-        if findsPartners { partners.search(slab) }
-        let (slab, series) = (slab, slabSeries)
-        let lanes = chunkFields.compactMap { fields[$0.column] }
-        let repeated = chunkFields.map { partners.partners(of: $0.column) }
+        if findsReferences { candidates.search(chunk) }
+        let (chunk, series) = (chunk, chunkSeries)
+        let fieldEncoders = chunkFields.compactMap { fields[$0.column] }
+        let referenced = chunkFields.map { candidates.referencedColumns(of: $0.column) }
         let (presence, encoders) = (presence, encoders)
-        pendingCount -= lanes.reduce(0) { $0 + $1.writer.pendingCount }
+        pendingCount -= fieldEncoders.reduce(0) { $0 + $1.writer.pendingCount }
         FieldEncoder.run(
-            chunkFields, parallelFrom: parallelCountMin, beside: { presence.append(slab) }
+            chunkFields, parallelFrom: parallelCountMin, beside: { presence.append(chunk) }
         ) { index in
-            lanes[index].append(
-                slab, series: series, partners: repeated[index],
+            fieldEncoders[index].append(
+                chunk, series: series, referenced: referenced[index],
                 strings: chunkFields[index].strings, with: encoders)
         }
-        for lane in lanes { try lane.settle(in: &output) }
-        pendingCount += lanes.reduce(0) { $0 + $1.writer.pendingCount }
+        for encoder in fieldEncoders { try encoder.settle(in: &output) }
+        pendingCount += fieldEncoders.reduce(0) { $0 + $1.writer.pendingCount }
         guard pendingCount > SegmentFormat.chunkCellCountMax else { return }
         pendingCount = 0
-        for lane in fields { try lane?.writer.flushPending(to: &output) }
+        for field in fields { try field?.writer.flushPending(to: &output) }
     }
 
     // MARK: Copying
 
-    /// Adds rows of the series whose times and values are copied afterwards, with the calls below.
+    /// Adds rows to the series. The calls below then copy their times and values.
     func addRows(count: Int, first: Int64, last: Int64) {
         footer.firstTime = min(footer.firstTime, first)
         footer.lastTime = max(footer.lastTime, last)
@@ -168,7 +169,7 @@ final class SegmentWriter {
         seriesTable.add(count: count, first: first, last: last)
     }
 
-    /// Times of the next rows that have none yet.
+    /// Adds the times of the next rows that have none yet.
     func addTimes(_ times: [Int64]) throws(FileError) {
         for time in times {
             pendingTimes.append(time)
@@ -176,7 +177,7 @@ final class SegmentWriter {
         }
     }
 
-    /// The same as a whole block of another segment has them.
+    /// Copies a whole block of times of another segment.
     func copyTimes(_ bytes: [UInt8], entry: [UInt64]) throws(FileError) {
         try flushTimes()
         let place = try output.append(block: bytes)
@@ -191,20 +192,20 @@ final class SegmentWriter {
         pendingFirstRow += count
     }
 
-    /// Values of one column; rows are those of this segment.
+    /// Adds values of one column, whose rows are row numbers of this segment.
     func addValues(_ column: Column, _ part: BlockPart) throws(FileError) {
         guard !part.rows.isEmpty else { return }
-        try endSlab()
+        try endChunk()
         prepare(column)
         presence.append(part.rows, of: column.id)
         try fields[column.id]?.writer.append(part, to: &output)
     }
 
-    /// The same as a whole block of another segment has them; see `FieldWriter`.
+    /// Copies a whole block of values of another segment; see `FieldWriter`.
     func copyValues(
         _ column: Column, _ bytes: [UInt8], entry: [UInt64], rows: [UInt32], codes: BlockPart?
     ) throws(FileError) {
-        try endSlab()
+        try endChunk()
         prepare(column)
         presence.append(rows, of: column.id)
         try fields[column.id]?.writer.append(
@@ -216,11 +217,12 @@ final class SegmentWriter {
         if fields[column.id] == nil { fields[column.id] = FieldEncoder(column) }
     }
 
-    // MARK: The end
+    // MARK: Finishing
 
-    /// Writes directories, footer and trailer; the file is durable on return, its name is not.
+    /// Writes directories, footer and trailer. The file is durable on return, its directory entry
+    /// is not.
     func finish() throws(FileError) -> Manifest.Segment {
-        try endSlab()
+        try endChunk()
         try flushTimes()
         footer.timeDirectory = try output.append(table: timeDirectory)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
@@ -229,15 +231,15 @@ final class SegmentWriter {
         var groups = BytePool()
         var vectors: [[UInt8]] = []
         for index in fields.indices {
-            // Taken out, so that each field's memory goes as soon as it is written.
-            guard let lane = fields[index].take() else { continue }
-            var field = try lane.writer.finish(to: &output, &small)
+            // Taken out of the array, so that each field's memory is freed once it is written.
+            guard let encoder = fields[index].take() else { continue }
+            var field = try encoder.writer.finish(to: &output, &small)
             field.group = groups.intern(presence[index])
             if field.group == vectors.count { vectors.append(presence[index]) }
             footer.fields.append(field)
         }
         footer.smallDirectories = try output.append(small)
-        // What was encoded here can be read here; if not, the vectors stand alone.
+        // Cannot fail for vectors encoded here. If it does, the vectors are stored independently.
         vectors = (try? PresenceSharing.related(vectors, rowCount: footer.rowCount)) ?? vectors
         for vector in vectors { footer.groups.append(try output.append(block: vector)) }
         return try writeFooter()
@@ -279,7 +281,7 @@ final class SegmentWriter {
     }
 }
 
-/// The series of a segment with their rows, in blocks that can be found by key.
+/// Writes the series table, in blocks that can be found by key.
 private struct SeriesTableWriter {
     private var heap: [UInt8] = []
     private var ends: [Int] = []

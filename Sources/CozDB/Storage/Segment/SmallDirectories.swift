@@ -1,21 +1,21 @@
-// Directories of fields of few blocks, together in one block; docs/format/segment.md,
+// The directories of fields of few blocks, stored in one block; docs/format/segment.md,
 // "Directories".
 //
 //     strings     blob     table of the first nine columns
-//     numbers     blob     table of all columns, of integers and booleans
+//     numbers     blob     table of all columns, for integers and booleans
 //     floats      blob     table of all columns; the last five are blocks of floats
 
-/// The entries of many fields, in the order of the fields. Alone, each of fourteen columns takes
-/// more bytes to say how it is encoded than what it says of one or two blocks.
+/// The block entries of many fields, in the order of the fields. For one or two blocks, fourteen
+/// separate columns would take more bytes for their encodings than for their contents.
 struct SmallDirectories: Sendable {
-    /// Fields with more blocks have a directory of their own, which is read alone.
+    /// Fields with more blocks have their own directory, which is read independently.
     static let blockCountMax = 16
 
     private var tables = Kind.allCases.map { IntegerTable(columnCount: $0.columnCount) }
-    /// Where the entries of each field begin in the table of its kind.
+    /// The first entry of each field in the table of its kind.
     private var starts: [Int] = []
 
-    /// Fields whose entries are alike.
+    /// Field types with the same table layout.
     private enum Kind: Int, CaseIterable {
         case strings
         case numbers
@@ -29,12 +29,12 @@ struct SmallDirectories: Sendable {
             }
         }
 
-        /// The others are 0.
+        /// The number of stored columns. The others are 0.
         var columnCount: Int {
             self == .strings ? BlockColumn.timeColumnCount : BlockColumn.fieldColumnCount
         }
 
-        /// Columns from here on are floats.
+        /// The first column of floats.
         var firstFloat: Int { self == .floats ? BlockColumn.min : BlockColumn.fieldColumnCount }
     }
 
@@ -58,9 +58,9 @@ struct SmallDirectories: Sendable {
     }
 
     /// - Parameters:
-    ///   - fields: of the footer; those with few blocks say how many entries there are.
-    ///   - countMax: more entries than this are refused before memory is taken: many fields that
-    ///     are alike take next to no bytes of a footer.
+    ///   - fields: of the footer; `smallBlockCount` gives the number of entries of each field.
+    ///   - countMax: the most entries. Checked before memory is allocated, because many equal
+    ///     fields take few bytes of a footer.
     init(
         decoding bytes: Span<UInt8>, fields: [SegmentField], countMax: Int
     ) throws(FormatError) {
@@ -91,9 +91,9 @@ struct SmallDirectories: Sendable {
         }
     }
 
-    /// The directory of a field of few blocks.
+    /// Returns the directory of a field of few blocks.
     ///
-    /// - Parameter fields: those that it was decoded with.
+    /// - Parameter fields: those passed to the initializer.
     func directory(of field: Int, in fields: [SegmentField]) -> IntegerTable {
         let kind = Kind(fields[field].column.type)
         let range = starts[field]..<(starts[field] + fields[field].smallBlockCount)

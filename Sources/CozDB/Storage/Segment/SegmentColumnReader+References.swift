@@ -1,8 +1,8 @@
-// Blocks that repeat another field of the segment at the same rows; docs/format/segment.md.
+// Reads reference blocks, which refer to another field at the same rows; docs/format/segment.md.
 
 extension SegmentColumnReader {
-    /// The words of a block that repeats a partner; its rows are loaded. Where the partner is
-    /// damaged the values that need it are missing.
+    /// Returns the words of a reference block whose rows are loaded. Values that need a damaged
+    /// block of the referenced field are missing.
     mutating func repeatedWords(
         _ block: Int, _ type: FieldType
     ) throws(DatabaseError) -> [UInt64] {
@@ -12,17 +12,17 @@ extension SegmentColumnReader {
             var decoder = BlockDecoder()
             return try decoder.decodeSame(bytes, count: rows.count, type: type)
         }
-        // Partners have smaller numbers, so that no two fields repeat each other.
-        guard depth > 0, let partner = segment.field(same.column), partner < field,
-            segment.footer.fields[partner].column.type == storedType
+        // A referenced field has a smaller number, so that no two fields refer to each other.
+        guard depth > 0, let referenced = segment.field(same.column), referenced < field,
+            segment.footer.fields[referenced].column.type == storedType
         else {
             throw damaged(block, "a block that repeats column \(same.column), which it cannot")
         }
-        // What differs needs nothing of the partner.
+        // Values that differ do not need the referenced field.
         var words = [UInt64](repeating: 0, count: rows.count)
         var isKnown = [Bool](repeating: false, count: rows.count)
         for position in same.positions { isKnown[Int(position)] = true }
-        let failure = try readPartner(partner, rows, &words, &isKnown)
+        let failure = try readReferenced(referenced, rows, &words, &isKnown)
         if isKnown.contains(false) {
             guard let failure else {
                 throw damaged(block, "a block that repeats values that are not there")
@@ -36,24 +36,24 @@ extension SegmentColumnReader {
         return words
     }
 
-    /// Puts the words of a partner in their places.
+    /// Puts the words of a referenced field in their places.
     ///
-    /// - Returns: what of the partner is damaged, if anything that was needed is.
-    private mutating func readPartner(
-        _ partner: Int, _ rows: ArraySlice<UInt32>, _ words: inout [UInt64],
+    /// - Returns: the error of a needed block that is damaged, if any.
+    private mutating func readReferenced(
+        _ referenced: Int, _ rows: ArraySlice<UInt32>, _ words: inout [UInt64],
         _ isKnown: inout [Bool]
     ) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
             var reader: SegmentColumnReader
-            if let known = partners.removeValue(forKey: partner) {
+            if let known = referencedReaders.removeValue(forKey: referenced) {
                 reader = known
             } else {
                 reader = SegmentColumnReader(
-                    segment, field: partner, directory: try segment.directory(partner),
+                    segment, field: referenced, directory: try segment.directory(referenced),
                     depth: depth - 1)
             }
             let failure = try reader.read(rows, &words, &isKnown)
-            partners[partner] = reader
+            referencedReaders[referenced] = reader
             return failure
         } catch {
             if error.isSystemCallFailure { throw error }
@@ -61,10 +61,10 @@ extension SegmentColumnReader {
         }
     }
 
-    /// Puts the words at ascending rows in their places, where there are any that mean the same
-    /// in every field. Blocks whose values are all known are not read.
+    /// Puts the words at ascending rows in their places, except for codes, which mean nothing in
+    /// another field. Skips blocks whose values are all known.
     ///
-    /// - Returns: what the first block met of which not all can be read.
+    /// - Returns: the error of the first block that is unreadable, in whole or in part.
     private mutating func read(
         _ rows: ArraySlice<UInt32>, _ words: inout [UInt64], _ isKnown: inout [Bool]
     ) throws(DatabaseError) -> DatabaseError? {
