@@ -9,9 +9,12 @@ extension Engine {
     func alter(
         experiment name: String, field: String, type: FieldType
     ) throws(DatabaseError) {
-        beginExclusive()
-        defer { endExclusive() }
-        try flush()
+        try alone { () throws(DatabaseError) in try retype(name, field, type) }
+    }
+
+    private func retype(
+        _ name: String, _ field: String, _ type: FieldType
+    ) throws(DatabaseError) {
         let snapshot = try snapshot()
         guard let view = snapshot.experiment(name) else {
             throw DatabaseError(.notFound, "no experiment \"\(name)\"")

@@ -9,7 +9,7 @@ internal import Glibc
 
 extension Engine {
     /// What a commit is validated against, with version numbers.
-    private struct ValidationVersions {
+    private struct CommitBasis {
         var schemas: SchemaSet
         var known: KnownRefusals?
         /// How much the rejects journal may still grow.
@@ -27,16 +27,7 @@ extension Engine {
         var schemas: SchemaSet?
         /// See `CommitJournal.added`.
         var refusals: [UInt64: Int]
-        var validatedAgainst: (schemasVersion: Int, refusalsVersion: Int)
-    }
-
-    /// What the committing thread does next.
-    private enum Role {
-        /// It is the leader and writes the group.
-        case leads(CommitGroup)
-        /// Its commit is the first of a waiting group, so it becomes a leader later.
-        case isNext(CommitGroup)
-        case follows(CommitGroup)
+        var basis: (schemasVersion: Int, refusalsVersion: Int)
     }
 
     /// Commits a batch. It is as durable on return as the options say.
@@ -46,16 +37,16 @@ extension Engine {
         _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
     ) throws(DatabaseError) -> WriteReport {
         while true {
-            let validatedAgainst = try validatedAgainst()
+            let basis = try commitBasis()
             let filter = ForgottenFilter(
-                validatedAgainst.forgotten, schemas: validatedAgainst.schemas,
+                basis.forgotten, schemas: basis.schemas,
                 isWhole: options.refusalPolicy == .throw)
             if let admitted = try filter.admitted(batch) {
-                if var report = try commit(admitted.batch, marks, on: validatedAgainst) {
+                if var report = try commit(admitted.batch, marks, on: basis) {
                     admitted.count(into: &report)
                     return report
                 }
-            } else if let report = try commit(batch, marks, on: validatedAgainst) {
+            } else if let report = try commit(batch, marks, on: basis) {
                 return report
             }
         }
@@ -64,25 +55,25 @@ extension Engine {
     /// Commits a batch without data of forgotten participants; nil if it must be validated again.
     private func commit(
         _ batch: borrowing WriteBatch, _ marks: [JournalEntry],
-        on validatedAgainst: ValidationVersions
+        on basis: CommitBasis
     ) throws(DatabaseError) -> WriteReport? {
         var encoder = CommitEncoder(
-            batch, schemas: validatedAgainst.schemas, options: options,
+            batch, schemas: basis.schemas, options: options,
             journal: CommitJournal(
-                known: validatedAgainst.known, roomBytes: validatedAgainst.journalRoomBytes,
+                known: basis.known, roomBytes: basis.journalRoomBytes,
                 marks: marks))
         guard let record = try encoder.encode(batch) else { return encoder.report }
-        if encoder.journal.hasRefusals, validatedAgainst.known == nil {
+        if encoder.journal.hasRefusals, basis.known == nil {
             try loadKnownRefusals()
             return nil
         }
         try checkSize(record)
-        try checkReadable(record, validatedAgainst.schemas)
+        try checkReadable(record, basis.schemas)
         let commit = EncodedCommit(
             record: record, report: encoder.report,
             schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
             refusals: encoder.journal.added,
-            validatedAgainst: (validatedAgainst.schemasVersion, validatedAgainst.refusalsVersion))
+            basis: (basis.schemasVersion, basis.refusalsVersion))
         // If another commit changed what this one was validated against, it is validated again.
         guard let (role, sequence) = try queue(commit) else { return nil }
         try finish(role)
@@ -93,7 +84,7 @@ extension Engine {
 
     /// Returns what to validate against. Waits while commits are blocked or both memtables are
     /// full.
-    private func validatedAgainst() throws(DatabaseError) -> ValidationVersions {
+    private func commitBasis() throws(DatabaseError) -> CommitBasis {
         let memtableLimit = options.memtableSizeBytesMax
         return try state.withLock(
             when: {
@@ -102,7 +93,7 @@ extension Engine {
             }
         ) { state throws(DatabaseError) in
             try checkOpen(state)
-            return ValidationVersions(
+            return CommitBasis(
                 schemas: state.stagedSchemas, known: state.knownRefusals,
                 journalRoomBytes: options.rejectsSizeBytesMax - state.journalSizeBytes,
                 forgotten: state.manifest.forgotten,
@@ -136,41 +127,25 @@ extension Engine {
     /// Gives a commit its sequence and its group; nil if it must be validated again.
     private func queue(
         _ commit: EncodedCommit
-    ) throws(DatabaseError) -> (role: Role, sequence: UInt64)? {
+    ) throws(DatabaseError) -> (role: CommitQueue.Role, sequence: UInt64)? {
         try state.withLock { state throws(DatabaseError) in
             try checkOpen(state)
             guard !state.isExclusive,
-                commit.validatedAgainst.schemasVersion == state.schemasVersion,
+                commit.basis.schemasVersion == state.schemasVersion,
                 commit.refusals.isEmpty
-                    || commit.validatedAgainst.refusalsVersion == state.refusalsVersion
+                    || commit.basis.refusalsVersion == state.refusalsVersion
             else { return nil }
             if let schemas = commit.schemas { state.stagedSchemas = schemas }
             if !commit.refusals.isEmpty {
                 state.knownRefusals?.add(commit.refusals)
                 state.refusalsVersion &+= 1
             }
-            state.queuedSequence += 1
-            return (join(commit.record, &state), state.queuedSequence)
+            return (state.commits.add(commit.record), state.commits.lastSequence)
         }
-    }
-
-    private func join(_ record: [UInt8], _ state: inout State) -> Role {
-        if let group = state.groups.last, group.hasRoom(for: record.count) {
-            group.append(record)
-            return .follows(group)
-        }
-        let group = CommitGroup(firstSequence: state.queuedSequence)
-        group.append(record)
-        if state.hasLeader || state.leaderRequests > 0 {
-            state.groups.append(group)
-            return .isNext(group)
-        }
-        state.hasLeader = true
-        return .leads(group)
     }
 
     /// Waits until the commit is durable, and writes its group if this thread becomes the leader.
-    private func finish(_ role: Role) throws(DatabaseError) {
+    private func finish(_ role: CommitQueue.Role) throws(DatabaseError) {
         switch role {
         case .leads(let group):
             try lead(group)
@@ -178,7 +153,7 @@ extension Engine {
             group.turn.wait()
             try state.withLock { state throws(DatabaseError) in
                 if let failure = group.failure { throw failure }
-                state.groups.removeFirst()
+                state.commits.removeFirst()
             }
             try lead(group)
         case .follows(let group):
@@ -252,15 +227,12 @@ extension Engine {
     func becomeLeader() throws(DatabaseError) {
         state.withLock(
             when: {
-                $0.frozen == nil && ($0.groups.isEmpty || !$0.isExclusive) || $0.failure != nil
+                $0.frozen == nil && ($0.commits.isEmpty || !$0.isExclusive) || $0.failure != nil
             }
-        ) { $0.leaderRequests += 1 }
+        ) { $0.commits.requestLeadership() }
         state.withLock(
-            when: { !$0.hasLeader && $0.frozen == nil || $0.failure != nil }
-        ) { state in
-            state.leaderRequests -= 1
-            state.hasLeader = true
-        }
+            when: { !$0.commits.hasLeader && $0.frozen == nil || $0.failure != nil }
+        ) { $0.commits.becomeLeader() }
         do throws(DatabaseError) {
             try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
         } catch {
@@ -271,11 +243,7 @@ extension Engine {
 
     /// Lets another thread lead: one that asked for it, else the first of the next group.
     func resignLeader() {
-        let next: CommitGroup? = state.withLock { state in
-            if state.leaderRequests == 0, let next = state.groups.first { return next }
-            state.hasLeader = false
-            return nil
-        }
+        let next = state.withLock { $0.commits.resignLeader() }
         next?.turn.open()
     }
 
@@ -283,11 +251,8 @@ extension Engine {
     /// what reached the disk.
     func fail(_ error: DatabaseError) -> DatabaseError {
         let groups = state.withLock { state in
-            defer { state.groups = [] }
-            state.hasLeader = false
             if state.failure == nil { state.failure = error }
-            for group in state.groups { group.failure = error }
-            return state.groups
+            return state.commits.fail(error)
         }
         for group in groups { group.open() }
         // Frees space that others may need.
@@ -317,10 +282,9 @@ extension Engine {
 
     /// Syncs acknowledged commits of relaxed durability.
     private func syncLog() {
-        state.withLock { $0.leaderRequests += 1 }
-        let log: LogWriter? = state.withLock(when: { !$0.hasLeader }) { state in
-            state.leaderRequests -= 1
-            state.hasLeader = true
+        state.withLock { $0.commits.requestLeadership() }
+        let log: LogWriter? = state.withLock(when: { !$0.commits.hasLeader }) { state in
+            state.commits.becomeLeader()
             state.isSyncScheduled = false
             return state.failure == nil ? state.log : nil
         }

@@ -237,7 +237,7 @@ extension Engine {
             state.schemas = replay.schemas
             state.stagedSchemas = replay.schemas
             state.durableSequence = replay.lastSequence
-            state.queuedSequence = replay.lastSequence
+            state.commits = CommitQueue(lastSequence: replay.lastSequence)
         }
         let commits = replay.lastSequence &- manifest.lastSequence
         options.log?(
