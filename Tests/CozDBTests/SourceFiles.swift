@@ -9,10 +9,30 @@ struct SourceFile: Sendable {
     let text: String
     /// The text with comments and the contents of strings blanked; lines stay where they are.
     let code: String
+    let lines: [Substring]
+    let codeLines: [Substring]
+
+    init(path: String, text: String) {
+        self.path = path
+        self.text = text
+        var blanker = SourceBlanker(text)
+        code = blanker.blanked()
+        lines = SourceFile.lines(of: text)
+        codeLines = SourceFile.lines(of: code)
+    }
+
+    private static func lines(of text: String) -> [Substring] {
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
+    }
 
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
-    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
-    var codeLines: [Substring] { code.split(separator: "\n", omittingEmptySubsequences: false) }
+
+    /// Whether the text has one of the words anywhere. Most files have none, and need no look at
+    /// each line.
+    func contains(anyOf words: [String]) -> Bool {
+        words.contains { text.range(of: $0) != nil }
+    }
 
     /// The folder below `Sources/CozDB`, such as `Query/Time`; empty for files directly in it, nil
     /// for other targets.
@@ -37,15 +57,15 @@ enum Project {
         files(
             in: ["Sources", "Tests", "Examples", "Benchmarks", "Tools", "docs", ".ci"],
             extensions: ["md", "sh", "py", "h", "c", "modulemap", "txt", ""])
-        + ["README.md", "Package.swift", "Fuzz/README.md"].compactMap(file)
+        + ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Package.swift", "Fuzz/README.md"]
+        .compactMap(file)
 
     static func file(_ path: String) -> SourceFile? {
         guard
             let data = try? Data(contentsOf: root.appendingPathComponent(path)),
             let text = String(bytes: data, encoding: .utf8)
         else { return nil }
-        var blanker = SourceBlanker(text)
-        return SourceFile(path: path, text: text, code: blanker.blanked())
+        return SourceFile(path: path, text: text)
     }
 
     private static func files(in folders: [String], extensions: Set<String>) -> [SourceFile] {

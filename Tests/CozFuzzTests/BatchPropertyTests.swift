@@ -10,7 +10,8 @@ struct BatchPropertyTests {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["COZDB_SEED"].flatMap({ UInt64($0) }) { return [seed] }
         let count = environment["COZDB_BATCHES"].flatMap { Int($0) } ?? 200
-        return (0..<count).map { _ in UInt64.random(in: 0 ... .max) }
+        var random = SeededRandom(seed: TestSeed.seed())
+        return (0..<count).map { _ in random.next() }
     }()
 
     @Test func `whatever is called, the database opens and holds what it was given`() {

@@ -108,9 +108,8 @@ enum Signals {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) < 0 {
             if descriptor == STDIN_FILENO { inputWasClosed.store(true, ordering: .relaxed) }
-            // `open` returns the lowest free number, which is the closed one. Writing to what is
-            // open for reading fails: an answer that nobody can receive is an error.
-            _ = unsafe open("/dev/null", O_RDONLY)
+            // `open` returns the lowest free number, which is the closed one.
+            _ = unsafe open("/dev/null", O_RDWR)
         }
     }
 }

@@ -39,7 +39,7 @@ internal import Testing
         if let seed = Self.environment["COZDB_SEED"].flatMap({ UInt64($0) }) {
             return try body(seed)
         }
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = TestSeed.seed()
         print("\(function): seed \(seed), \(statementCount) statements")
         var random = SeededRandom(seed: seed)
         for _ in 0..<((statementCount - 1) / Self.statementsPerDatabase + 1) {

@@ -204,7 +204,7 @@ private struct NaiveStudy {
     private func withStudy(
         _ body: (Database, NaiveStudy, inout SeededRandom, UInt64) throws -> Void
     ) throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = TestSeed.seed()
         print("study functions seed \(seed)")
         var random = SeededRandom(seed: seed)
         let directory = TemporaryDirectory()

@@ -12,7 +12,8 @@ struct GoldenDatabaseTests {
 
     static func folder(_ version: String) -> URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Golden/" + version)
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Golden/" + version)
     }
 
     static let names = [

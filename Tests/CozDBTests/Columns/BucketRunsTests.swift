@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite struct BucketRunsTests {
     @Test func `runs are the buckets of the times, also where a second series begins`() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = TestSeed.seed()
         print("bucket runs seed \(seed)")
         var random = SeededRandom(seed: seed)
         for _ in 0..<300 {
@@ -81,7 +81,7 @@ internal import Testing
 
     @Test(arguments: [true, false])
     func `coalesce by time is the first value of each row`(hasGaps: Bool) throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = TestSeed.seed()
         print("coalesce seed \(seed)")
         var random = SeededRandom(seed: seed)
         let directory = TemporaryDirectory()

@@ -16,7 +16,7 @@ internal import Testing
 
     @Test func `no statement crashes or hangs, and every error says something`() throws {
         let seed =
-            Self.environment["COZDB_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+            TestSeed.seed()
         print("statement fuzz seed \(seed), \(Self.statementCount) statements")
         var random = SeededRandom(seed: seed)
         var left = Self.statementCount

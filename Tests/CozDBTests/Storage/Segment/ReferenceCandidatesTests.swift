@@ -5,7 +5,7 @@ import Testing
 
 @testable import CozDB
 
-struct SegmentPartnerTests {
+struct ReferenceCandidatesTests {
     private let files = SegmentTests()
 
     /// Rows as the write Lambda sends them: a value with the time at which it arrived, which the
