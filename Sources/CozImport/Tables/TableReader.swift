@@ -176,7 +176,16 @@ private struct TableDecoder {
         var survey = FileTypeInference()
         var layout = TableLayout()
         let nulls = options.table.nulls.map { Array($0.utf8) }
-        while let block = try tokenizer.nextBlock(of: file) {
+        while true {
+            let next: CSVBlock?
+            do throws(DatabaseError) {
+                next = try tokenizer.nextBlock(of: file)
+            } catch {
+                // The rows before the break are stored; reading them meets the error again.
+                guard error.kind == .damaged else { throw error }
+                return survey
+            }
+            guard let block = next else { return survey }
             if options.isCancelled?() == true { return survey }
             for row in block.rows where block.fault(of: row) == nil {
                 switch try session.take(row, of: block) {
@@ -188,7 +197,6 @@ private struct TableDecoder {
                 }
             }
         }
-        return survey
     }
 
     /// Infers types from the rows after the header that are in the current block.

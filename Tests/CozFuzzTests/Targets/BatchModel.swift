@@ -104,6 +104,8 @@ struct DatabaseModel {
     }
 
     private mutating func store(_ row: BatchModel.Row, _ outcome: inout Outcome) {
+        // A row without values stores nothing and is refused for nothing.
+        if row.values.isEmpty { return }
         let experiment = row.tagSet.experiment
         let participant = row.tagSet.tags.first { $0[0] == "id_participant" }?[1]
         let times = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds

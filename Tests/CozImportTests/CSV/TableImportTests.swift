@@ -202,6 +202,7 @@ extension ParsedPoint {
         let whole = gzip(Array(text.utf8))
         var options = ImportOptions()
         options.experiment = "dev"
+        options.formats = [.annotatedCSV, .influxCSV, .csv, .lineProtocol]
         for size in [whole.count / 8, whole.count / 2, whole.count - 1] {
             let recorder = Recorder()
             let path = files.write("cut.csv.gz", Array(whole[..<size]))
