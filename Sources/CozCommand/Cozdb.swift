@@ -10,20 +10,20 @@ struct Cozdb: ParsableCommand {
         commandName: "cozdb",
         abstract: "CozDB, a durable columnar database for Cozie study data.",
         discussion: """
-            A database is a directory. One process writes to it, any number read beside it. An \
-            experiment is what InfluxDB calls a measurement; its rows belong to participants.
+            A database is a directory. One process can write to it while others read. An \
+            experiment corresponds to a measurement in InfluxDB; its rows belong to participants.
 
-            To begin with:
+            Getting started:
               cozdb import --db study.cozdb influx-export.txt
               cozdb info --db study.cozdb
               cozdb query --db study.cozdb "SELECT count(*) FROM dev"
 
-            Without an export at hand: cozdb sample --shape export > influx-export.txt
+            To make a sample export: cozdb sample --shape export > influx-export.txt
 
-            Exit status: 0 all good; 1 damage found; 3 input/output error or no space; 4 locked by \
-            another writer; 5 not found, not a database, or a newer format; 6 a limit was \
-            exceeded; 7 finished, but some input was refused (see cozdb rejects); 64 wrong usage \
-            or a wrong statement; 130 interrupted.
+            Exit status: 0 success; 1 damage found; 3 input/output error or disk full; 4 locked by \
+            another writer; 5 not found, not a database, or a newer format; 6 limit exceeded; 7 \
+            finished, but some input was refused (see cozdb rejects); 64 usage error or invalid \
+            statement; 130 interrupted.
             """,
         version: "cozdb \(Version.text)",
         subcommands: [

@@ -49,7 +49,7 @@ struct CatalogueCommandTests {
         let details = try Command.cozdb(["catalogue", "wss_reminder_enabeled"])
         #expect(
             details.output.hasPrefix(
-                "wss_reminder_enabeled, as it was called earlier, is now wss_reminder_enabled\n"))
+                "wss_reminder_enabeled is an old name of wss_reminder_enabled\n"))
     }
 
     @Test func `patterns and groups choose fields`() throws {
@@ -62,11 +62,11 @@ struct CatalogueCommandTests {
         #expect(both.output.contains("\nwss_time_out,"))
     }
 
-    @Test func `what is not known is not found, with names near it`() throws {
+    @Test func `an unknown name is not found, and similar names are shown`() throws {
         let name = try Command.cozdb(["catalogue", "ts_hart_rate"])
         #expect(name.status == 5)
         #expect(name.output.isEmpty)
-        #expect(name.errors.contains("near it: ts_heart_rate"))
+        #expect(name.errors.contains("similar names: ts_heart_rate"))
         let far = try Command.cozdb(["catalogue", "xxxxxxxxxxxxxxxxxxxxxxx"])
         #expect(far.status == 5)
         #expect(far.errors.contains("cozdb catalogue lists all fields"))
@@ -138,8 +138,8 @@ struct CatalogueCommandTests {
             run.output.contains(
                 """
                 renamed  2 values of 2 fields, and 2 tags
-                         vote_count to ws_survey_count: 1 value; 1 more kept vote_count, as \
-                their points have both
+                         vote_count to ws_survey_count: 1 value; 1 kept vote_count \
+                because their points have both names
                          wss_reminder_enabeled to wss_reminder_enabled: 1 value
                          tag id_one_signal to id_onesignal: 2 points
                          tag id_participant to who: 2 points

@@ -115,7 +115,7 @@ struct EndToEndTests {
         let run = try Command.cozdb(
             ["import", "--db", "x.cozdb", "--batch-rows", "1", "a.lp", "b.lp"], in: folder.url)
         #expect(run.status == 0)
-        #expect(run.output.contains("merged   1 row from points with different tags, 1 value "))
+        #expect(run.output.contains("merged   1 row from points with different tags; 1 value "))
         #expect(run.output.contains("m, id_participant=p at 1970-01-01T00:00:00.000000001Z: "))
         #expect(run.output.contains("device \"a\" and \"b\""))
         let identity = "--identity id_participant,device"

@@ -98,7 +98,7 @@ struct ExportTests {
         for (options, word) in [
             (
                 ["--participant", "nobody"],
-                "there is no participant \"nobody\"; there are 2: \"p1\""
+                "found no participant \"nobody\", expected one of 2: \"p1\""
             ),
             (["--participant", "p1", "--password", "no"], "id_password"),
             (["--participant", "p1", "--days", "1"], "times"),
@@ -245,7 +245,7 @@ struct ExportTests {
                 ["export", "--db", "a.cozdb", "--format", "lp", "--output", name], in: folder.url)
             #expect(run.status == 64, "\(name): \(run.errors)")
             #expect(run.errors.contains("found a file inside the database"), "\(run.errors)")
-            #expect(run.errors.contains("expected one outside"), "\(run.errors)")
+            #expect(run.errors.contains("expected a file outside"), "\(run.errors)")
         }
         let inside = try Command.shell(
             "cd a.cozdb && cozdb export --db . --format lp --output MANIFEST", in: folder.url)

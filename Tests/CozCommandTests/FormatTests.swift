@@ -138,7 +138,7 @@ struct FormatTests {
                 time  1970-01-01T00:00:00.000000000Z
                 f     1e+21
                 s
-                (empty fields are left out; --format csv shows them)
+                (empty fields are not shown; use --format csv to see all columns)
 
                 """)
         let wide = self.text { TableFormat($0, $1, widthMax: 80) }
@@ -156,7 +156,7 @@ struct FormatTests {
                 name           count
                 -------------  -----
                 ts_heart_rate     12
-                (no room for bytes; json shows them)
+                (not enough room for bytes; use json to see them)
 
                 """)
         var again = TextTable([.init("name"), .init("count", right: true), .init("bytes")])

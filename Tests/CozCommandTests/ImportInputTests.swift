@@ -61,7 +61,7 @@ struct ImportInputTests {
         #expect(try Command.shell("cozdb import --db y.cozdb lines.lp", in: folder.url).status == 0)
         let run = try Command.shell("cozdb \(command) <&-", in: folder.url)
         #expect(run.status == 3, "\(run.errors)")
-        let words = "cozdb: standard input: is closed, expected input. Nothing was done\n"
+        let words = "cozdb: standard input: found it closed, expected input. Nothing was done\n"
         #expect(run.errors == words)
         #expect(!FileManager.default.fileExists(atPath: folder.path("x.cozdb")))
         let other = try Command.shell("cozdb import --db x.cozdb lines.lp <&-", in: folder.url)

@@ -22,13 +22,13 @@ struct ImportSummaryTests {
         let line = "dev,id_participant=p1 ts_heart_rate="
         #expect(
             try values(importing(line + "61 5\n"))
-                == "1 inserted, 0 replaced by another value, 0 the same as before")
+                == "1 inserted, 0 replaced a different value, 0 unchanged")
         #expect(
             try values(importing(line + "99 5\n"))
-                == "0 inserted, 1 replaced by another value, 0 the same as before")
+                == "0 inserted, 1 replaced a different value, 0 unchanged")
         #expect(
             try values(importing(line + "99 5\n" + line + "1 6\n" + line + "2 6\n"))
-                == "1 inserted, 1 replaced by another value, 1 the same as before")
+                == "1 inserted, 1 replaced a different value, 1 unchanged")
     }
 
     @Test func `what is not compared yet is said`() throws {
@@ -37,7 +37,7 @@ struct ImportSummaryTests {
         let run = try importing("dev,id_participant=p1 v=7 5\n")
         let isCompared = values(run).hasPrefix("0 inserted, 1 replaced")
         #expect(values(run).hasPrefix("0 inserted"), "\(run.output)")
-        #expect(isCompared != run.output.contains("1 in cells that had a value, not compared yet"))
+        #expect(isCompared != run.output.contains("1 for cells that already had a value, not"))
     }
 
     @Test func `one is told as one`() throws {
@@ -51,7 +51,7 @@ struct ImportSummaryTests {
             replayed.output.hasPrefix(
                 """
                 replayed    0 values
-                superseded  0 values (the cell has a value)
+                superseded  0 values (the cell already has a value)
                 refused     1 value (the type still does not fit)
 
                 """), "\(replayed.output)")
@@ -67,7 +67,7 @@ struct ImportSummaryTests {
             ["forget", "--db", "a", "--participant", "p1"], in: folder.url)
         #expect(forgotten.status == 0, "\(forgotten.errors)")
         for words in [
-            "refused   1 entry of the rejects journal\n", "rejects   1 file rewritten\n",
+            "refused   1 entry in the rejects journal\n", "rejects   1 file rewritten\n",
             "names     1 column, 1 experiment removed\n",
         ] {
             #expect(forgotten.output.contains(words), "\(forgotten.output)")

@@ -47,7 +47,7 @@ struct InputLimitTests {
             """, in: folder.url)
         #expect(run.output.contains("refused  100,000 lines, 0 points"), "\(run)")
         #expect(run.output.contains("status 7"))
-        #expect(run.output.contains("(and 99,999 more such lines, to line 100000)"), "\(run)")
+        #expect(run.output.contains("(and 99,999 more equal lines, up to line 100000)"), "\(run)")
         let size = run.lines.last.flatMap { Int($0.prefix { $0 != "\t" }) }
         #expect((size ?? .max) <= 16_384, "\(run.lines)")
     }

@@ -114,7 +114,7 @@ struct InterruptTests {
         let run = try Command.cozdb(["query", "--db", database] + option + [statement])
         #expect(run.status == 6)
         #expect(run.errors.contains("(\(name))"))
-        #expect(run.errors.contains("\(option[0]) raises the limit"))
+        #expect(run.errors.contains("use \(option[0]) to raise the limit"))
         let usual = try Command.cozdb(["query", "--db", database, statement])
         #expect(usual.status == 0)
     }

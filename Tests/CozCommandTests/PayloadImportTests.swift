@@ -19,11 +19,11 @@ struct PayloadImportTests {
     }
 
     @Test(arguments: [
-        ("--atomic", "--atomic needs --format cozie-json"),
-        ("--format lp --lenient", "belong to --format cozie-json"),
-        ("--enrich-fields a", "--enrich-fields belongs to --enrich"),
-        ("--lambda ms", "--lambda belongs to --enrich"),
-        ("--keep-offset time", "expected the name of a field"),
+        ("--atomic", "found --atomic with --format auto"),
+        ("--format lp --lenient", "expected --format cozie-json"),
+        ("--enrich-fields a", "--enrich-fields without --enrich"),
+        ("--lambda ms", "--lambda without --enrich"),
+        ("--keep-offset time", "expected a field name other than time"),
     ])
     func `options that do not go together are wrong usage`(options: String, text: String) throws {
         _ = try folder.write(item, to: "a.json")
@@ -132,7 +132,8 @@ struct PayloadImportTests {
         let line = "a.json:1: dev ts_heart_rate=\"0\\u{1b}\(cut)...\": string for a field"
         #expect(run.output.contains(line), "\(run.output)")
         #expect(
-            run.output.contains("\n         and 7 more; cozdb rejects --db d list\n"),
+            run.output.contains(
+                "\n         and 7 more; to list all of them: cozdb rejects --db d list\n"),
             "\(run.output)")
         let whole = try cozdb("import --db e --format cozie-json --atomic a.json")
         #expect(whole.status == 64)

@@ -126,12 +126,12 @@ struct QueryInputTests {
             let refused = try run(statement)
             #expect(refused.status == 64)
             #expect(refused.output == "")
-            #expect(refused.errors.contains("without \"id_participant\""), "\(refused.errors)")
+            #expect(refused.errors.contains("the tag \"id_participant\""), "\(refused.errors)")
             #expect(refused.errors.contains("GROUP BY"))
         }
         let show = try run("SHOW MEASUREMENTS")
         #expect(show.status == 64)
-        #expect(show.errors.contains("belongs to no experiment"))
+        #expect(show.errors.contains("an answer without an experiment"))
         let good = try run("SELECT v, s FROM m GROUP BY id_participant")
         #expect(good.output == "m,id_participant=a v=1i,s=\"x\" 1\nm,id_participant=b v=2i 2\n")
     }

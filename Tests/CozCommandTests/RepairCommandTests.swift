@@ -52,7 +52,7 @@ struct RepairCommandTests {
         #expect(try shell("cozdb check --db d --decode").status == 0)
         let run = try shell("cozdb repair --db d")
         #expect(run.status == 0)
-        #expect(run.output == "no damage: there is nothing to repair\n")
+        #expect(run.output == "no damage found, nothing to repair\n")
         #expect(try !files().contains("damaged"))
         #expect(try shell("cozdb repair --db absent").status == 5)
     }
@@ -72,13 +72,13 @@ struct RepairCommandTests {
         let dry = try shell("cozdb repair --db d --dry-run")
         #expect(dry.status == 1)
         #expect(dry.lines.first == line)
-        #expect(dry.output.hasSuffix("damage in 1 place; nothing was changed\n"))
+        #expect(dry.output.hasSuffix("found damage in 1 place; nothing was changed\n"))
         #expect(try files() == before)
 
         let run = try shell("cozdb repair --db d")
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.lines.first == line)
-        #expect(run.output.contains("repaired: damage in 1 place; 1 file is in damaged/"))
+        #expect(run.output.contains("repaired damage in 1 place; moved 1 file to damaged/"))
         let time = try #require(files("d/damaged").first)
         #expect(try files("d/damaged/" + time) == [name, "report.txt"].sorted())
         let report = try String(
@@ -161,7 +161,7 @@ struct RepairCommandTests {
         #expect(refused.errors.contains("--with-damaged"))
         let dry = try shell("cozdb forget --db d --participant p1 --dry-run")
         #expect(dry.status == 0)
-        #expect(dry.output.contains("damaged   2 files that a repair set aside; nothing goes"))
+        #expect(dry.output.contains("damaged   2 files moved aside by cozdb repair; removing"))
         #expect(try shell("cksum d/*.seg d/MANIFEST").output == before)
 
         let done = try shell("cozdb forget --db d --participant p1 --with-damaged --format json")

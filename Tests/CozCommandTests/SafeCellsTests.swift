@@ -51,7 +51,7 @@ struct SafeCellsTests {
 
     @Test func `only CSV takes the option`() throws {
         let query = try run("query --db study.cozdb --safe-cells 'SELECT * FROM dev'")
-        #expect(query.status == 64 && query.errors.contains("--safe-cells belongs to"))
+        #expect(query.status == 64 && query.errors.contains("--safe-cells without a CSV format"))
         #expect(try run("export --db study.cozdb --format lp --safe-cells").status == 64)
     }
 }

@@ -81,7 +81,7 @@ struct StudyCommandTests {
             // Ten days are shown at least, whatever the room.
             #expect(line.count <= max(width, 66), "\(line)")
         }
-        #expect(run.output.contains("a column is") == (width < 100))
+        #expect(run.output.contains("each column is") == (width < 100))
     }
 
     @Test func `a terminal has its own width and characters`() throws {
@@ -91,7 +91,7 @@ struct StudyCommandTests {
                 ["study", "--db", "s", "demo", "responses"],
                 environment: ["PATH": "/usr/bin:/bin", "LANG": locale], in: folder.url,
                 columns: 60)
-            let text = try #require(terminal.wait(for: "a column is"))
+            let text = try #require(terminal.wait(for: "each column is"))
             #expect(text.contains(glyph), "\(locale)")
             #expect(terminal.end() == 0)
         }

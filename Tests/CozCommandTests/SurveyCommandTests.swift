@@ -56,7 +56,7 @@ struct SurveyCommandTests {
         #expect(
             run.output == """
                 good.json: Test, 1 question
-                nothing to complain of
+                no errors or flaws found
 
                 q_a: How?
                     yes  -> end
@@ -141,7 +141,7 @@ struct SurveyCommandTests {
             Command.binaries.appendingPathComponent("cozdb"), ["schema", "--db", path],
             environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"], in: folder.url,
             columns: 120)
-        let text = try #require(terminal.wait(for: "--format json shows them whole"))
+        let text = try #require(terminal.wait(for: "use --format json to see them in full"))
         #expect(shown(text)?.contains("How about it? How about it? How") == true)
         #expect(terminal.end() == 0)
     }
@@ -168,7 +168,7 @@ struct SurveyCommandTests {
                               rows
                     yes          2
                     no           1
-                  1 answer outside the options:
+                  1 answer not among the options:
                     maybe        1
 
                 """)
@@ -188,7 +188,7 @@ struct SurveyCommandTests {
                 q_a: How?
                     yes
                     no
-                  1 of the 2 answers shown are outside the options
+                  1 of the 2 answers shown is not among the options
 
                 """), "\(table.output)")
         let csv = try Command.cozdb(
@@ -220,7 +220,7 @@ struct SurveyCommandTests {
         let path = try database(["yes", "never"])
         _ = try register(survey(), in: path)
         let replaced = try register(survey(options: ["never"]), in: path)
-        #expect(replaced.output.contains("q_a had another question or other options before"))
+        #expect(replaced.output.contains("q_a: replaced an earlier question or earlier options"))
         let added = try register(survey(), in: path, ["--keep-options"])
         #expect(added.status == 0)
         let counts = try Command.cozdb(["survey", "--db", path, "--experiment", "dev"])
@@ -253,7 +253,7 @@ struct SurveyCommandTests {
                            surveys     rows
                     yes          2        3
                     no           0        0
-                  1 answer outside the options:
+                  1 answer not among the options:
                     other        0        1
 
                 """)

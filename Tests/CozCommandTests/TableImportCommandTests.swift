@@ -208,7 +208,8 @@ struct TableImportCommandTests {
 
     @Test func `options that make no sense say so`() throws {
         for (options, hint) in [
-            (["--delimiter", "ab"], "one character"), (["--delimiter", "5"], "one character"),
+            (["--delimiter", "ab"], "one ASCII character"),
+            (["--delimiter", "5"], "one ASCII character"),
             (["--column-types", "a=int"], "float, integer, boolean or string"),
             (["--time-format", "epoch"], "expected auto, rfc3339"),
             (["--time-format", "%Q"], "%Q is none of"),

@@ -5,27 +5,32 @@ internal import CozDB
 
 struct QueryLimitOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Most rows of an answer (1000000000).", valueName: "n"))
+        help: ArgumentHelp("Maximum number of rows in an answer (1000000000).", valueName: "n"))
     var maxRows: Int?
 
-    @Option(help: ArgumentHelp("Most groups of a statement (10000000).", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("Maximum number of groups in a statement (10000000).", valueName: "n"))
     var maxGroups: Int?
 
-    @Option(help: ArgumentHelp("Most buckets of GROUP BY time (10000000).", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Maximum number of buckets in GROUP BY time (10000000).", valueName: "n"))
     var maxBuckets: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Most memory of a statement's own buffers, such as 500M or 8G (4G).",
+            "Maximum memory for a statement's buffers, such as 500M or 8G (4G).",
             valueName: "bytes"))
     var maxMemory: ByteCount?
 
     @Option(
-        help: ArgumentHelp("Longest text of statements, such as 4M (1M).", valueName: "bytes"))
+        help: ArgumentHelp(
+            "Maximum size of the statement text, such as 4M (1M).", valueName: "bytes"))
     var maxText: ByteCount?
 
     @Option(
-        help: ArgumentHelp("Deepest nesting of a statement, up to 500 (500).", valueName: "n"))
+        help: ArgumentHelp(
+            "Maximum nesting depth of a statement, up to 500 (500).", valueName: "n"))
     var maxNesting: Int?
 
     func validate() throws {

@@ -14,7 +14,9 @@ enum QueryParameters {
         }
         guard case .object(let members) = json else {
             throw DatabaseError(
-                .usage, "--params: expected an object such as {\"name\": \"value\"}")
+                .usage,
+                "--params: found another JSON value, "
+                    + "expected an object such as {\"name\": \"value\"}")
         }
         var result: [String: QueryParameter] = [:]
         for member in members { result[member.key] = try parameter(member.value, member.key) }
@@ -50,7 +52,8 @@ enum QueryParameters {
         }
         throw DatabaseError(
             .usage,
-            "--params, \"\(name)\": expected a string, number, boolean, or an object such as "
+            "--params: the value of \"\(name)\" is not usable; "
+                + "expected a string, number, boolean, or an object such as "
                 + "{\"regex\": \"^p\"}, {\"identifier\": \"dev\"} or {\"duration\": \"10m\"}")
     }
 }

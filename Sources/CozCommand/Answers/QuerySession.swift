@@ -166,7 +166,7 @@ struct QuerySession {
             error.report()
         }
         if let option = QueryLimitOptions.option(for: error) {
-            StandardError.writeLine("cozdb: \(option) raises the limit")
+            StandardError.writeLine("cozdb: use \(option) to raise the limit")
         }
         return ExitStatus(error.kind)
     }

@@ -6,12 +6,13 @@ internal import CozDB
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy a database to another directory, also while it is written to.",
+        abstract: "Copy a database to another directory. Writers can stay active.",
         discussion: """
-            The first time everything is copied, from then on what is new; what the database no \
-            longer has is removed from the backup. All that is copied is read back and checked. \
-            The backup holds at least all that was acknowledged before the command began. \
-            Commands that read take it as a database; docs/backup.md tells how to schedule it.
+            The first run copies everything. Later runs copy what is new and remove from the \
+            backup what the database no longer has. Each copied file is read back and checked. The \
+            backup holds at least every commit acknowledged before the command started. A backup \
+            is a database: all read commands accept it. docs/backup.md explains how to schedule \
+            backups.
 
             Examples:
               cozdb backup --db study.cozdb /mnt/disk/study.backup
@@ -22,16 +23,16 @@ struct BackupCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Argument(
-        help: "A directory: absent, empty, or with an earlier backup of this database.",
+        help: "The backup directory: missing, empty, or with an earlier backup of this database.",
         completion: .directory)
     var target: String
 
     @OptionGroup var fileAccess: FileAccessOption
 
-    @Flag(help: "Read and check also the files that an earlier backup left.")
+    @Flag(help: "Also read and check the files that earlier backups copied.")
     var verify = false
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
     func run() throws {
@@ -46,17 +47,19 @@ struct BackupCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if target.isEmpty { throw ValidationError("backup needs the path of a directory") }
+        if target.isEmpty {
+            throw ValidationError("found an empty path, expected the backup directory")
+        }
     }
 }
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a database of a backup, in an empty directory.",
+        abstract: "Restore a database from a backup into an empty directory.",
         discussion: """
-            All of it is read back and checked. Until it is whole the directory is refused by \
-            everything that opens databases. The backup stays as it is.
+            Every file is read back and checked. The directory cannot be opened as a database \
+            until the restore is complete. The backup is not changed.
 
             Example:
               cozdb restore /mnt/disk/study.backup --db restored.cozdb --forgotten list.txt
@@ -70,12 +73,12 @@ struct RestoreCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Forget everybody on this list, as `cozdb forget --list` printed it; - reads standard "
-                + "input.", valueName: "file"),
+            "Forget all participants on this list, as printed by `cozdb forget --list`; "
+                + "- reads standard input.", valueName: "file"),
         completion: .file())
     var forgotten: String?
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
     func run() throws {
@@ -122,7 +125,7 @@ private struct BackupText {
     private var table: String {
         let what =
             isRestore
-            ? "restored" : report.isIncremental ? "brought up to date" : "new backup"
+            ? "restored" : report.isIncremental ? "backup updated" : "new backup"
         return """
             \(what), up to commit \(report.lastCommit)
             copied   \(files(report.copiedFiles, report.copiedBytes))

@@ -7,14 +7,17 @@ struct BeiweImportOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The stream of Beiwe files that lie in no folder of one and whose header does not tell, \
-            such as accelerometer.
+            The stream of Beiwe files that are not in a folder named after a stream and whose \
+            header does not identify it, such as accelerometer.
             """,
             valueName: "name"))
     var stream: String?
 
     func validate() throws {
-        if stream?.isEmpty == true { throw ValidationError("--stream needs a name") }
+        if stream?.isEmpty == true {
+            throw ValidationError(
+                "--stream: found an empty name, expected a stream such as accelerometer")
+        }
     }
 
     var options: BeiweOptions {

@@ -12,14 +12,14 @@ struct CatalogueCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "catalogue",
-        abstract: "Show the fields of Cozie data: type, unit, when sent, meaning, old names.",
+        abstract: "Show the fields of Cozie data: type, unit, logging rate, meaning, old names.",
         discussion: """
-            A pattern is a name, a name of Cozie 2, a part of a name, or a name with * and ?. One \
-            field is shown with all that is known of it. The same catalogue is the preset \
-            cozie-v3 of cozdb import, and --rename cozie-v2 there. See docs/catalogue.md.
+            A pattern is a name, a Cozie 2 name, part of a name, or a name with * and ?. If one \
+            field matches, all its details are shown. The preset cozie-v3 and --rename cozie-v2 of \
+            cozdb import use this catalogue. See docs/catalogue.md.
 
-            Groups: api, app, id, pss, q, si, ts, ws, wss, notification, action, and row for what \
-            has none of these prefixes.
+            Groups: api, app, id, pss, q, si, ts, ws, wss, notification, action, and row for \
+            fields without one of these prefixes.
 
             Examples:
               cozdb catalogue
@@ -28,14 +28,14 @@ struct CatalogueCommand: ParsableCommand {
               cozdb catalogue --group wss --format csv > settings.csv
             """)
 
-    @Option(help: "A table for people, CSV or JSON for programs.")
+    @Option(help: "Output format: table for people, csv or json for programs.")
     var format = Format.table
 
     @Option(
-        help: ArgumentHelp("Only fields of this prefix, such as ts or q.", valueName: "prefix"))
+        help: ArgumentHelp("Show only fields of this group, such as ts or q.", valueName: "prefix"))
     var group: String?
 
-    @Argument(help: "Name, part of a name, or a name with * and ?; without it, all fields.")
+    @Argument(help: "A name, part of a name, or a name with * and ?. The default is all fields.")
     var pattern: String?
 
     func run() throws {
@@ -65,7 +65,7 @@ struct CatalogueCommand: ParsableCommand {
         if let group, fields.isEmpty {
             throw DatabaseError(
                 .notFound,
-                "--group: found no fields of group \"\(group)\", expected one of "
+                "--group: found \"\(group)\", expected one of "
                     + CozieField.allGroups.joined(separator: ", "))
         }
         guard let pattern else { return fields }
@@ -79,11 +79,11 @@ struct CatalogueCommand: ParsableCommand {
         let near = NameSuggestion.nearest(pattern, among: names, count: 3)
         let hint =
             near.isEmpty
-            ? "cozdb catalogue lists all fields" : "near it: \(near.joined(separator: ", "))"
+            ? "cozdb catalogue lists all fields" : "similar names: \(near.joined(separator: ", "))"
         let place = group.map { " of group \($0)" } ?? ""
         return DatabaseError(
             .notFound,
-            "found no field\(place) for \"\(pattern)\", expected a name, a part of one, or a "
+            "found no field\(place) matching \"\(pattern)\", expected a name, part of a name, or a "
                 + "pattern with * and ?; \(hint)")
     }
 

@@ -6,11 +6,11 @@ internal import CozDB
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Read every byte and name what is damaged, and what is lost by it.",
+        abstract: "Read every byte and report what is damaged and what data is lost.",
         discussion: """
-            Changes nothing and takes no lock. Exit status 1 where something is damaged. The \
-            checksums of all bytes are verified; --decode decodes all values too, which takes \
-            several times as long and finds what no disk can do.
+            Changes nothing and takes no lock. Exits with status 1 if anything is damaged. The \
+            checksums of all bytes are verified. --decode also decodes all values. This takes \
+            several times as long and finds errors that no disk can cause.
 
             Examples:
               cozdb check --db study.cozdb
@@ -19,10 +19,10 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
-    @Flag(help: "Decode all times and values, besides verifying their checksums.")
+    @Flag(help: "Also decode all times and values, after verifying their checksums.")
     var decode = false
 
     func run() throws {
@@ -64,8 +64,8 @@ struct CheckCommand: ParsableCommand {
         guard summary.damaged == 0 else {
             let advice =
                 summary.isBackup
-                ? "have what is damaged copied again: cozdb backup --verify"
-                : "restore a backup, or keep what can be read: cozdb repair"
+                ? "copy the damaged files again with cozdb backup --verify"
+                : "restore a backup, or save what is readable with cozdb repair"
             DatabaseError(
                 .damaged,
                 "found damage in \(places), expected none. Nothing was changed; \(advice)"

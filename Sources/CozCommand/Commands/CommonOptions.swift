@@ -12,7 +12,9 @@ struct DatabaseOption: ParsableArguments {
     var path: String
 
     func validate() throws {
-        guard !path.isEmpty else { throw ValidationError("--db needs the path of a directory") }
+        guard !path.isEmpty else {
+            throw ValidationError("--db: found an empty path, expected the directory of a database")
+        }
     }
 }
 
@@ -21,8 +23,8 @@ struct FileAccessOption: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             """
-            Let the group read what is made anew: files 0640, directories 0750, in place of 0600 \
-            and 0700. What is there already keeps its modes (chmod -R g+rX changes them).
+            Create files that the group can read: files with mode 0640 and directories with 0750, \
+            instead of 0600 and 0700. Existing files keep their modes (chmod -R g+rX changes them).
             """))
     var groupReadable = false
 
@@ -32,8 +34,8 @@ struct FileAccessOption: ParsableArguments {
 struct WaitOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Wait so long for another process that writes to the database, instead of ending with "
-                + "exit status 4 at once: 0 to 86400.",
+            "Wait up to this long for another writer to finish, instead of exiting with status 4 "
+                + "at once: 0 to 86400.",
             valueName: "seconds"))
     var wait = 0
 
@@ -50,14 +52,17 @@ struct WaitOption: ParsableArguments {
 struct SafeCellsOption: ParsableArguments {
     @Flag(
         help: """
-            csv for spreadsheets: an apostrophe before texts that begin with =, +, -, @, a tab or \
-            a line break, which would be taken for formulas. Numbers stay as they are.
+            For CSV opened in spreadsheets: put an apostrophe before text that starts with =, +, \
+            -, @, a tab or a line break, so that it is not run as a formula. Numbers stay \
+            unchanged.
             """)
     var safeCells = false
 
     /// - Throws: `ValidationError` if the output is not CSV.
     func check(isCSV: Bool) throws {
-        if safeCells, !isCSV { throw ValidationError("--safe-cells belongs to --format csv") }
+        if safeCells, !isCSV {
+            throw ValidationError("found --safe-cells without a CSV format, expected --format csv")
+        }
     }
 
     var style: CSVStyle { safeCells ? .marksFormulas : .plain }
@@ -137,17 +142,22 @@ extension DatabaseSnapshot {
         if let name { return name }
         let names = schemas.map(\.name)
         if names.count == 1 { return names[0] }
-        if names.isEmpty { throw DatabaseError(.notFound, "the database has no experiment") }
+        if names.isEmpty {
+            throw DatabaseError(
+                .notFound, "found no experiment in the database, expected one; import data first")
+        }
         let shown = names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
         throw DatabaseError(
-            .usage, "found \(names.count) experiments (\(shown)), expected --experiment")
+            .usage,
+            "found \(names.count) experiments (\(shown)), expected one; choose one with "
+                + "--experiment")
     }
 }
 
 extension DatabaseError {
     /// The error that Ctrl-C causes.
     static let interrupted = DatabaseError(
-        .cancelled, "interrupted; what was committed stays, the rest was not stored")
+        .cancelled, "interrupted; committed data is kept, the rest was not stored")
 
     static func checkInterrupt() throws(DatabaseError) {
         if Signals.isInterrupted { throw interrupted }

@@ -6,10 +6,11 @@ internal import CozDB
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Merge segments: replaced values go, blocks are packed again.",
+        abstract: "Merge segments: remove replaced values and compress blocks again.",
         discussion: """
-            The database does this by itself while it is written to; the command does all of it \
-            now. It can be stopped at any point. Readers are not disturbed.
+            The database merges segments in the background while it is written to. This command \
+            does all pending merges now. It can be interrupted at any time. Readers are not \
+            affected.
 
             Example:
               cozdb compact --db study.cozdb

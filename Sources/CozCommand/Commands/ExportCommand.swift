@@ -13,30 +13,31 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract:
-            "Write rows as files: the researcher API's CSV, typed CSV, NDJSON, line protocol.",
+            "Export rows as the researcher API's CSV, typed CSV, NDJSON or line protocol.",
         discussion: """
-            cozie-csv is, byte for byte, what the Cozie researcher API delivers: scripts written \
-            for it go on working. csv, ndjson and lp keep experiments, tags and types; importing \
-            them makes the same rows again. docs/researcher-csv.md describes all four.
+            cozie-csv is byte for byte what the Cozie researcher API delivers, so scripts written \
+            for it keep working. csv, ndjson and lp keep experiments, tags and types; importing \
+            them recreates the same rows. docs/researcher-csv.md describes all four.
 
-            Rows come in the order of their times. The export has everything that was stored, \
-            id_password and API keys included; --redact masks these.
+            Rows are sorted by time. The export contains everything that was stored, including \
+            id_password and API keys; --redact masks these.
 
             Examples:
               cozdb export --db study.cozdb --format cozie-csv --participant p01 > p01.csv
-              cozdb export --db study.cozdb --format cozie-csv --experiment dev --participant p01 \\
-                --columns ts_heart_rate,ws_survey_count --days 7 --tz Asia/Singapore
+              cozdb export --db study.cozdb --format cozie-csv --experiment dev \\
+                --participant p01 --columns ts_heart_rate,ws_survey_count --days 7 \\
+                --tz Asia/Singapore
               cozdb export --db study.cozdb --format lp --output study.lp
             """)
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "How rows are written.")
+    @Option(help: "Output format.")
     var format: Format
 
     @Option(
         help: ArgumentHelp(
-            "An experiment; can be repeated. Default: all; cozie-csv has one experiment a file.",
+            "An experiment; can be repeated (default: all). cozie-csv takes exactly one.",
             valueName: "name"))
     var experiment: [String] = []
 
@@ -45,16 +46,17 @@ struct ExportCommand: ParsableCommand {
     var participant: [String] = []
 
     @Option(
-        help: ArgumentHelp("Only rows with this id_password, as the API asks.", valueName: "text"))
+        help: ArgumentHelp(
+            "Only rows with this id_password, as in the researcher API.", valueName: "text"))
     var password: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only these fields and rows with one of them; can be repeated.",
+            "Only these fields, and only rows that have one of them; can be repeated.",
             valueName: "name,name"))
     var columns: [String] = []
 
-    @Option(help: ArgumentHelp("Only the last so many days, of 24 hours.", valueName: "n"))
+    @Option(help: ArgumentHelp("Only the last n days, of 24 hours each.", valueName: "n"))
     var days: Int?
 
     @Option(help: ArgumentHelp("Only rows from this time on.", valueName: "time"))
@@ -65,25 +67,26 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "cozie-csv: stamp rows in the local time of this zone instead of UTC; --from and --to "
-                + "without an offset are in it, too.",
+            "cozie-csv: print times in this zone instead of UTC. --from and --to without an offset "
+                + "are in this zone, too.",
             valueName: "zone"))
     var tz: String?
 
-    @Flag(help: "cozie-csv: keep columns without a value, which the API drops.")
+    @Flag(help: "cozie-csv: keep columns without values; the API drops them.")
     var emptyColumns = false
 
-    @Flag(help: "Mask the values of id_password and api_*_key, in whatever column they are.")
+    @Flag(help: "Mask the values of id_password and api_*_key in every column that holds them.")
     var redact = false
 
     @OptionGroup var cells: SafeCellsOption
 
-    @Option(help: ArgumentHelp("What --days counts back from, instead of now.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Count --days back from this time instead of now.", valueName: "time"))
     var now: ClockTime?
 
     @Option(
         help: ArgumentHelp(
-            "The file to write, instead of standard output; outside the database.",
+            "Write to this file instead of standard output. It must be outside the database.",
             valueName: "file"),
         completion: .file())
     var output: String?
@@ -95,14 +98,17 @@ struct ExportCommand: ParsableCommand {
         }
         if format != .cozieCSV, tz != nil || emptyColumns {
             throw ValidationError(
-                "--tz and --empty-columns belong to --format cozie-csv, found \(format.rawValue)")
+                "found --tz or --empty-columns with --format \(format.rawValue), "
+                    + "expected --format cozie-csv")
         }
         if redact, password != nil {
             throw ValidationError(
-                "--password with --redact: the rows would tell whether it is the right one")
+                "found --password with --redact, expected only one of them: matching rows would "
+                    + "reveal the password")
         }
         if columns.contains(where: { $0.isEmpty }) {
-            throw ValidationError("--columns: expected names of fields, separated by commas")
+            throw ValidationError(
+                "--columns: found an empty name, expected field names separated by commas")
         }
     }
 
@@ -189,8 +195,9 @@ struct ExportCommand: ParsableCommand {
             guard let schema else {
                 throw DatabaseError(
                     .notFound,
-                    "--experiment: found no experiment \"\(name)\"; expected one of: "
-                        + (schemas.isEmpty ? "none, the database is empty" : names))
+                    "--experiment: found \"\(name)\", "
+                        + (schemas.isEmpty
+                            ? "but the database has no experiments" : "expected one of: \(names)"))
             }
             chosen.append(schema)
         }
@@ -198,7 +205,7 @@ struct ExportCommand: ParsableCommand {
         if format == .cozieCSV && chosen.count != 1 {
             throw DatabaseError(
                 .usage,
-                "--format cozie-csv has one experiment a file, found \(chosen.count); name one "
+                "--format cozie-csv: found \(chosen.count) experiments, expected one; choose one "
                     + "with --experiment: \(names)")
         }
         return chosen

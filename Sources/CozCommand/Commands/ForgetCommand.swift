@@ -6,16 +6,16 @@ internal import CozDB
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Remove participants from every file, and refuse what is written of them later.",
+        abstract: "Remove participants from all files, and refuse their data from then on.",
         discussion: """
-            Removes every row of a participant in all experiments, every refused line and value \
-            that names him, and every name of a column or experiment that has no value afterwards. \
-            When the command returns no file of the database holds a byte that only he had. What \
-            comes of him later is refused and not kept. Backups that were made before, copies and \
-            files of the prompt are not reached: docs/erasure.md.
+            Removes all rows of a participant from all experiments, all refused lines and values \
+            that name the participant, and the names of columns and experiments that are left \
+            without values. When the command returns, no file of the database contains any data of \
+            only this participant. Later data of the participant is refused and not kept. Earlier \
+            backups, copies and history files of the prompt are not changed: see docs/erasure.md.
 
-            Keep the list of those forgotten beside backups: it has digests, no names, and makes a \
-            restored backup forget them again.
+            Keep the list of forgotten participants with your backups. It contains digests, not \
+            names. Pass it to cozdb restore to forget the participants again.
 
             Examples:
               cozdb forget --db study.cozdb --participant p07 --dry-run
@@ -29,40 +29,42 @@ struct ForgetCommand: ParsableCommand {
     @OptionGroup var wait: WaitOption
 
     @Option(
-        help: ArgumentHelp("A participant, byte by byte; can be repeated.", valueName: "id"))
+        help: ArgumentHelp("The exact name of a participant; can be repeated.", valueName: "id"))
     var participant: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Also everybody on this list, as --list printed it; - reads standard input.",
+            "Also forget all participants on this list, as printed by "
+                + "--list; - reads standard input.",
             valueName: "file"),
         completion: .file())
     var forgotten: String?
 
     @Flag(
         help: """
-            Also remove the folder damaged/, where cozdb repair set files aside: while there are \
-            any, nothing is forgotten without this.
+            Also remove the folder damaged/ with the files that cozdb repair moved aside. While it \
+            contains files, forgetting fails without this flag.
             """)
     var withDamaged = false
 
-    @Flag(help: "Count what would go, and change nothing.")
+    @Flag(help: "Count what would be removed, without changing anything.")
     var dryRun = false
 
-    @Flag(help: "Take the participants off the list: their data is taken in again.")
+    @Flag(help: "Remove the participants from the list, so that their data is accepted again.")
     var readmit = false
 
-    @Flag(help: "Print the list of those forgotten: salts and digests.")
+    @Flag(help: "Print the list of forgotten participants: salts and digests.")
     var list = false
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
     func validate() throws {
         if list {
             guard participant.isEmpty, forgotten == nil, !readmit, !dryRun, !withDamaged
             else {
-                throw ValidationError("--list prints the list and takes --format only")
+                throw ValidationError(
+                    "found --list with other options, expected only --db and --format")
             }
             return
         }
@@ -70,10 +72,10 @@ struct ForgetCommand: ParsableCommand {
             throw ValidationError("found no --participant, expected one or more, or --forgotten")
         }
         if readmit, dryRun || withDamaged || forgotten != nil {
-            throw ValidationError("--readmit takes --participant only")
+            throw ValidationError("found --readmit with other options, expected only --participant")
         }
         if participant.contains(where: \.isEmpty) {
-            throw ValidationError("--participant: expected a name, found nothing")
+            throw ValidationError("--participant: found an empty name, expected a participant")
         }
     }
 
@@ -126,18 +128,18 @@ struct ForgetCommand: ParsableCommand {
 
     private func text(_ report: ForgetReport) -> String {
         let deletion = report.deletion
-        var text = dryRun ? "nothing was changed; this would go:\n" : ""
+        var text = dryRun ? "nothing was changed; a run without --dry-run would remove:\n" : ""
         text += """
             rows      \(PlainText.grouped(deletion.rows))
             values    \(PlainText.grouped(deletion.values))
-            refused   \(PlainText.counted(deletion.refusals, "entry", "entries")) of the \
-            rejects journal
+            refused   \(PlainText.counted(deletion.refusals, "entry", "entries")) in the rejects \
+            journal
 
             """
         if report.setAsideFiles > 0 {
             let count = PlainText.counted(report.setAsideFiles, "file")
-            let condition = dryRun && !withDamaged ? "; nothing goes without --with-damaged" : ""
-            text += "damaged   \(count) that a repair set aside\(condition)\n"
+            let condition = dryRun && !withDamaged ? "; removing them requires --with-damaged" : ""
+            text += "damaged   \(count) moved aside by cozdb repair\(condition)\n"
         }
         if dryRun { return text }
         return text + """
@@ -147,9 +149,9 @@ struct ForgetCommand: ParsableCommand {
             names     \(PlainText.counted(report.removedColumns, "column")), \
             \(PlainText.counted(report.removedExperiments, "experiment")) removed
             bytes     \(PlainText.size(report.removedBytes)) removed, \
-            \(PlainText.size(report.writtenBytes)) written again
+            \(PlainText.size(report.writtenBytes)) rewritten
             list      \(PlainText.grouped(report.newlyForgotten)) new, \
-            \(PlainText.grouped(report.listed)) forgotten in all
+            \(PlainText.grouped(report.listed)) forgotten in total
 
             """
     }

@@ -9,28 +9,28 @@ internal import Glibc
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Import line protocol, CSV, JSON, Cozie and Beiwe files, plain or gzip.",
+        abstract: "Import line protocol, CSV, JSON, Cozie and Beiwe files, plain or gzipped.",
         discussion: """
-            The database is created where there is none. Importing a file again changes nothing. \
+            Creates the database if it does not exist. Importing a file again changes nothing. \
             Lines that cannot be read and values that do not fit the type of their field are kept \
-            in the rejects journal (see cozdb rejects); the rest is stored, and the exit status \
-            is 7.
+            in the rejects journal (see cozdb rejects). Everything else is stored, and the exit \
+            status is 7.
 
-            A row is one participant, experiment and time; points that meet in a row are united, \
-            the later value of a field wins. What a new experiment is like (identity, participant \
-            tag, types, preset) is stored with it; later imports follow it without being told.
+            A row is one participant, experiment and time. Points of the same row are merged; for \
+            each field the later value wins. The settings of a new experiment (identity, \
+            participant tag, types, preset) are stored with it and apply to later imports.
 
-            Formats, recognised by their first bytes and names, or named with --format:
+            Formats are detected by file name and first bytes, or chosen with --format:
 
               lp             line protocol, influx_inspect exports (docs/line-protocol.md)
-              annotated-csv  CSV of InfluxDB 2, what cozdb export writes
-              influx-csv     what influx -format csv prints
-              influx-json    what influx -format json and the HTTP API of InfluxDB 1 print
-              ndjson         a JSON object a row, as cozdb query and export print
+              annotated-csv  CSV of InfluxDB 2; cozdb export writes it
+              influx-csv     output of influx -format csv
+              influx-json    output of influx -format json and of the InfluxDB 1 HTTP API
+              ndjson         one JSON object per row, as printed by cozdb query and export
               csv            any table with a header (these five: docs/import-formats.md)
-              cozie-json     what the Cozie app posts (docs/cozie-payloads.md)
-              cozie-csv      what Cozie's researcher API delivers (docs/researcher-csv.md)
-              beiwe          what Beiwe stores, folders or files (docs/beiwe.md)
+              cozie-json     payloads of the Cozie app (docs/cozie-payloads.md)
+              cozie-csv      output of the Cozie researcher API (docs/researcher-csv.md)
+              beiwe          Beiwe exports, folders or files (docs/beiwe.md)
 
             Examples:
               cozdb import --db study.cozdb influx-export.txt.gz
@@ -47,7 +47,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: """
-            auto decides file by file; what each of them is stands above.
+            Input format; auto detects the format of each file. The formats are listed above.
             """)
     var format = ImportFormat.auto
 
@@ -55,7 +55,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Experiment of points whose format names none, such as CSV.", valueName: "name"))
+            "Experiment for formats that do not name one, such as CSV.", valueName: "name"))
     var experiment: String?
 
     @OptionGroup var renaming: RenameOptions
@@ -68,24 +68,29 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         name: .customLong("database"),
-        help: ArgumentHelp("The database to take from an export of several.", valueName: "name"))
+        help: ArgumentHelp(
+            "Import only this database from an export of several.", valueName: "name"))
     var sourceDatabase: String?
 
     @Option(
-        help: ArgumentHelp("The retention policy to take from an export.", valueName: "name"))
+        help: ArgumentHelp("Import only this retention policy from an export.", valueName: "name"))
     var policy: String?
 
     @Option(
-        help: ArgumentHelp("Points of one commit, 1 to 10000000.", valueName: "n"))
+        help: ArgumentHelp("Points per commit, 1 to 10000000.", valueName: "n"))
     var batchRows = 10_000
 
-    @Option(help: "On standard error; plain is a line per commit, auto a bar on a terminal.")
+    @Option(
+        help: """
+            Progress on standard error: plain prints one line per commit, auto shows a bar on \
+            terminals.
+            """)
     var progress = ProgressDisplay.Mode.auto
 
     @Argument(
         help: """
-            Files, read in this order: later values win. - is standard input. Folders: of --format \
-            beiwe.
+            Files, imported in this order: later values win. - is standard input. Folders require \
+            --format beiwe.
             """,
         completion: .file())
     var files: [String]
@@ -95,7 +100,9 @@ struct ImportCommand: ParsableCommand {
             throw ValidationError("--batch-rows: found \(batchRows), expected 1 to 10000000")
         }
         guard files.filter({ $0 == "-" }).count <= 1 else {
-            throw ValidationError("standard input (-) can be read only once")
+            throw ValidationError(
+                "found - more than once, expected it at most once: standard "
+                    + "input can be read only once")
         }
         try payloads.validate(for: format)
     }

@@ -60,7 +60,7 @@ struct ImportSummary {
         }
         if report.skippedOtherDatabases > 0 {
             let count = PlainText.counted(report.skippedOtherDatabases, "point")
-            text += "skipped  \(count) of other databases or policies\n"
+            text += "skipped  \(count) in other databases or retention policies\n"
         }
         if report.droppedTimeFields > 0 {
             let count = PlainText.counted(report.droppedTimeFields, "field")
@@ -84,11 +84,11 @@ struct ImportSummary {
         let replaced = min(met - identical, max(0, new.replacedValues - old.replacedValues))
         let open = met - identical - replaced
         var text = "         \(PlainText.grouped(inserted)) inserted, "
-        text += "\(PlainText.grouped(replaced)) replaced by another value, "
-        text += "\(PlainText.grouped(identical)) the same as before\n"
+        text += "\(PlainText.grouped(replaced)) replaced a different value, "
+        text += "\(PlainText.grouped(identical)) unchanged\n"
         if open > 0 {
-            text += "         \(PlainText.grouped(open)) in cells that had a value, not compared "
-            text += "yet (cozdb compact does)\n"
+            text += "         \(PlainText.grouped(open)) for cells that already had a value, "
+            text += "not compared yet (cozdb compact compares them)\n"
         }
         return text + merges
     }
@@ -98,9 +98,9 @@ struct ImportSummary {
         guard let merged = report.mergedTagSets else { return "" }
         let identity = ShellText.quoted(merged.identity.text)
         return """
-            merged   \(PlainText.counted(merged.rows, "row")) from points with different tags, \
-            \(PlainText.counted(merged.replacedValues, "value")) replaced by a different one there
-                     such as \(PlainText.escaped(merged.example))
+            merged   \(PlainText.counted(merged.rows, "row")) from points with different tags; \
+            \(PlainText.counted(merged.replacedValues, "value")) replaced a different value
+                     for example \(PlainText.escaped(merged.example))
                      a new database with --identity \(identity) would keep them apart
 
             """
@@ -109,7 +109,7 @@ struct ImportSummary {
     /// Files in folders that the format does not use.
     private var passedOver: String {
         if report.passedOver == 0 { return "" }
-        var text = "passed   \(PlainText.counted(report.passedOver, "file")) of another kind\n"
+        var text = "skipped  \(PlainText.counted(report.passedOver, "file")) of other kinds\n"
         for path in report.passedOverExamples { text += "         \(PlainText.escaped(path))\n" }
         return text
     }
@@ -120,12 +120,13 @@ struct ImportSummary {
         text += "\(PlainText.counted(report.refusedPoints, "point")), "
         text += "\(PlainText.counted(report.refusedValues, "value")); kept in the rejects journal\n"
         if report.unkeptRefusals > 0 {
-            text += "         but for \(PlainText.grouped(report.unkeptRefusals)): the journal is "
-            text += "full; empty it (cozdb rejects export, then clear), and import again\n"
+            text += "         except \(PlainText.grouped(report.unkeptRefusals)): the journal is "
+            text += "full. Export it with cozdb rejects export, empty it with cozdb rejects clear, "
+            text += "and import again\n"
         }
         if report.forgottenPoints > 0 {
-            text += "         but for \(PlainText.grouped(report.forgottenPoints)) of participants "
-            text += "that were forgotten: nothing of those is kept\n"
+            text += "         except \(PlainText.grouped(report.forgottenPoints)) of forgotten "
+            text += "participants, which are not kept\n"
         }
         for example in report.examples {
             var place = example.source.isEmpty ? "" : "\(example.source):"
@@ -136,7 +137,7 @@ struct ImportSummary {
         let refused = report.refusedLines + report.refusedPoints + report.refusedValues
         let more = refused - report.examples.count
         if more > 0, !report.examples.isEmpty {
-            text += "         and \(PlainText.grouped(more)) more; "
+            text += "         and \(PlainText.grouped(more)) more; to list all of them: "
             text += "cozdb rejects --db \(ShellText.quoted(path)) list\n"
         }
         return text
@@ -147,10 +148,12 @@ struct ImportSummary {
         guard !report.conflicts.isEmpty else { return "" }
         let folder = ShellText.quoted(path)
         if report.conflicts.allSatisfy(isForeign) {
-            return "\nTexts and the like in fields of numbers stay out of them; to see all:\n"
+            return
+                "\nValues that do not fit the declared type of their field were not stored. "
+                + "To list them:\n"
                 + "  cozdb rejects --db \(folder) list\n"
         }
-        var text = "\nTo take in values that were refused because of their type:\n"
+        var text = "\nTo store the values that were refused because of their type:\n"
         for statement in statements {
             text += "  cozdb query --db \(folder) \(ShellText.quoted(statement))\n"
         }

@@ -9,7 +9,7 @@ struct InfoCommand: ParsableCommand {
         commandName: "info",
         abstract: "Show what a database holds: experiments, rows, values, bytes.",
         discussion: """
-            Opens read-only; a writer beside it is not disturbed.
+            Opens the database read-only and does not block writers.
 
             Examples:
               cozdb info --db study.cozdb
@@ -18,7 +18,7 @@ struct InfoCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
     func run() throws {
@@ -47,7 +47,9 @@ struct InfoCommand: ParsableCommand {
     private func rejects(_ info: DatabaseInfo) -> String {
         var text = "\(PlainText.grouped(info.rejects)), \(PlainText.size(info.rejectBytes))"
         if info.unkeptRejects > 0 {
-            text += "; \(PlainText.grouped(info.unkeptRejects)) more were not kept: it is full"
+            text +=
+                "; \(PlainText.grouped(info.unkeptRejects)) more were not kept "
+                + "because the journal was full"
         }
         return text
     }

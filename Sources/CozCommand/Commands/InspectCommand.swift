@@ -8,15 +8,15 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect",
         abstract: "Print any file of a database as text.",
         discussion: """
-            For whoever wants to know what is in a manifest, log, segment or rejects file, byte by \
-            byte. The pages in docs/format explain the words.
+            Shows the contents of a manifest, log, segment or rejects file byte by byte. The pages \
+            in docs/format explain the terms.
 
             Examples:
               cozdb inspect study.cozdb/MANIFEST
               cozdb inspect study.cozdb/00000045.seg | less
             """)
 
-    @Argument(help: "The file.", completion: .file())
+    @Argument(help: "A file of a database.", completion: .file())
     var file: String
 
     func run() throws {

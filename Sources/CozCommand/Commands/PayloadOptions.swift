@@ -13,56 +13,55 @@ struct PayloadOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Pass over a comma before a closing bracket, as in the examples of Cozie's \
-            documentation.
+            Accept a comma before a closing bracket, as in the examples of the Cozie documentation.
             """)
     var lenient = false
 
     @Flag(
         help: """
-            Store nothing of a file of which an item or value cannot be stored. Needs \
+            Store nothing of a file if one of its items or values cannot be stored. Requires \
             --format cozie-json.
             """)
     var atomic = false
 
     @Flag(
         help: """
-            Add what Cozie's backend adds: timestamp_lambda, a missing \
-            transmit_trigger, and arrival and trigger beside some fields.
+            Add what the Cozie backend adds: timestamp_lambda, transmit_trigger where it is \
+            missing, and the arrival time and trigger of some fields.
             """)
     var enrich = false
 
     @Option(
         help: ArgumentHelp(
-            "The fields beside which --enrich adds arrival and trigger (default: the catalogue's).",
+            "Fields for which --enrich adds arrival time and trigger "
+                + "(default: as in the catalogue).",
             valueName: "field,field"))
     var enrichFields: String?
 
     @Option(
         help: """
-            How --enrich writes arrivals: iso as text in X_lambda (default), ms as milliseconds \
-            since 1970 UTC in X_lambda_ms.
+            How --enrich writes arrival times: iso writes text to X_lambda (default), ms writes \
+            milliseconds since 1970 UTC to X_lambda_ms.
             """)
     var lambda: Lambda?
 
     @Option(
         help: ArgumentHelp(
             """
-            Keep the offset of each time from UTC in an integer field of this name, \
-            in minutes east.
+            Store the UTC offset of each time in an integer field of this name, in minutes east.
             """, valueName: "field"))
     var keepOffset: String?
 
     func validate() throws {
         if !enrich, enrichFields != nil {
-            throw ValidationError("--enrich-fields belongs to --enrich, which is missing")
+            throw ValidationError("found --enrich-fields without --enrich, expected both")
         }
         if !enrich, lambda != nil {
-            throw ValidationError("--lambda belongs to --enrich, which is missing")
+            throw ValidationError("found --lambda without --enrich, expected both")
         }
         if let keepOffset, keepOffset.isEmpty || keepOffset == "time" {
             throw ValidationError(
-                "--keep-offset: found \"\(keepOffset)\", expected the name of a field")
+                "--keep-offset: found \"\(keepOffset)\", expected a field name other than time")
         }
     }
 
@@ -70,13 +69,14 @@ struct PayloadOptions: ParsableArguments {
     func validate(for format: ImportFormat) throws {
         // Whether a file is stored atomically must not depend on a guessed format.
         if atomic, format != .cozieJSON {
-            throw ValidationError("--atomic needs --format cozie-json")
+            throw ValidationError(
+                "found --atomic with --format \(format.rawValue), expected --format cozie-json")
         }
         let isAsked = lenient || enrich || keepOffset != nil
         if isAsked, format != .cozieJSON, format != .auto {
             throw ValidationError(
-                "--lenient, --enrich and --keep-offset belong to --format cozie-json, found "
-                    + "--format \(format.rawValue)")
+                "found --lenient, --enrich or --keep-offset with --format \(format.rawValue), "
+                    + "expected --format cozie-json")
         }
     }
 

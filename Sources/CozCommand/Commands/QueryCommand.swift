@@ -9,14 +9,14 @@ struct QueryCommand: ParsableCommand {
         commandName: "query",
         abstract: "Run statements and print their answers.",
         discussion: """
-            The language is InfluxQL, with additions; docs/query-language.md describes it. Several \
-            statements are separated by semicolons. Without a statement, on a terminal, it is a \
-            prompt (docs/prompt.md); elsewhere it reads standard input. Reads beside a writer; \
-            statements that change data need to be the writer.
+            The language is InfluxQL with extensions, described in docs/query-language.md. \
+            Separate statements with semicolons. Without a statement, the command opens a prompt \
+            on a terminal (docs/prompt.md) and otherwise reads standard input. Queries do not need \
+            the write lock; statements that change data do.
 
-            Formats: table for people, a field per line where it is wider than the terminal; csv, \
-            json and ndjson with times of nine fraction digits; influx-json is the body that \
-            InfluxDB 1.x answers; lp is line protocol that imports again.
+            Formats: table for people, with one field per line if it is too wide for the terminal; \
+            csv, json and ndjson with nine fraction digits in times; influx-json as InfluxDB 1.x \
+            answers; lp is line protocol that can be imported again.
 
             Examples:
               cozdb query --db study.cozdb "SHOW MEASUREMENTS"
@@ -32,45 +32,48 @@ struct QueryCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "How answers are printed.")
+    @Option(help: "Output format.")
     var format = AnswerFormat.table
 
-    @Option(help: "Print times as whole units since 1970 UTC.")
+    @Option(help: "Print times as integers in this unit since 1970 UTC.")
     var epoch: TimeUnit?
 
     @Flag(
         help: """
-            With the questions registered for fields (see cozdb survey): in the titles of csv; \
-            below a table with their options, and a count of answers outside these.
+            Show the questions registered for fields (see cozdb survey): in the header of csv, or \
+            below a table with their options and the number of answers that are not among the \
+            options.
             """)
     var questions = false
 
     @OptionGroup var cells: SafeCellsOption
     @OptionGroup var wait: WaitOption
 
-    @Option(help: ArgumentHelp("Values for $name in statements, as an object.", valueName: "json"))
+    @Option(
+        help: ArgumentHelp("Values for $name in statements, as a JSON object.", valueName: "json"))
     var params: String?
 
-    @Option(help: ArgumentHelp("What now() is, instead of the clock's time.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("The value of now() instead of the current time.", valueName: "time"))
     var now: ClockTime?
 
-    @Flag(help: "Print what DELETE and DROP would take away, and change nothing.")
+    @Flag(help: "Print what DELETE and DROP would remove, without changing anything.")
     var dryRun = false
 
     @Flag(
         help: """
-            Mask the values of id_password and api_*_key, whatever they are called in the answer; \
-            WHERE on one of them is refused.
+            Mask the values of id_password and api_*_key under any name in the answer. Conditions \
+            on them in WHERE are refused.
             """)
     var redact = false
 
-    @Flag(help: "Print elapsed_ms=N and what it is made of on standard error.")
+    @Flag(help: "Print elapsed_ms=N and its parts on standard error.")
     var timing = false
 
     @Option(
         name: .customLong("repeat"),
         help: ArgumentHelp(
-            "Run so many times, print the answer once and elapsed_ms for each run.",
+            "Run the statements n times. Print the answer once and elapsed_ms for each run.",
             valueName: "n"))
     var repetitions: Int?
 
@@ -79,7 +82,7 @@ struct QueryCommand: ParsableCommand {
         completion: .file())
     var file: String?
 
-    @Flag(help: "Neither read nor keep the statements of the prompt in a file.")
+    @Flag(help: "Do not read or write the history file of the prompt.")
     var noHistory = false
 
     @OptionGroup(title: "Limits of a statement (exit status 6)") var limits: QueryLimitOptions
@@ -90,12 +93,12 @@ struct QueryCommand: ParsableCommand {
     func validate() throws {
         try cells.check(isCSV: format == .csv)
         if file != nil, statements != nil {
-            throw ValidationError("found statements and --file, expected one of them")
+            throw ValidationError("found both statements and --file, expected one of them")
         }
         if questions, format != .table, format != .csv {
             throw ValidationError(
-                "--questions: found --format \(format.rawValue), expected table or csv; "
-                    + "cozdb schema --format json has the questions too")
+                "--questions: found --format \(format.rawValue), expected table or csv; cozdb "
+                    + "schema --format json shows the questions as JSON")
         }
         if let repetitions, repetitions < 1 {
             throw ValidationError("--repeat: found \(repetitions), expected 1 or more")
@@ -136,7 +139,8 @@ struct QueryCommand: ParsableCommand {
         let text = try InputReader.text(of: "-", limit)
         if statements == nil, text.trimmed.isEmpty {
             throw ValidationError(
-                "found no statement; give one, --file, or - to read standard input")
+                "found no statement, expected one as an argument, with --file, "
+                    + "or on standard input")
         }
         return text
     }

@@ -15,17 +15,17 @@ struct RejectsCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "rejects",
-        abstract: "List, export, replay or clear what was refused.",
+        abstract: "List, export, replay or clear refused lines and values.",
         discussion: """
-            Nothing that was sent is lost: lines that could not be read and values that do not fit \
-            the type of their field are kept in the rejects journal.
+            Refused data is not lost. Lines that cannot be read and values that do not fit the \
+            type of their field are kept in the rejects journal.
 
-              list     what is there, as a table; of a long line or value the beginning,
-                       of equal lines of a file the first, with their number
-              export   the same as line protocol
-              replay   write values again, after the type of a field was changed;
-                       cells that have a value by now are left alone
-              clear    take the entries out of the journal, for good: export them first
+              list     print the entries as a table; long lines and values are cut, and
+                       equal lines of a file are shown once, with their number
+              export   print the entries as line protocol
+              replay   write refused values again after a type change; cells that have a
+                       value are not changed
+              clear    remove the entries from the journal for good; export them first
 
             Examples:
               cozdb rejects --db study.cozdb list
@@ -38,40 +38,42 @@ struct RejectsCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
     @OptionGroup var wait: WaitOption
 
-    @Option(help: "table, ndjson or lp. Default: table for list, lp for export.")
+    @Option(help: "Output format (default: table for list, lp for export).")
     var format: Format?
 
-    @Flag(help: "With list and export: also entries that a replay has written.")
+    @Flag(help: "With list and export: include entries that a replay has stored.")
     var all = false
 
     @Flag(
         help: """
-            With list and export: mask values of id_password and api_*_key, and all of a line that \
-            could not be read.
+            With list and export: mask the values of id_password and api_*_key, and the whole text \
+            of lines that could not be read.
             """)
     var redact = false
 
-    @Flag(help: "With replay: write also into cells that have a value.")
+    @Flag(help: "With replay: also overwrite cells that have a value.")
     var overwrite = false
 
     @Option(
         help: ArgumentHelp(
-            "With clear: only values of this experiment, and lines that name it.",
+            "With clear: remove only values of this experiment and lines that name it.",
             valueName: "name"))
     var experiment: String?
 
-    @Argument(help: "list, export, replay or clear.")
+    @Argument(help: "What to do: list, export, replay or clear.")
     var action: Action
 
     func validate() throws {
         if overwrite, action != .replay {
-            throw ValidationError("--overwrite is for replay only")
+            throw ValidationError("found --overwrite with \(action.rawValue), expected replay")
         }
         if experiment != nil, action != .clear {
-            throw ValidationError("--experiment is for clear only")
+            throw ValidationError("found --experiment with \(action.rawValue), expected clear")
         }
         if action == .replay || action == .clear, all || redact || format != nil {
-            throw ValidationError("--all, --redact and --format are for list and export")
+            throw ValidationError(
+                "found --all, --redact or --format with \(action.rawValue), "
+                    + "expected list or export")
         }
     }
 
@@ -120,10 +122,12 @@ struct RejectsCommand: ParsableCommand {
         output.append(
             """
             replayed    \(PlainText.counted(report.replayed, "value"))
-            superseded  \(PlainText.counted(report.superseded, "value")) (the cell has a value)
+            superseded  \(PlainText.counted(report.superseded, "value")) \
+            (the cell already has a value)
             refused     \(PlainText.counted(report.refused, "value")) \
             (the type still does not fit)
-            lines       \(PlainText.grouped(report.lines)) (not readable; see rejects export)
+            lines       \(PlainText.grouped(report.lines)) \
+            (cannot be replayed; see cozdb rejects export)
 
             """)
         try output.flush()
@@ -179,7 +183,7 @@ struct RejectPrinter {
     /// The suffix of an entry that stands for several equal lines.
     private static func repeats(_ entry: RejectEntry) -> String {
         if entry.count == 1 { return "" }
-        return " (and \(PlainText.grouped(entry.count - 1)) more such lines, to line "
+        return " (and \(PlainText.grouped(entry.count - 1)) more equal lines, up to line "
             + "\(entry.lastLine))"
     }
 

@@ -11,9 +11,9 @@ struct RenameOptions: ParsableArguments {
         name: .customLong("rename"),
         help: ArgumentHelp(
             """
-            Store fields and tags under other names: cozie-v2 gives those of Cozie 2 and misspelt \
-            ones the names of Cozie 3 (see cozdb catalogue); old=new gives one name, and goes \
-            before cozie-v2. May be repeated. A point that has both names keeps both.
+            Rename fields and tags: cozie-v2 maps the names of Cozie 2 and known misspellings to \
+            the names of Cozie 3 (see cozdb catalogue). old=new renames one field or tag and takes \
+            precedence over cozie-v2. Can be repeated. A point that has both names keeps both.
             """,
             valueName: "cozie-v2|old=new"))
     var words: [String] = []
@@ -23,14 +23,15 @@ struct RenameOptions: ParsableArguments {
         for word in words where word != RenameOptions.table {
             guard let (old, new) = RenameOptions.pair(word) else {
                 throw ValidationError(
-                    "--rename: found \(word), expected cozie-v2, or old=new with two names")
+                    "--rename: found \"\(word)\", expected cozie-v2 or old=new")
             }
             guard new != "time" else {
                 throw ValidationError(
-                    "--rename: found the new name time, which is the time of a row and no field")
+                    "--rename: found \"time\" as a new name, expected another name: time is the "
+                        + "time of a row")
             }
             guard known.insert(Array(old.utf8)).inserted else {
-                throw ValidationError("--rename: found two new names for \(old), expected one")
+                throw ValidationError("--rename: found two new names for \"\(old)\", expected one")
             }
         }
     }
@@ -65,8 +66,8 @@ struct RenameOptions: ParsableArguments {
             text += "\(PlainText.escaped(rename.to)): "
             text += PlainText.counted(rename.renamed, rename.isTag ? "point" : "value")
             if rename.kept > 0 {
-                text += "; \(PlainText.grouped(rename.kept)) more kept \(from), "
-                text += "as their points have both"
+                text += "; \(PlainText.grouped(rename.kept)) kept \(from) because "
+                text += "their points have both names"
             }
             text += "\n"
         }

@@ -6,14 +6,14 @@ internal import CozDB
 struct RepairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Move aside what cannot be read, keep everything else, and say what is gone.",
+        abstract: "Move damaged files aside, keep all readable data, and report what is lost.",
         discussion: """
-            Damaged files are moved into a folder of the database, damaged/ and the time; nothing \
-            is deleted or overwritten. The same words as here stand there in report.txt. Put a \
-            backup back instead if you have one: it loses nothing.
+            Damaged files are moved into a folder damaged/TIME in the database. Nothing is deleted \
+            or overwritten. The folder also gets this report as report.txt. If you have a backup, \
+            restore it instead: a backup loses nothing.
 
-            Exit status 0 where the database is whole afterwards, also where data was lost; with \
-            --dry-run 1 where there is something to repair.
+            Exits with 0 if the database is intact afterwards, even if data was lost. With \
+            --dry-run, exits with 1 if there is damage to repair.
 
             Examples:
               cozdb repair --db study.cozdb --dry-run
@@ -23,10 +23,10 @@ struct RepairCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
     @OptionGroup var wait: WaitOption
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
-    @Flag(help: "Only say what would be done.")
+    @Flag(help: "Report what would be done, without changing anything.")
     var dryRun = false
 
     func run() throws {
@@ -45,14 +45,13 @@ struct RepairCommand: ParsableCommand {
     }
 
     private func verdict(_ report: RepairReport) -> String {
-        if report.isEmpty { return "no damage: there is nothing to repair" }
+        if report.isEmpty { return "no damage found, nothing to repair" }
         let places = PlainText.counted(report.findings.count, "place")
         guard let folder = report.folder else {
-            return "damage in \(places); nothing was changed"
+            return "found damage in \(places); nothing was changed"
         }
-        let count = report.moved.count
-        let files = PlainText.counted(count, "file") + (count == 1 ? " is" : " are")
-        return "repaired: damage in \(places); \(files) in \(folder) now, with report.txt"
+        let files = PlainText.counted(report.moved.count, "file")
+        return "repaired damage in \(places); moved \(files) to \(folder), with report.txt"
     }
 
     private func json(_ report: RepairReport) -> JSONValue {

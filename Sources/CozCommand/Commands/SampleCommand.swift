@@ -7,11 +7,11 @@ internal import CozStudy
 struct SampleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample",
-        abstract: "Write made-up data: Cozie's to standard output, Beiwe's to a folder.",
+        abstract: "Write made-up data: Cozie data to standard output, or Beiwe data to a folder.",
         discussion: """
-            For trying things out: heart rate, steps, sleep, surveys, places and notifications of \
-            invented participants, late, out of order and partly twice, as the real thing is. The \
-            same values give the same bytes.
+            The data is for trying things out: heart rate, steps, sleep, surveys, places and \
+            notifications of invented participants. As in real studies, it is late, out of order \
+            and partly duplicated. The same options give the same bytes.
 
             --shape beiwe writes an export of the Beiwe app into a new folder: accelerometer, GPS, \
             power state and surveys in hourly files.
@@ -26,38 +26,44 @@ struct SampleCommand: ParsableCommand {
         case points, export, beiwe
     }
 
-    @Option(help: "How many participants.")
+    @Option(help: "Number of participants.")
     var participants = 10
 
-    @Option(help: "Length of the study.")
+    @Option(help: "Length of the study in days.")
     var days = 7
 
     @Option(
         help: """
-            points: one line a row, by arrival; export: as influx_inspect export; beiwe: an export \
-            of Beiwe, in a folder.
+            points: one line per row, by arrival; export: as influx_inspect export; beiwe: a Beiwe \
+            export in a folder.
             """)
     var shape = Shape.points
 
-    @Option(help: "Another seed gives other data.")
+    @Option(help: "Seed of the random numbers; another seed gives other data.")
     var seed: UInt64 = 1
 
     @Option(help: "Name of the experiment.")
     var experiment = "demo"
 
     @Option(
-        help: ArgumentHelp("A new folder, for --shape beiwe.", valueName: "dir"),
+        help: ArgumentHelp("The folder to create, for --shape beiwe.", valueName: "dir"),
         completion: .directory)
     var output: String?
 
     func validate() throws {
         guard (shape == .beiwe) == (output != nil) else {
-            throw ValidationError("--shape beiwe and --output belong together")
+            throw ValidationError(
+                "found only one of --shape beiwe and --output, expected both or neither")
         }
         guard (1...10_000).contains(participants), (1...3_650).contains(days) else {
-            throw ValidationError("expected 1 to 10000 participants and 1 to 3650 days")
+            throw ValidationError(
+                "found \(participants) participants and \(days) days, expected 1 to 10000 "
+                    + "participants and 1 to 3650 days")
         }
-        guard !experiment.isEmpty else { throw ValidationError("the experiment needs a name") }
+        guard !experiment.isEmpty else {
+            throw ValidationError(
+                "--experiment: found an empty name, expected the name of an experiment")
+        }
     }
 
     func run() throws {

@@ -9,9 +9,9 @@ struct SchemaCommand: ParsableCommand {
         commandName: "schema",
         abstract: "Show fields and attributes: type, unit, meaning, count, times, bytes.",
         discussion: """
-            Units and descriptions come from what was declared of the experiment (its preset, \
-            registered surveys), else from the catalogue of Cozie fields. Questions and the \
-            answers they offer are shown where a survey was registered (see cozdb survey).
+            Units and descriptions come from the declarations of the experiment (its preset and \
+            registered surveys), otherwise from the catalogue of Cozie fields. Questions and \
+            answer options are shown for registered surveys (see cozdb survey).
 
             Examples:
               cozdb schema --db study.cozdb
@@ -20,10 +20,10 @@ struct SchemaCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
-    @Argument(help: "The experiment; without it, all of them.")
+    @Argument(help: "The experiment (default: all).")
     var experiment: String?
 
     private struct Part {

@@ -12,22 +12,23 @@ struct StudyCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "study",
-        abstract: "Show how a study goes: responses, goal, silence, delays, gaps.",
+        abstract: "Show the state of a study: responses, goal, silence, delays, gaps.",
         discussion: """
-            Without a question it answers all of them, as a report to read. Each is one statement \
-            of the query language; --show-statements prints them instead of asking, ready for \
-            cozdb query --file. docs/study.md explains the questions.
+            Without a question, the command answers all of them in one report. Each question is \
+            one statement of the query language. --show-statements prints the statements instead \
+            of running them, in a form for cozdb query --file. docs/study.md explains the \
+            questions.
 
-              overview      who takes part, since when, with how much data
+              overview      participants, their first and last data, and how much data
               responses     survey responses per participant and local day
               votes         valid votes: more than 55 minutes after the last valid one
               goal          cumulative responses against the goal
               silence       time since the last entry
-              delay         logging delay (_lambda minus time) by trigger
+              delay         logging delay (_lambda time minus row time) by trigger
               interval      sampling interval per field
-              availability  which data is there, per participant, field and day
+              availability  data per participant, field and day
 
-            csv takes one question, json and table any number.
+            csv prints one question; json and table print any number.
 
             Examples:
               cozdb study --db study.cozdb dev --tz Asia/Singapore
@@ -39,93 +40,96 @@ struct StudyCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Argument(help: "The experiment; may be left out where there is only one.")
+    @Argument(help: "The experiment; optional if there is only one.")
     var experiment: String?
 
-    @Argument(help: "What to ask; all of it without.")
+    @Argument(help: "The questions to answer (default: all).")
     var questions: [QuestionName] = []
 
     @Option(
         name: .customLong("experiment"),
-        help: ArgumentHelp("The experiment, where it is called as a question.", valueName: "name"))
+        help: ArgumentHelp(
+            "The experiment, if its name is also the name of a question.", valueName: "name"))
     var namedExperiment: String?
 
     @Option(
         name: .customLong("tz"),
-        help: ArgumentHelp("Whose days are counted, such as Asia/Singapore.", valueName: "zone"))
+        help: ArgumentHelp("Time zone of days, such as Asia/Singapore.", valueName: "zone"))
     var zone = "UTC"
 
     @Option(
         help: ArgumentHelp(
-            "Only this participant; can be given several times.", valueName: "id"))
+            "Only this participant; can be repeated.", valueName: "id"))
     var participant: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "From this day or time on: 2024-03-01, or 2024-03-01T09:00 in the zone of --tz.",
+            "Only data from this day or time on: 2024-03-01, or "
+                + "2024-03-01T09:00 in the zone of --tz.",
             valueName: "time"))
     var from: TimeArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Before this day or time.", valueName: "time"))
+            "Only data before this day or time.", valueName: "time"))
     var to: TimeArgument?
 
     @Option(
-        help: ArgumentHelp("The last days up to now, today included, none later.", valueName: "n"))
+        help: ArgumentHelp("Only the last n days, including today.", valueName: "n"))
     var days: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Responses wanted of each participant, instead of their last wss_goal.",
+            "Responses expected from each participant, instead of their last wss_goal.",
             valueName: "n"))
     var goal: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Time between two valid votes, such as 1h or 90s.", valueName: "duration"))
+            "Minimum time between two valid votes, such as 1h or 90s.", valueName: "duration"))
     var gap = DurationArgument(nanoseconds: 3_300_000_000_000)
 
     @Option(
         help: ArgumentHelp(
-            "Field that silence, delay, interval and availability are about; can be given "
-                + "several times.", valueName: "field"))
+            "Field to use for silence, delay, interval and availability; can be repeated.",
+            valueName: "field"))
     var modality: [String] = []
 
     @Option(
-        help: ArgumentHelp("The field that makes a row a response.", valueName: "field"))
+        help: ArgumentHelp("The field that marks a row as a response.", valueName: "field"))
     var survey = StudyOptions(now: Timestamp(nanoseconds: 0)).surveyField
 
     @Option(help: ArgumentHelp("The tag that names participants.", valueName: "tag"))
     var participantTag: String?
 
-    @Flag(help: "delay and interval for each participant, not for all together.")
+    @Flag(help: "Report delay and interval per participant instead of for all participants.")
     var byParticipant = false
 
-    @Option(help: ArgumentHelp("What now is, instead of the clock's time.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Use this time as now instead of the current time.", valueName: "time"))
     var now: ClockTime?
 
-    @Option(help: "A report for people; csv or json for programs.")
+    @Option(help: "Output format: a report for people (table), csv or json for programs.")
     var format = Format.table
 
     @OptionGroup var cells: SafeCellsOption
 
     @Option(
         help: ArgumentHelp(
-            "Columns of the report, instead of the terminal's (100 without one).",
+            "Width of the report in columns (default: as the terminal, 100 without one).",
             valueName: "n"))
     var width: Int?
 
-    @Flag(help: "Draw with ASCII, as on terminals whose locale is not UTF-8.")
+    @Flag(help: "Draw with ASCII characters; the default if the locale is not UTF-8.")
     var ascii = false
 
-    @Flag(help: "Print the statements instead of asking them.")
+    @Flag(help: "Print the statements instead of running them.")
     var showStatements = false
 
     func validate() throws {
         try cells.check(isCSV: format == .csv)
         if days != nil, from != nil {
-            throw ValidationError("found --days and --from, expected one of them")
+            throw ValidationError("found both --days and --from, expected one of them")
         }
         if let days, !(1...100_000).contains(days) {
             throw ValidationError("--days: found \(days), expected 1 to 100000")
@@ -138,12 +142,13 @@ struct StudyCommand: ParsableCommand {
         }
         if let experiment, let namedExperiment, QuestionName(argument: experiment) == nil {
             throw ValidationError(
-                "found \"\(experiment)\" beside --experiment \(namedExperiment), expected "
-                    + "questions")
+                "found \"\(experiment)\" next to --experiment \(namedExperiment), "
+                    + "expected only questions")
         }
         if format == .csv, subjects.count != 1, !showStatements {
             let names = QuestionName.allValueStrings.joined(separator: ", ")
-            throw ValidationError("--format csv takes one question: \(names)")
+            throw ValidationError(
+                "--format csv: found \(subjects.count) questions, expected one: \(names)")
         }
     }
 
@@ -185,8 +190,8 @@ struct StudyCommand: ParsableCommand {
         if let from = options.from, let until = options.until, from >= until {
             throw DatabaseError(
                 .usage,
-                "the range of time is empty: found \(zone.text(from)) for its beginning and "
-                    + "\(zone.text(until)) for its end")
+                "the time range is empty: found start \(zone.text(from)) and end "
+                    + "\(zone.text(until)), expected a start before the end")
         }
         return options
     }
@@ -215,7 +220,9 @@ struct StudyCommand: ParsableCommand {
         for question in asked {
             output.append("-- \(question.rawValue)\n")
             let statement = study.statement(of: question).map { "\($0);" }
-            output.append((statement ?? "-- nothing to ask for") + "\n")
+            output.append(
+                (statement ?? "-- no statement: the experiment has no field for this question")
+                    + "\n")
         }
     }
 

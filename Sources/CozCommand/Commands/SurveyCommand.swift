@@ -9,18 +9,19 @@ struct SurveyCommand: ParsableCommand {
         commandName: "survey",
         abstract: "Check watch surveys, register them for an experiment, count their answers.",
         discussion: """
-            With files alone, checks them: errors (no JSON, missing parts, an id twice) and flaws \
-            (an option that leads nowhere, a question that cannot be reached) are listed with line \
-            and column, and the exit status is 64; otherwise it prints questions and options.
+            With files only: checks surveys. Lists errors (invalid JSON, missing parts, duplicate \
+            ids) and flaws (an option that leads nowhere, a question that cannot be reached) with \
+            line and column, and exits with 64 if there are any. Otherwise prints the questions \
+            and options.
 
-            With --db and files, registers the surveys: cozdb schema then shows \
-            questions and options, and cozdb query --questions too. A survey with errors is not \
-            registered; one with flaws is.
+            With --db and files: registers surveys, so that cozdb schema and cozdb query \
+            --questions show their questions and options. A survey with errors is not registered; \
+            one with flaws is.
 
-            With --db and no files, counts the stored answers of each question: those \
-            offered, and those outside. See docs/surveys.md.
+            With --db and no files: counts the stored answers to each question, both those that \
+            are among the options and those that are not. See docs/surveys.md.
 
-            --experiment may be left out where the database has only one.
+            --experiment is optional if the database has only one experiment.
 
             Examples:
               cozdb survey thermal.json
@@ -42,29 +43,33 @@ struct SurveyCommand: ParsableCommand {
 
     @Flag(
         help: """
-            When registering, keep the options registered earlier for the same question: for a \
-            survey that was changed while the study ran.
+            When registering, keep the options registered earlier for the same question. Use it \
+            for a survey that changed during the study.
             """)
     var keepOptions = false
 
-    @Option(help: "A table for people or JSON for programs.")
+    @Option(help: "Output format: table for people, json for programs.")
     var format = ReportFormat.table
 
-    @Argument(help: "JSON files of surveys; - is standard input.", completion: .file())
+    @Argument(help: "Survey files in JSON; - is standard input.", completion: .file())
     var files: [String] = []
 
     func validate() throws {
         if path == nil, experiment != nil {
             throw ValidationError(
-                "found --experiment without --db, expected both, or neither to check files")
+                "found --experiment without --db, expected both to register, "
+                    + "or neither to check files")
         }
-        if path?.isEmpty == true { throw ValidationError("--db needs the path of a directory") }
+        if path?.isEmpty == true {
+            throw ValidationError("--db: found an empty path, expected the directory of a database")
+        }
         if path == nil, files.isEmpty {
             throw ValidationError(
-                "found no file, expected a survey to check, or --db to count answers")
+                "found neither a file nor --db, expected a survey file to check, "
+                    + "or --db to count answers")
         }
         if keepOptions, path == nil || files.isEmpty {
-            throw ValidationError("--keep-options belongs to a registration, with --db and a file")
+            throw ValidationError("found --keep-options without --db and a file, expected both")
         }
     }
 
@@ -122,8 +127,9 @@ struct SurveyCommand: ParsableCommand {
         if let bad = checks.first(where: { !$0.check.isUsable }) {
             throw DatabaseError(
                 .usage,
-                "found \(PlainText.counted(bad.check.count(.error), "error")), expected "
-                    + "a survey without any. Nothing was registered", file: bad.file)
+                "found \(PlainText.counted(bad.check.count(.error), "error")), expected a survey "
+                    + "without errors. Nothing was registered",
+                file: bad.file)
         }
         let adds = keepOptions
         let experiment = try registerExperiment(path)

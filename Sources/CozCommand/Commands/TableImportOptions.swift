@@ -11,59 +11,60 @@ struct TableImportOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Column with the time (default: the first of time, _time, timestamp, datetime, "
-                + "index_time, index, in any case of letters).",
+                + "index_time, index; case does not matter).",
             valueName: "name"))
     var timeColumn: String?
 
     @Option(
         help: ArgumentHelp(
-            "Column with the participant, where it is not called as the participant tag.",
+            "Column with the participant (default: the column named after the participant tag).",
             valueName: "name"))
     var participantColumn: String?
 
     @Option(
         help: ArgumentHelp(
-            "Columns that are tags; those the experiment has are known. Can be repeated.",
+            "Columns that are tags, in addition to the tags of the experiment. Can be repeated.",
             valueName: "name,name"))
     var tagColumns: [String] = []
 
     @Option(
-        help: ArgumentHelp("Columns to leave out.", valueName: "name,name"))
+        help: ArgumentHelp("Columns to skip.", valueName: "name,name"))
     var skipColumns: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Types of fields: float, integer, boolean, string (default: as in the database, else "
-                + "as the values look; never integer).",
+            "Types of fields: float, integer, boolean or string (default: as in the database, "
+                + "otherwise inferred from the values, but never integer).",
             valueName: "name=type,..."))
     var columnTypes: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "What separates cells: one character, or tab (default: as the header has it).",
+            "Cell separator: one character, or tab (default: detected from the header).",
             valueName: "character"))
     var delimiter: String?
 
     @Option(
         name: .customLong("null"),
         help: ArgumentHelp(
-            "Text that means no value, beside an empty cell. Can be repeated.", valueName: "text"))
+            "Text that stands for a missing value, in addition to empty cells. Can be repeated.",
+            valueName: "text"))
     var nulls: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "How times are written: auto, rfc3339, ns, us, ms, s, or a pattern of strptime.",
+            "Format of times: auto, rfc3339, ns, us, ms, s, or a strptime pattern.",
             valueName: "format"))
     var timeFormat = "auto"
 
     @Option(
         name: [.customLong("tz"), .customLong("time-zone")],
         help: ArgumentHelp(
-            "Zone of times without an offset, such as Asia/Singapore or +0800 (default: UTC).",
+            "Time zone of times without an offset, such as Asia/Singapore or +0800 (default: UTC).",
             valueName: "zone"))
     var timeZone: String?
 
-    @Option(help: ArgumentHelp("Lines above the header to pass over.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of lines to skip before the header.", valueName: "n"))
     var skipLines = 0
 
     func validate() throws {
@@ -133,8 +134,8 @@ struct TableImportOptions: ParsableArguments {
             ]
             guard let (name, type) = parts, !name.isEmpty, let type = types[type] else {
                 throw ValidationError(
-                    "--column-types: found \"\(word)\", expected NAME=TYPE with float, integer, "
-                        + "boolean or string")
+                    "--column-types: found \"\(word)\", expected NAME=TYPE with the type float, "
+                        + "integer, boolean or string")
             }
             return (name, type)
         }
@@ -149,8 +150,8 @@ struct TableImportOptions: ParsableArguments {
             !("0"..."9").contains(text)
         else {
             throw ValidationError(
-                "--delimiter: found \"\(text)\", expected one character of ASCII that is no "
-                    + "letter, digit or quote, or tab")
+                "--delimiter: found \"\(text)\", expected tab or one ASCII character other than a "
+                    + "letter, digit, quote, line break, or one of . + - _")
         }
         return byte
     }

@@ -11,18 +11,19 @@ struct WriteCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "write",
-        abstract: "Write points of standard input, each durable before it is answered.",
+        abstract:
+            "Write points from standard input. Each point is durable before it is acknowledged.",
         discussion: """
-            Every point gets one line on standard output, in order:
+            Prints one line per point on standard output, in order:
 
               ok                       stored and durable
-              ok refused=2             the same, without two values that do not fit
-              refused 7:12 REASON      the point on line 7 is wrong at byte 12
+              ok refused=2             stored without two values that do not fit their type
+              refused 7:12 REASON      the point on line 7 is invalid at byte 12
 
-            What is refused is kept in the rejects journal. Blank lines and comments get no \
-            answer. A point without a time gets the clock's, to the nanosecond and later than \
-            that of the one before; --now gives all of them one time. For a lot of data at once, \
-            import is much faster.
+            Refused points and values are kept in the rejects journal. Blank lines and comments \
+            get no answer. A point without a time gets the current time in nanoseconds, always \
+            later than the point before; --now gives all of them the same time. For large amounts \
+            of data, import is much faster.
 
             Example:
               echo 'dev,id_participant=p1 ts_heart_rate=61i' | cozdb write --db study.cozdb
@@ -33,7 +34,7 @@ struct WriteCommand: ParsableCommand {
     @OptionGroup var wait: WaitOption
     @OptionGroup var options: WriteOptions
 
-    @Option(help: "lp: line protocol.")
+    @Option(help: "Input format; lp is line protocol.")
     var format = Format.lp
 
     func run() throws {
@@ -114,8 +115,8 @@ private struct WriteSession: ~Copyable {
         if report.unkeptRefusals > 0, !reportedJournalFull {
             reportedJournalFull = true
             StandardError.writeLine(
-                "cozdb: the rejects journal is full: of what is refused only the number is kept; "
-                    + "empty it (cozdb rejects export, then clear)")
+                "cozdb: the rejects journal is full: refused data is counted but not kept. Export "
+                    + "it with cozdb rejects export, then empty it with cozdb rejects clear")
         }
         batch.removeAll()
     }

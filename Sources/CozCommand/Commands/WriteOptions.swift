@@ -15,14 +15,14 @@ struct WriteOptions: ParsableArguments {
         case none
     }
 
-    @Option(help: "Unit of timestamps in the input.")
+    @Option(help: "Unit of the timestamps in the input.")
     var precision = TimeUnit.ns
 
     @Option(
         help: ArgumentHelp(
             """
-            What tells rows of a new experiment apart, beside time: the participant (default), all \
-            tags (as InfluxDB), or the tags named.
+            What identifies a row of a new experiment, in addition to its time: the participant \
+            (default), all tags (as in InfluxDB), or the given tags.
             """,
             valueName: "participant|all|tag,tag"))
     var identity: String?
@@ -32,35 +32,37 @@ struct WriteOptions: ParsableArguments {
             "The tag that names the participant (default: id_participant).", valueName: "tag"))
     var participantTag: String?
 
-    @Option(help: ArgumentHelp("The participant of all lines that lack that tag.", valueName: "id"))
+    @Option(help: ArgumentHelp("The participant of lines without that tag.", valueName: "id"))
     var participant: String?
 
     @Option(
         help: """
-            lossless (default): a number of another type is stored if it stays the same number; \
-            strict: InfluxDB's rule, a conflict refuses the point.
+            lossless (default): store a number of another type if its value stays the same; \
+            strict: refuse the point, as InfluxDB does.
             """)
     var types: Types?
 
     @Option(
         help: """
-            Fields whose types and units a new experiment knows before the first value (default: \
-            cozie-v3 for the formats cozie-json and cozie-csv, else none).
+            Declare the types and units of known fields for a new experiment (default: cozie-v3 \
+            for the formats cozie-json and cozie-csv, otherwise none).
             """)
     var preset: Preset?
 
     @Option(
         help: ArgumentHelp(
-            "The time of lines without one, instead of the clock's.", valueName: "time"))
+            "The time of lines without one, instead of the current time.", valueName: "time"))
     var now: ClockTime?
 
     func validate() throws {
         if let identity, identity.isEmpty || identity.split(separator: ",").isEmpty {
-            throw ValidationError("--identity: expected participant, all or names of tags")
+            throw ValidationError(
+                "--identity: found \"\(identity)\", expected participant, all or tag names")
         }
         if participantTag != nil, let identity, identity != "participant" {
             throw ValidationError(
-                "--participant-tag belongs to --identity participant, found \(identity)")
+                "found --participant-tag with --identity \(identity), "
+                    + "expected --identity participant")
         }
     }
 

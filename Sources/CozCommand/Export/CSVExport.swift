@@ -87,7 +87,7 @@ final class CSVExport: ExportFormat {
         case .boolean: bytes.append(contentsOf: (vector.bits(row) != 0 ? "true" : "false").utf8)
         case .float where vector.isNonFinite(row):
             losses.lose(
-                "\(Double(bitPattern: vector.bits(row))), which CSV has no number for")
+                "\(Double(bitPattern: vector.bits(row))), which CSV cannot represent as a number")
         case .float: NumberText.append(Double(bitPattern: vector.bits(row)), to: &bytes)
         case nil: break
         }

@@ -43,8 +43,8 @@ struct ExperimentExport {
         for column in request.columns where schema.field(column) == nil {
             throw DatabaseError(
                 .usage,
-                "--columns: experiment \"\(schema.name)\" has no field \"\(column)\"; "
-                    + "cozdb schema lists those it has")
+                "--columns: found \"\(column)\", expected fields of experiment \"\(schema.name)\"; "
+                    + "cozdb schema lists them")
         }
         if !request.columns.isEmpty {
             fields.removeAll { field in

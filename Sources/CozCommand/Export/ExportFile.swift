@@ -24,8 +24,8 @@ struct ExportFile {
         case .same, .inside:
             throw DatabaseError(
                 .usage,
-                "--output: found a file inside the database \(database), expected one outside; "
-                    + "nothing was written",
+                "--output: found a file inside the database \(database), expected a file outside "
+                    + "of it; nothing was written",
                 file: path)
         }
     }
@@ -53,14 +53,16 @@ struct ExportFile {
             let code = errno
             throw DatabaseError(
                 code == ENOENT || code == ENOTDIR ? .notFound : .io,
-                "cannot be made: \(SystemMessage.text(code))", file: target)
+                "cannot create the file: \(SystemMessage.text(code))", file: target)
         }
         // Sound: as above. A regular file here has replaced the device since the check.
         let isFile =
             unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
         if !isReplaced, !isSystemPath, isFile {
             close(descriptor)
-            throw DatabaseError(.io, "was replaced by a file; run the command again", file: path)
+            throw DatabaseError(
+                .io, "another process replaced it with a regular file; run the command again",
+                file: path)
         }
         self.path = path
         temporary = isReplaced ? target : nil
@@ -75,7 +77,7 @@ struct ExportFile {
         guard let path, let temporary else { return }
         guard unsafe rename(temporary, path) == 0 else {
             throw DatabaseError(
-                .io, "cannot be renamed to \(path): \(SystemMessage.text(errno))", file: temporary)
+                .io, "cannot rename it to \(path): \(SystemMessage.text(errno))", file: temporary)
         }
     }
 

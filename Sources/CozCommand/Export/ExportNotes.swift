@@ -18,7 +18,7 @@ struct ExportNotes {
     /// Records the options for an experiment that a default import would not recreate.
     mutating func add(_ importOptions: String, of schema: ExperimentSchema) {
         lines.append(
-            "experiment \"\(schema.name)\": import it again with \(importOptions)")
+            "experiment \"\(schema.name)\": to import it again, use \(importOptions)")
     }
 
     /// Records a field named `time`: in files this is the name of the time column.
@@ -34,8 +34,8 @@ struct ExportNotes {
     mutating func addTime(_ kind: String, of schema: ExperimentSchema) {
         hasLosses = true
         lines.append(
-            "experiment \"\(schema.name)\": the \(kind) \"time\" is left out; in files that is "
-                + "the name of the times")
+            "experiment \"\(schema.name)\": the \(kind) \"time\" is left out, because files use "
+                + "this name for the time of rows")
     }
 
     mutating func add(_ losses: FormatLosses, _ format: String) {
@@ -53,13 +53,17 @@ struct ExportNotes {
             let unknown = request.participants.filter { participant in
                 !known.contains { $0.utf8.elementsEqual(participant.utf8) }
             }
-            var reason = "no row of the columns and times asked for"
+            var reason = "no row has the requested columns and times"
             if let name = unknown.first {
                 let some = known.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
-                reason = "there is no participant \"\(name)\"; there are \(known.count)"
-                if !known.isEmpty { reason += ": " + some + (known.count > 10 ? ", ..." : "") }
+                reason = "found no participant \"\(name)\""
+                reason +=
+                    known.isEmpty
+                    ? "; the experiment has no participants"
+                    : ", expected one of \(known.count): " + some
+                        + (known.count > 10 ? ", ..." : "")
             } else if request.password != nil {
-                reason += " has this id_password"
+                reason += " and this id_password"
             }
             lines.append("experiment \"\(schema.name)\": no rows; \(reason)")
         }

@@ -80,7 +80,8 @@ final class JSONExport: ExportFormat {
     ) {
         if vector.isNull(row) { return }
         if vector.isNonFinite(row) {
-            losses.lose("\(Double(bitPattern: vector.bits(row))), which JSON has no number for")
+            losses.lose(
+                "\(Double(bitPattern: vector.bits(row))), which JSON cannot represent as a number")
             return
         }
         if !isFirst { bytes.append(UInt8(ascii: ",")) }

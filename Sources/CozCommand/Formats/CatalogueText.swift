@@ -57,8 +57,8 @@ enum CatalogueText {
     static func details(_ field: CozieField, askedFor name: String?) -> String {
         var text = "\(PlainText.escaped(field.name))\n"
         if let name, (field.namesInV2 + field.formerNames).contains(name), name != field.name {
-            let when = field.namesInV2.contains(name) ? "in Cozie 2" : "earlier"
-            text = "\(name), as it was called \(when), is now \(text)"
+            let kind = field.namesInV2.contains(name) ? "the Cozie 2 name" : "an old name"
+            text = "\(name) is \(kind) of \(text)"
         }
         text += "  \(field.meaning)\n\n"
         var lines = [
@@ -68,13 +68,13 @@ enum CatalogueText {
             ("measured", field.interval.isEmpty ? "" : "every \(field.interval)"),
             ("device", field.device.meaning),
             ("in Cozie 2", field.namesInV2.joined(separator: ", ")),
-            ("earlier", field.formerNames.joined(separator: ", ")),
+            ("old names", field.formerNames.joined(separator: ", ")),
             ("documented", field.documentedAs.joined(separator: ", ")),
         ]
         lines += field.companions.enumerated().map { index, companion in
             let unit = companion.unit.isEmpty ? "" : ", \(companion.unit)"
             return (
-                index == 0 ? "beside it" : " ",
+                index == 0 ? "companions" : " ",
                 "\(companion.name) (\(companion.type?.name ?? "")\(unit))"
             )
         }

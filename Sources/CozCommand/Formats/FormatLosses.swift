@@ -21,12 +21,13 @@ struct FormatLosses {
     /// - Parameter others: The formats that can represent the rest.
     func note(_ format: String, others: String? = nil) -> String? {
         if values + points == 0 { return nil }
-        let advice = others.map { "; \($0) can write any name" } ?? ""
+        let advice = others.map { "; \($0) can represent all names" } ?? ""
         let counts = [
             values > 0 ? PlainText.counted(values, "value") : nil,
             points > 0 ? PlainText.counted(points, "row") : nil,
         ].compactMap(\.self).joined(separator: " and ")
         let verb = values + points == 1 ? "is" : "are"
-        return "\(format) cannot say \(counts), which \(verb) left out: found \(example)\(advice)"
+        return "\(format) cannot represent \(counts), which \(verb) left out; found \(example)"
+            + advice
     }
 }

@@ -80,7 +80,7 @@ struct FormatSink: QueryResultSink {
         guard let schema else {
             throw DatabaseError(
                 .usage,
-                "--format lp: found an answer that belongs to no experiment, expected rows of one")
+                "--format lp: found an answer without an experiment, expected rows of one")
         }
         let columns = header.columns.filter { if case .tag = $0.kind { true } else { false } }
         let names = header.tags.map(\.name) + columns.map { $0.source ?? $0.title }
@@ -88,8 +88,8 @@ struct FormatSink: QueryResultSink {
         where !names.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) {
             throw DatabaseError(
                 .usage,
-                "--format lp: found rows without \"\(tag)\", which tells them apart; add it to the "
-                    + "SELECT list, or GROUP BY it")
+                "--format lp: found rows without the tag \"\(tag)\", which identifies them; add it "
+                    + "to the SELECT list or to GROUP BY")
         }
     }
 

@@ -63,7 +63,7 @@ enum LineProtocolText {
     }
 
     static func loss(number: FieldValue) -> String {
-        "\(number.description), which line protocol has no number for"
+        "\(number.description), which line protocol cannot represent as a number"
     }
 
     // MARK: Values

@@ -102,7 +102,9 @@ final class QuestionFormat: ResultWriter {
             if question.outside > 0 {
                 let count = PlainText.grouped(question.outside)
                 let all = PlainText.counted(question.answers, "answer")
-                output.append("  \(count) of the \(all) shown are outside the options\n")
+                output.append(
+                    "  \(count) of the \(all) shown \(question.outside == 1 ? "is" : "are") not "
+                        + "among the options\n")
             }
         }
     }

@@ -19,12 +19,12 @@ enum SurveyText {
             text += "\(PlainText.escaped(file)): \(name), "
             text += PlainText.counted(survey.questions.count, "question") + "\n"
         } else {
-            text += "\(PlainText.escaped(file)): no survey\n"
+            text += "\(PlainText.escaped(file)): not a survey\n"
         }
         for finding in check.findings {
             text += PlainText.escaped(line(finding, of: file)) + "\n"
         }
-        if check.findings.isEmpty { text += "nothing to complain of\n" }
+        if check.findings.isEmpty { text += "no errors or flaws found\n" }
         // A survey with errors would not show these questions in the app.
         if let survey = check.survey, check.isUsable { text += "\n" + questions(survey) }
         return text
@@ -93,11 +93,13 @@ enum SurveyText {
             text += "  \(name) is a new experiment, created with the preset cozie-v3\n"
         }
         for field in registration.changedFields {
-            text += "  \(PlainText.escaped(field)) had another question or other options before\n"
+            text += "  \(PlainText.escaped(field)): "
+            text += "replaced an earlier question or earlier options\n"
         }
         for conflict in registration.conflicts {
             text += "  \(PlainText.escaped(conflict.field)) is stored as \(conflict.locked.name), "
-            text += "its answers are not counted; ALTER EXPERIMENT ... TYPE string changes that\n"
+            text += "so its answers are not counted; to change the type, use "
+            text += "ALTER EXPERIMENT ... TYPE string\n"
         }
         return text
     }
@@ -137,7 +139,7 @@ enum SurveyText {
         text += answers.offered.map(line).joined()
         let rest = answers.others.reduce(0) { $0 + $1.rows }
         if answers.isRegistered, rest > 0 {
-            text += "  \(PlainText.counted(rest, "answer")) outside the options:\n"
+            text += "  \(PlainText.counted(rest, "answer")) not among the options:\n"
         }
         return text + answers.others.map(line).joined()
     }

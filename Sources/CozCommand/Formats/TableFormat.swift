@@ -97,7 +97,7 @@ final class TableFormat: ResultWriter {
     func endSeries() {
         writeRows()
         if case .records(let records) = layout, records.hasEmpty {
-            output.append("(empty fields are left out; --format csv shows them)\n")
+            output.append("(empty fields are not shown; use --format csv to see all columns)\n")
         }
     }
 

@@ -60,7 +60,7 @@ struct Completion: Equatable {
             text += "\n"
         }
         let left = names.count - lines * perLine
-        return left > 0 ? text + "... and \(left) more\n" : text
+        return left > 0 ? text + "... \(left) more\n" : text
     }
 }
 

@@ -41,7 +41,7 @@ final class Prompt {
         else {
             throw DatabaseError(
                 .io,
-                "the terminal cannot be set up for editing; give the statement as an argument, or "
+                "cannot set up the terminal for editing; pass the statement as an argument, or use "
                     + "- to read standard input")
         }
         let prompt = Prompt(
@@ -60,7 +60,7 @@ final class Prompt {
         return """
             CozDB \(Version.text), \(PlainText.escaped(path)): \
             \(PlainText.counted(experiments, "experiment")), \(PlainText.counted(rows, "row")). \
-            \\help lists what can be typed.
+            Type \\help for help.
 
             """
     }
@@ -75,7 +75,7 @@ final class Prompt {
             switch reader.line(prompt: prompt, after: input.text) {
             case .end: return
             case .interrupted(let wasEmpty):
-                if wasEmpty, input.lines.isEmpty { say("Ctrl-D or \\quit leaves.\n") }
+                if wasEmpty, input.lines.isEmpty { say("Press Ctrl-D or type \\quit to leave.\n") }
                 input.clear()
             case .line(let line):
                 switch input.take(line) {
@@ -152,7 +152,7 @@ final class Prompt {
                 case .clock: clock = nil
                 case nil: break
                 }
-                say("\\now \(clock?.fullText ?? "off, the clock's time")\n")
+                say("\\now \(clock?.fullText ?? "off, using the current time")\n")
             }
         } catch {
             error.report()
@@ -162,7 +162,7 @@ final class Prompt {
 
     private var pagerState: String {
         guard usesPager else { return "\\pager off\n" }
-        guard let pagerCommand else { return "\\pager on, but there is none: set PAGER\n" }
+        guard let pagerCommand else { return "\\pager on, but no pager was found; set PAGER\n" }
         return "\\pager on, \(PlainText.escaped(pagerCommand))\n"
     }
 

@@ -26,15 +26,18 @@ enum PromptCommand: Equatable {
 
     /// Name, argument, and description.
     static let list: [(name: String, value: String, help: String)] = [
-        ("\\help", "", "this list"),
-        ("\\quit", "", "leave; so does Ctrl-D"),
-        ("\\experiments", "", "the experiments with their rows, fields and times"),
-        ("\\fields", "NAME", "fields and attributes of an experiment: type, unit, count"),
-        ("\\format", formats.joined(separator: "|"), "how answers are printed"),
+        ("\\help", "", "show this list"),
+        ("\\quit", "", "leave (also Ctrl-D)"),
+        ("\\experiments", "", "list experiments with their rows, fields and times"),
+        ("\\fields", "NAME", "list fields and attributes of an experiment: type, unit, count"),
+        ("\\format", formats.joined(separator: "|"), "set the output format"),
         ("\\timing", "on|off", "print elapsed_ms=N after each answer"),
-        ("\\pager", "on|off", "show long answers page by page ($PAGER, else less)"),
-        ("\\epoch", (units + ["off"]).joined(separator: "|"), "times as whole units since 1970"),
-        ("\\now", "TIME|off", "what now() is, instead of the clock's time"),
+        ("\\pager", "on|off", "show long answers in a pager ($PAGER or less)"),
+        (
+            "\\epoch", (units + ["off"]).joined(separator: "|"),
+            "print times as integers in this unit since 1970"
+        ),
+        ("\\now", "TIME|off", "set the value of now() (off: the current time)"),
     ]
 
     static let names = list.map(\.name)
@@ -66,7 +69,7 @@ enum PromptCommand: Equatable {
         case "\\quit": return .quit
         case "\\experiments": return .experiments
         case "\\fields":
-            guard let value else { throw wrong(name, "no name", "that of an experiment") }
+            guard let value else { throw wrong(name, "no name", "the name of an experiment") }
             return .fields(unquoted(value))
         case "\\format":
             return .format(try choice(name, value, formats) { AnswerFormat(rawValue: $0) })
@@ -95,7 +98,7 @@ enum PromptCommand: Equatable {
         if found.count == 1, typed.utf8.count > 1 { return found[0] }
         let among = found.count > 1 && typed.utf8.count > 1 ? found : names
         throw DatabaseError(
-            .usage, "found \(typed), expected \(among.joined(separator: ", "))")
+            .usage, "found \(typed), expected one of \(among.joined(separator: ", "))")
     }
 
     private static func flag(_ word: String) -> Bool? {
@@ -130,13 +133,13 @@ enum PromptCommand: Equatable {
         var table = TextRows()
         for command in list { table.append("\(command.name) \(command.value)", command.help) }
         return """
-            A statement ends with its line, or with ; in a line that cannot end it yet.
-            It goes on in the next line after \\ at the end, inside parentheses and
-            comments, and where something is missing still; an empty line ends it then.
+            A statement ends with ; or at the end of a line that completes it.
+            It continues on the next line after \\ at the end of a line, inside
+            parentheses and comments, and while it is incomplete. An empty line ends it.
 
             \(table.text)
-            Tab completes keywords, functions, names, values of tags, zones and commands.
-            Up and Ctrl-R go back in history. Ctrl-C ends the statement that runs, or
+            Tab completes keywords, functions, names, tag values, time zones and commands.
+            Up and Ctrl-R go back in the history. Ctrl-C cancels the running statement, or
             drops the line. docs/query-language.md describes the language.
 
             """

@@ -40,7 +40,7 @@ struct DayAxis {
 
     /// The meaning of a column if it is not one day.
     var note: String? {
-        daysPerColumn > 1 ? "a column is \(daysPerColumn) days" : nil
+        daysPerColumn > 1 ? "each column is \(daysPerColumn) days" : nil
     }
 
     /// Draws one line with the mean of the days of each column; blank before `first`.

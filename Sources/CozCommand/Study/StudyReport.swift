@@ -27,23 +27,24 @@ enum StudyReport {
             parts.append(first == last ? "\(first)" : "\(first) to \(last)")
         }
         let zone = study.zone.name
-        parts.append("days of \(zone)" + (zone == "UTC" ? " (--tz chooses others)" : ""))
+        parts.append(
+            "days in time zone \(zone)" + (zone == "UTC" ? " (use --tz to change it)" : ""))
         return parts.joined(separator: ", ")
     }
 
     private static func title(_ question: StudyQuestion, _ study: Study) -> String {
         let about =
             switch question {
-            case .overview: "who takes part"
+            case .overview: "participants and their data"
             case .responses: "survey responses per local day"
             case .votes: "responses that come long enough after the last valid one"
             case .goal: "cumulative responses against the goal"
             case .silence:
-                "time since the last entry, at "
+                "time since the last entry, as of "
                     + StudySection.clock(study.options.query.now, study.zone)
-            case .delay: "from measuring to arriving, by what sent it"
-            case .interval: "from one value to the next"
-            case .availability: "which data is there"
+            case .delay: "time from measurement to arrival, by trigger"
+            case .interval: "time between consecutive values"
+            case .availability: "data per participant, field and day"
             }
         return "\(question.rawValue): \(about)"
     }

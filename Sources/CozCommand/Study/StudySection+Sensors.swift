@@ -56,7 +56,7 @@ extension StudySection {
         var table = TextTable(
             [.init("participant")]
                 + (hasSurveys ? [.init("last response"), .init("silent for", right: true)] : [])
-                + [.init("last value"), .init("silent for", right: true), .init("of")])
+                + [.init("last value"), .init("silent for", right: true), .init("field")])
         for index in order {
             let line = lines[index]
             let entries = (hasSurveys ? [line.survey] : []) + [line.latest]
@@ -103,7 +103,7 @@ extension StudySection {
                     (hasParticipant ? [row.participant ?? ""] : [])
                         + (hasField ? [row.field ?? ""] : [])
                         + [
-                            row.trigger.isEmpty ? "(none)" : row.trigger,
+                            row.trigger.isEmpty ? "(no trigger)" : row.trigger,
                             PlainText.grouped(row.count),
                         ] + [row.median, row.p90, row.p99, row.max, row.min].map(duration))
             }
@@ -187,7 +187,7 @@ extension StudySection {
             return [isFirst ? runs[index].participant : "", runs[index].rows[0].field]
         }
         let table = StripTable(
-            ["participant", "field"], ["values", "on days"], names: names,
+            ["participant", "field"], ["values", "days"], names: names,
             numbers: runs.map { run in
                 [
                     PlainText.grouped(run.rows.reduce(0) { $0 + $1.count }),
@@ -203,8 +203,8 @@ extension StudySection {
         }
         let shades = style.glyphs.shades
         let meaning =
-            "\(style.glyphs.zero) no value that day  \(shades[0]) few  \(shades.last ?? shades[0]) "
-            + "as many as this field has on full days"
+            "\(style.glyphs.zero) no value  \(shades[0]) few values  \(shades.last ?? shades[0]) "
+            + "as many as on a full day of this field"
         return table.text(axis, strips: lines) + legend(meaning, axis) + "\n"
     }
 }

@@ -40,7 +40,7 @@ extension StudySection {
     private static func total(_ rows: [ParticipantOverview]) -> String {
         let values = PlainText.counted(rows.reduce(0) { $0 + $1.values }, "value")
         let responses = PlainText.counted(rows.reduce(0) { $0 + $1.responses }, "response")
-        return "together \(values), \(responses)\n"
+        return "total: \(values), \(responses)\n"
     }
 
     static func responses(
@@ -61,8 +61,8 @@ extension StudySection {
             let runs = ParticipantRun.all(answer.rows, \.participant, \.day)
             let counts = runs.map { run in run.rows.map(\.responses) }
             return calendar(
-                runs, counts, style, unit: "responses a day",
-                titles: ["responses"] + (hasSurveys ? ["surveys"] : []) + ["on days"]
+                runs, counts, style, unit: "responses per day",
+                titles: ["responses"] + (hasSurveys ? ["surveys"] : []) + ["days"]
             ) { run in
                 let surveys = run.rows.reduce(0) { $0 + ($1.surveys ?? 0) }
                 return [PlainText.grouped(run.rows.reduce(0) { $0 + $1.responses })]
@@ -89,8 +89,8 @@ extension StudySection {
             let runs = ParticipantRun.all(answer.rows, \.participant, \.day)
             let counts = runs.map { run in run.rows.map(\.valid) }
             return calendar(
-                runs, counts, style, unit: "valid votes a day",
-                titles: ["valid", "invalid", "share", "on days"]
+                runs, counts, style, unit: "valid votes per day",
+                titles: ["valid", "invalid", "share", "days"]
             ) { run in
                 let valid = run.rows.reduce(0) { $0 + $1.valid }
                 let responses = run.rows.reduce(0) { $0 + $1.responses }
@@ -128,7 +128,7 @@ extension StudySection {
                 return axis.bars(values, from: run.first, of: whole, style.glyphs)
             }
             let full = style.glyphs.bars.last.map { String($0) } ?? ""
-            let scale = "\(full) the goal is reached, or all there is where there is no goal"
+            let scale = "\(full) goal reached; without a goal, all responses of the participant"
             return table.text(axis, strips: strips) + "\(legend(scale, axis))\n"
         }
     }

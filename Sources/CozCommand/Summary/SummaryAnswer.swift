@@ -130,7 +130,7 @@ struct SummaryAnswer {
             rows[index].members.removeAll { SummaryAnswer.uncomputed.contains($0.key) }
         }
         guard let first = rows.first else {
-            output.append(kind == .sleep ? "(no sleep)\n" : "(no data)\n")
+            output.append(kind == .sleep ? "(no sleep sessions)\n" : "(no data)\n")
             return
         }
         if rows.count == 1 {

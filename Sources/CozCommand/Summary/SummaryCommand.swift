@@ -13,23 +13,23 @@ struct SummaryCommand: ParsableCommand {
         commandName: "summary",
         abstract: "Compute daily summaries: heart rate zones, steps, sleep and others.",
         discussion: """
-            The summaries of the bracelet's app, from its raw metrics or from what Cozie sends; \
-            docs/bracelet.md has the formulas. JSON has the app's own names: an object for one \
-            day, an array for --days, --to, several participants, and for sleep, which has an \
-            object for each session that ends on the day. A day begins at local midnight.
+            Computes the summaries of the bracelet's app from its raw metrics or from Cozie data; \
+            docs/bracelet.md has the formulas. JSON uses the names of the app. It is an object for \
+            one day, and an array for --days, --to, several participants, and for sleep, with one \
+            object per session that ends on the day. A day begins at local midnight.
 
             Examples:
               cozdb summary bpm --db study.cozdb --participant p01 --day 2025-10-15 \\
                 --tz Asia/Singapore --age 34
-              cozdb summary sleep --db study.cozdb --participant p01 --day 2025-10-15 --days 7 \\
-                --format table
+              cozdb summary sleep --db study.cozdb --participant p01 --day 2025-10-15 \\
+                --days 7 --format table
               cozdb summary steps --db study.cozdb --all-participants --day 2025-10-01 \\
                 --to 2025-10-31 --height 170 --format csv > steps.csv
               cozdb summary spo2 --db study.cozdb --participant p01 --day 2025-10-15 \\
                 --field my_saturation
             """)
 
-    @Argument(help: ArgumentHelp("What is summed up.", valueName: "kind"))
+    @Argument(help: ArgumentHelp("Kind of summary.", valueName: "kind"))
     private var choice: Choice<SummaryKind>
 
     @OptionGroup var database: DatabaseOption
@@ -37,10 +37,10 @@ struct SummaryCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The experiment (default: the only one).", valueName: "name"))
     var experiment: String?
 
-    @Option(help: ArgumentHelp("Whose; can be given several times.", valueName: "id"))
+    @Option(help: ArgumentHelp("The participant; can be repeated.", valueName: "id"))
     var participant: [String] = []
 
-    @Flag(help: "Of all participants that have data.")
+    @Flag(help: "Summaries of all participants that have data.")
     var allParticipants = false
 
     @Option(
@@ -48,7 +48,7 @@ struct SummaryCommand: ParsableCommand {
         transform: SummaryArgument.day)
     var day: LocalDate
 
-    @Option(help: ArgumentHelp("How many days.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of days.", valueName: "n"))
     var days: Int?
 
     @Option(
@@ -56,38 +56,43 @@ struct SummaryCommand: ParsableCommand {
         transform: SummaryArgument.day)
     var to: LocalDate?
 
-    @Option(help: ArgumentHelp("The zone of local days.", valueName: "zone"))
+    @Option(help: ArgumentHelp("Time zone of local days.", valueName: "zone"))
     var tz = "UTC"
 
-    @OptionGroup(title: "Where numbers come from") var source: SummarySourceOptions
+    @OptionGroup(title: "Data sources") var source: SummarySourceOptions
     @OptionGroup(title: "Rules") var rules: SummaryRuleOptions
 
-    @Option(help: "JSON with all there is; a table for people; csv.")
+    @Option(help: "Output format: json with everything, table for people, csv for programs.")
     var format = Format.json
 
     @OptionGroup var cells: SafeCellsOption
 
-    @Flag(help: "Print the slots in tables and csv, instead of days or sessions.")
+    @Flag(help: "Print slots instead of days or sessions; for table and csv.")
     var slots = false
 
     @Option(
         help: ArgumentHelp(
-            "The clock that decides whether a day is over.", valueName: "time"))
+            "Use this time instead of the current time to decide whether a day is over.",
+            valueName: "time"))
     var now: ClockTime?
 
     func validate() throws {
         try cells.check(isCSV: format == .csv)
         guard participant.isEmpty == allParticipants else {
-            throw ValidationError("expected --participant, or --all-participants")
+            throw ValidationError(
+                "found neither or both of --participant and --all-participants, "
+                    + "expected one of them")
         }
         guard days == nil || to == nil else {
-            throw ValidationError("expected one of --days and --to")
+            throw ValidationError("found both --days and --to, expected one of them")
         }
         if let to, to < day {
             throw ValidationError("--to: found \(to), expected \(day) or later")
         }
         if slots, format == .json {
-            throw ValidationError("--slots: JSON has them anyway; expected --format table or csv")
+            throw ValidationError(
+                "--slots: found --format json, which always has slots; "
+                    + "expected --format table or csv")
         }
     }
 

@@ -37,7 +37,7 @@ enum SummaryArgument {
             nanoseconds % 1_000_000_000 == 0
         else {
             throw ValidationError(
-                "found \"\(text)\", expected a span of whole seconds such as 30s, 5m or 1h")
+                "found \"\(text)\", expected a duration in whole seconds such as 30s, 5m or 1h")
         }
         return Int(nanoseconds / 1_000_000_000)
     }
@@ -50,30 +50,32 @@ struct SummarySourceOptions: ParsableArguments {
 
     @Option(
         help: """
-            bracelet: the bracelet's raw metrics (bpm, last_steps, ...); cozie: what the app sends \
-            (ts_heart_rate, else ws_heart_rate, ...); auto: the first of them that is there.
+            bracelet: raw metrics of the bracelet (bpm, last_steps, ...); cozie: data of the Cozie \
+            app (ts_heart_rate, otherwise ws_heart_rate, ...); auto: the first source that has \
+            data.
             """)
     var source = System.auto
 
     @Option(
         help: ArgumentHelp(
             """
-            Another field of the summary's main measurement; with METRIC=, of another one. Of \
-            several the first with a value counts.
+            Use another field for the main measurement of the summary, or with METRIC= for another \
+            measurement. If several fields are given, the first one with a value is used.
             """,
             valueName: "[metric=]name,name"))
     var field: [String] = []
 
-    @Option(help: ArgumentHelp("The field of its quality.", valueName: "name"))
+    @Option(help: ArgumentHelp("The field with the quality of the measurement.", valueName: "name"))
     var qualityField: String?
 
-    @Option(help: ArgumentHelp("Leave out what is of lower or unknown quality.", valueName: "n"))
+    @Option(help: ArgumentHelp("Ignore values with a lower or unknown quality.", valueName: "n"))
     var minQuality: Double?
 
     @Flag(
         help: """
-            Leave out what the bracelet's documentation calls impossible: heart rates outside of \
-            30 to 220, breaths 5 to 45, saturations 0 to 100, body temperatures 15 to 45.
+            Ignore values that the documentation of the bracelet calls impossible: heart rates \
+            outside 30 to 220, breathing rates outside 5 to 45, saturations outside 0 to 100, body \
+            temperatures outside 15 to 45.
             """)
     var possibleOnly = false
 
@@ -93,7 +95,9 @@ struct SummarySourceOptions: ParsableArguments {
         if let qualityField {
             guard let metric = kind.qualityMetric else {
                 throw DatabaseError(
-                    .usage, "--quality-field: the summary \(kind.rawValue) knows no quality")
+                    .usage,
+                    "found --quality-field with the summary \(kind.rawValue), which has no "
+                        + "quality; expected another summary")
             }
             request.fields[metric] = [qualityField]
         }
@@ -120,7 +124,7 @@ struct SummarySourceOptions: ParsableArguments {
         }
         let fields = names.split(separator: ",").map(String.init)
         guard !fields.isEmpty else {
-            throw DatabaseError(.usage, "--field: found \"\(text)\", expected the name of a field")
+            throw DatabaseError(.usage, "--field: found \"\(text)\", expected a field name")
         }
         return (metric, fields)
     }
@@ -129,38 +133,41 @@ struct SummarySourceOptions: ParsableArguments {
 struct SummaryRuleOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Length of a slot, a divisor of an hour (default: as the bracelet's app).",
+            "Length of a slot, which must divide an hour (default: as in the bracelet's app).",
             valueName: "5m"), transform: SummaryArgument.seconds)
     var slot: Int?
 
     @Option(
         help: """
-            slots: average, last and maximum of a day are those of its slots, as in the app; \
-            values: those of single values.
+            slots: compute average, last and maximum of a day from its slots, as the app does; \
+            values: compute them from single values.
             """)
     var over = Choice(SummaryRequest.Basis.slots)
 
     @Option(
         help: ArgumentHelp(
-            "Zones of the heart rate at 50, 60, 70, 80, 90 % of this rate.", valueName: "bpm"))
+            "Maximum heart rate; zones start at 50, 60, 70, 80 and 90 % of it.", valueName: "bpm"))
     var maxHeartRate: Double?
 
-    @Option(help: ArgumentHelp("The same for 220 less this age.", valueName: "years"))
+    @Option(
+        help: ArgumentHelp("Age; the maximum heart rate is 220 minus the age.", valueName: "years"))
     var age: Double?
 
     @Option(
         help: ArgumentHelp(
-            "Lower limits of warm-up, fat burn, endurance, performance, maximum.",
+            "Lower limits of the zones warm-up, fat burn, endurance, performance and maximum.",
             valueName: "a,b,c,d,e"))
     var zones: String?
 
-    @Option(help: ArgumentHelp("Height for the length of a step.", valueName: "cm"))
+    @Option(help: ArgumentHelp("Body height, which determines the step length.", valueName: "cm"))
     var height: Double?
 
-    @Option(help: ArgumentHelp("Steps of a day that are 100 %.", valueName: "steps"))
+    @Option(help: ArgumentHelp("Steps per day that count as 100 %.", valueName: "steps"))
     var goal = 10_000
 
-    @Option(help: ArgumentHelp("Steps that make an hour one of moving.", valueName: "steps"))
+    @Option(
+        help: ArgumentHelp(
+            "Steps per hour from which the hour counts as active.", valueName: "steps"))
     var hourlySteps = 250
 
     @Option(
@@ -171,7 +178,8 @@ struct SummaryRuleOptions: ParsableArguments {
     func validate() throws {
         let ways = [maxHeartRate != nil, age != nil, zones != nil].count { $0 }
         guard ways <= 1 else {
-            throw ValidationError("expected one of --max-heart-rate, --age and --zones")
+            throw ValidationError(
+                "found several of --max-heart-rate, --age and --zones, expected at most one")
         }
     }
 
@@ -202,11 +210,11 @@ struct SummaryRuleOptions: ParsableArguments {
     func assumption(_ kind: SummaryKind) -> String? {
         switch kind {
         case .bpm where maxHeartRate == nil && age == nil && zones == nil:
-            "note: zones are those of a maximum of 170 beats per minute, as in the bracelet's "
-                + "documentation; --max-heart-rate, --age or --zones says otherwise"
+            "note: zones assume a maximum heart rate of 170 beats per minute, as in the "
+                + "documentation of the bracelet; set it with --max-heart-rate, --age or --zones"
         case .steps where height == nil, .activity where height == nil:
-            "note: distances are those of somebody of 163 cm, as in the bracelet's documentation; "
-                + "--height says otherwise"
+            "note: distances assume a height of 163 cm, as in the documentation of the bracelet; "
+                + "set it with --height"
         default: nil
         }
     }

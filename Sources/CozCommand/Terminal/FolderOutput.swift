@@ -15,7 +15,7 @@ struct FolderOutput {
         // Sound: the path is null-terminated during the call.
         guard unsafe path.withCString({ unsafe mkdir($0, 0o700) }) == 0 else {
             throw DatabaseError(
-                .io, "cannot be made as a new folder: \(SystemMessage.text(errno))", file: path)
+                .io, "cannot create the folder: \(SystemMessage.text(errno))", file: path)
         }
     }
 
@@ -41,6 +41,6 @@ struct FolderOutput {
     }
 
     private func failure(_ path: String) -> DatabaseError {
-        DatabaseError(.io, "cannot be written: \(SystemMessage.text(errno))", file: path)
+        DatabaseError(.io, "cannot write the file: \(SystemMessage.text(errno))", file: path)
     }
 }

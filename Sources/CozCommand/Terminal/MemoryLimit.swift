@@ -21,8 +21,8 @@ enum MemoryLimit {
         guard limit.rlim_cur >= sizeBytesMin else {
             throw DatabaseError(
                 .limitExceeded,
-                "found a limit of \(limit.rlim_cur >> 20) MiB of memory (RLIMIT_AS), expected at "
-                    + "least \(sizeBytesMin >> 20); nothing was done. Raise it: "
+                "found a memory limit of \(limit.rlim_cur >> 20) MiB (RLIMIT_AS), expected at "
+                    + "least \(sizeBytesMin >> 20) MiB; nothing was done. Raise the limit with "
                     + "ulimit -v \(sizeBytesMin >> 10)")
         }
         watch()
@@ -42,8 +42,8 @@ enum MemoryLimit {
         unsafe action.__sigaction_handler.sa_handler = { _ in
             // Only async-signal-safe calls.
             let text: StaticString = """
-                cozdb: memory ran out amid the work, or this is a defect of cozdb: there is a \
-                limit (RLIMIT_AS). What was acknowledged is safe. Raise it: ulimit -v unlimited
+                cozdb: out of memory, or a bug in cozdb; a memory limit is set (RLIMIT_AS). \
+                Acknowledged data is safe. Raise the limit with ulimit -v unlimited
 
                 """
             // Sound: the bytes of a literal.

@@ -23,12 +23,12 @@ enum OpenFiles {
         guard limit.rlim_cur >= countMin + inherited else {
             let others =
                 inherited == 0
-                ? "" : " and \(inherited) that the caller left open to the command"
+                ? "" : " with \(inherited) already open when the command started"
             throw DatabaseError(
                 .io,
                 "found a limit of \(limit.rlim_cur) open files (RLIMIT_NOFILE)\(others), expected "
-                    + "at least \(countMin + inherited); nothing was done. Raise it: "
-                    + "ulimit -n \(inheritedCheckThreshold)")
+                    + "at least \(countMin + inherited); nothing was done. Raise the limit "
+                    + "with ulimit -n \(inheritedCheckThreshold)")
         }
     }
 

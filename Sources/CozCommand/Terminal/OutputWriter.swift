@@ -84,8 +84,8 @@ final class OutputWriter {
             } else if status != 0 {
                 failure = DatabaseError(
                     .io,
-                    "\(name): \(SystemMessage.text(status)); the answer is incomplete. "
-                        + "Make room or send it elsewhere, then run the command again")
+                    "\(name): \(SystemMessage.text(status)); the output is incomplete. Free space "
+                        + "or write it elsewhere, then run the command again")
             }
         }
         buffer.removeAll(keepingCapacity: true)

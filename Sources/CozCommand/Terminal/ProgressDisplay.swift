@@ -45,7 +45,7 @@ struct ProgressDisplay {
         guard mode == .bar else { return }
         lastDrawn = ContinuousClock.now
         let seconds = ProgressDisplay.clock((ContinuousClock.now - start) / .seconds(1))
-        StandardError.draw("\rall points are durable after \(seconds); merging segments\u{1B}[K")
+        StandardError.draw("\rall points durable after \(seconds), merging segments\u{1B}[K")
     }
 
     /// Removes the bar, so that the next output starts on a clean line.

@@ -22,7 +22,7 @@ struct InputReader {
     static func checkStandardInput() throws(DatabaseError) {
         guard Signals.isInputClosed else { return }
         throw DatabaseError(
-            .io, "is closed, expected input. Nothing was done", file: standardName)
+            .io, "found it closed, expected input. Nothing was done", file: standardName)
     }
 
     init(descriptor: Int32, name: String) {
@@ -59,14 +59,15 @@ struct InputReader {
             if bytes.isEmpty, piece.starts(with: [0x1F, 0x8B]) {
                 throw DatabaseError(
                     .usage,
-                    "found gzip data, expected text; unpack it first: zcat FILE.gz | cozdb ... -",
+                    "found gzip data, expected text; decompress it first: "
+                        + "zcat FILE.gz | cozdb ... -",
                     file: name)
             }
             bytes.append(contentsOf: piece)
             if bytes.count > limit.sizeBytes {
                 throw DatabaseError(
                     .limitExceeded,
-                    "found more than \(limit.sizeBytes) bytes of text, expected at most so many"
+                    "found more than \(limit.sizeBytes) bytes of text, expected at most that many"
                         + limit.advice,
                     file: name)
             }

@@ -106,9 +106,9 @@ struct TextTable {
         var text = ""
         if shownCount < columns.count {
             let names = columns[shownCount...].map(\.title).joined(separator: ", ")
-            text += "(no room for \(names); \(elsewhere) shows them)\n"
+            text += "(not enough room for \(names); use \(elsewhere) to see them)\n"
         }
-        if hasCut { text += "(long cells end with …; \(elsewhere) shows them whole)\n" }
+        if hasCut { text += "(long cells are cut at …; use \(elsewhere) to see them in full)\n" }
         return text
     }
 

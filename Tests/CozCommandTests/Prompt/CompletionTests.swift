@@ -160,7 +160,7 @@ struct CompletionTests {
         let lines = completion.list(columns: 30, linesMax: 5).split(separator: "\n")
         #expect(lines.count == 6)
         #expect(lines.allSatisfy { $0.count <= 30 })
-        #expect(lines.last == "... and 45 more")
+        #expect(lines.last == "... 45 more")
         let control = Completion(typed: "", candidates: [.init(text: "a\u{1B}[2J")])
         #expect(!control.list(columns: 80).contains("\u{1B}"))
     }

@@ -98,7 +98,7 @@ internal import Testing
         try terminal.type("\u{3}")
         _ = try #require(terminal.wait(for: Self.ready))
         try terminal.type("\u{3}")
-        #expect(try #require(terminal.wait(for: Self.ready)).contains("Ctrl-D or \\quit leaves"))
+        #expect(try #require(terminal.wait(for: Self.ready)).contains("Ctrl-D or type \\quit to"))
         // An answer of millions of rows; the first of them say that it runs.
         try terminal.type("SELECT mean(ts_heart_rate) FROM demo WHERE time > 0 GROUP BY time(1h)\r")
         _ = try #require(terminal.wait(for: "--\n1970"))
