@@ -1,13 +1,13 @@
 // The single writer of a database: it takes commits through the log, the memtable, segments and the
 // manifest.
 //
-// What a thread holds, in the order in which it takes it. Whoever takes two of these takes them from
-// the top down, and nothing but the monitor is taken inside of the monitor:
+// What a thread holds, in the order in which it takes it. A thread that takes several takes them
+// from the top down, and takes nothing while it is inside the monitor:
 //
 //     1  changeMutex        one thread deletes, alters, forgets or replays refusals
 //     2  compactionQueue    one thread merges or rewrites segments
 //     3  isExclusive        commits are kept out
-//     4  leadership         one thread writes the log, flushes or freezes the memtable (CommitQueue)
+//     4  leadership         one thread writes the log or freezes the memtable (CommitQueue)
 //     5  manifestMutex      one thread replaces the manifest
 //     6  removalMutex       one thread removes obsolete files
 //     7  state              the monitor: short sections, no file is touched in them

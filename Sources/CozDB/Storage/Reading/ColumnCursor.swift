@@ -152,7 +152,7 @@ struct ColumnCursor {
             try countOutOfRange(part)
             return
         }
-        guard case .segment(let segment) = view.sources[part.source] else {
+        guard case .segment = view.sources[part.source] else {
             extents.append(
                 Extent(
                     part: index, block: 0, first: part.firstTime, last: part.lastTime,
@@ -166,10 +166,8 @@ struct ColumnCursor {
         let before = extents.count
         defer { counts?.blocksOutOfRange += all.count - (extents.count - before) }
         var blocks = all
-        if !range.covers(first: part.firstTime, last: part.lastTime) {
-            rows[index] = try segment.rows(in: range, of: part.rows)
-            blocks = directory.blocks(rows: rows[index])
-        }
+        rows[index] = try view.sources[part.source].rows(of: part, in: range)
+        if rows[index] != part.rows { blocks = directory.blocks(rows: rows[index]) }
         guard !blocks.isEmpty else { return }
         readers[index] = open
         extents.reserveCapacity(before + blocks.count)

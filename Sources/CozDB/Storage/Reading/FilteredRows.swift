@@ -43,12 +43,7 @@ struct FilteredRows {
         self.pool = pool
         windowRows = wantsFew ? FilteredRows.windowRowsMin : FilteredRows.windowRowsMax
         rowTimes = RowTimes(segment)
-        pending = part.rows.lowerBound..<part.rows.lowerBound
-        if range.covers(first: part.firstTime, last: part.lastTime) {
-            pending = part.rows
-        } else if range.overlaps(first: part.firstTime, last: part.lastTime) {
-            pending = try segment.rows(in: range, of: part.rows)
-        }
+        pending = try view.sources[part.source].rows(of: part, in: range)
         tally = BlockTally(counts)
         for column in Set(test.columns).union(columns) {
             guard let open = try pool.column(column, source: part.source, of: view) else {

@@ -25,6 +25,19 @@ struct Series: Sendable {
 enum RowSource: Sendable {
     case segment(SegmentReader)
     case memtable(MemtableView)
+
+    /// Returns the rows of a series' part in this source that lie in a time range. Searches only if
+    /// the range ends inside of the part.
+    func rows(of part: Series.Part, in range: TimeRange) throws(DatabaseError) -> Range<Int> {
+        if range.covers(first: part.firstTime, last: part.lastTime) { return part.rows }
+        guard range.overlaps(first: part.firstTime, last: part.lastTime) else {
+            return part.rows.lowerBound..<part.rows.lowerBound
+        }
+        switch self {
+        case .segment(let segment): return try segment.rows(in: range, of: part.rows)
+        case .memtable(let memtable): return memtable.rows(in: range, of: part.rows)
+        }
+    }
 }
 
 /// The rows of one experiment: segments and memtables, with the schema that interprets them. A

@@ -18,7 +18,7 @@ struct SingleSegmentCursor {
         counts: ReadCounts?, pool: ColumnPool, shape: ColumnShape
     ) throws(DatabaseError) {
         guard let open = try pool.column(column, source: part.source, of: view),
-            case .segment(let segment) = view.sources[part.source]
+            case .segment = view.sources[part.source]
         else { return nil }
         self.column = view.schema.columns[column]
         self.part = part
@@ -28,16 +28,8 @@ struct SingleSegmentCursor {
         self.open = open
         let directory = open.reader.directory
         let all = directory.blocks(rows: part.rows)
-        if range.covers(first: part.firstTime, last: part.lastTime) {
-            rows = part.rows
-            blocks = all
-        } else if !all.isEmpty, range.overlaps(first: part.firstTime, last: part.lastTime) {
-            rows = try segment.rows(in: range, of: part.rows)
-            blocks = directory.blocks(rows: rows)
-        } else {
-            rows = part.rows.lowerBound..<part.rows.lowerBound
-            blocks = 0..<0
-        }
+        rows = try all.isEmpty ? part.rows : view.sources[part.source].rows(of: part, in: range)
+        blocks = rows == part.rows ? all : directory.blocks(rows: rows)
         counts?.blocksOutOfRange += all.count
     }
 

@@ -44,12 +44,7 @@ struct SingleSegmentRowCursor {
         self.counts = counts
         self.windowRows = windowRows
         self.cellCountMax = cellCountMax
-        rows = part.rows.lowerBound..<part.rows.lowerBound
-        if range.covers(first: part.firstTime, last: part.lastTime) {
-            rows = part.rows
-        } else if range.overlaps(first: part.firstTime, last: part.lastTime) {
-            rows = try segment.rows(in: range, of: part.rows)
-        }
+        rows = try view.sources[part.source].rows(of: part, in: range)
         for (place, id) in columns.enumerated() {
             guard let open = try pool.column(id, source: part.source, of: view) else { continue }
             let directory = open.reader.directory

@@ -37,12 +37,12 @@ final class Snapshot: Sendable {
 /// All reads merge segments and memtables: each (series, time, column) appears once, and the newest
 /// value wins. Safe from any thread; calls share no mutable state.
 final class ExperimentView: Sendable {
-    let schema: ExperimentSchema
+    var schema: ExperimentSchema { rows.schema }
     /// Oldest first.
-    let sources: [RowSource]
+    var sources: [RowSource] { rows.sources }
     /// Why some of its rows are unreadable. Every read throws it.
     let damage: DatabaseError?
-    /// The same sources for cursors.
+    /// Schema and sources, as cursors take them.
     private let rows: RowSources
     /// Whether keys are returned with credential tags masked.
     private let masksKeys: Bool
@@ -51,9 +51,7 @@ final class ExperimentView: Sendable {
         schema: ExperimentSchema, sources: [RowSource] = [], damage: DatabaseError? = nil,
         masksKeys: Bool = false
     ) {
-        self.schema = schema
         self.damage = damage
-        self.sources = sources
         self.masksKeys = masksKeys
         rows = RowSources(schema: schema, sources: sources)
     }
@@ -104,15 +102,8 @@ final class ExperimentView: Sendable {
     /// The number of rows of a series in a range. A row in several sources counts once for each.
     func rowCount(of series: Series, in range: TimeRange) throws(DatabaseError) -> Int {
         var count = 0
-        for part in series.parts where range.overlaps(first: part.firstTime, last: part.lastTime) {
-            if range.covers(first: part.firstTime, last: part.lastTime) {
-                count += part.rows.count
-                continue
-            }
-            switch sources[part.source] {
-            case .memtable(let memtable): count += memtable.rows(in: range, of: part.rows).count
-            case .segment(let segment): count += try segment.rows(in: range, of: part.rows).count
-            }
+        for part in series.parts {
+            count += try sources[part.source].rows(of: part, in: range).count
         }
         return count
     }
@@ -262,12 +253,7 @@ final class ExperimentView: Sendable {
         guard let field = segment.field(column),
             let open = try pool.column(column, source: part.source, of: self.rows)
         else { return 0 }
-        var rows = part.rows.lowerBound..<part.rows.lowerBound
-        if range.covers(first: part.firstTime, last: part.lastTime) {
-            rows = part.rows
-        } else if range.overlaps(first: part.firstTime, last: part.lastTime) {
-            rows = try segment.rows(in: range, of: part.rows)
-        }
+        let rows = try sources[part.source].rows(of: part, in: range)
         let directory = open.reader.directory
         let blocks = directory.blocks(rows: rows)
         counts.blocksInRange += blocks.count
