@@ -102,6 +102,24 @@ struct TidyTests {
         }
     }
 
+    @Test func `every link of a page leads to a file`() {
+        let link = /\]\(([^)#\s]+)(?:#[^)]*)?\)/
+        var count = 0
+        for file in Project.otherFiles where file.path.hasSuffix(".md") {
+            let folder = Project.root.appendingPathComponent(file.path).deletingLastPathComponent()
+            for (index, line) in file.lines.enumerated() where line.utf8.contains(0x5D) {
+                for match in line.matches(of: link) where !match.1.contains("://") {
+                    count += 1
+                    let target = folder.appendingPathComponent(String(match.1)).path
+                    if !FileManager.default.fileExists(atPath: target) {
+                        report(file, index + 1, "a link to \(match.1), which is not there")
+                    }
+                }
+            }
+        }
+        #expect(count > 50, "links are found")
+    }
+
     @Test func `no dead file`() {
         let declared = /\b(?:struct|enum|class|actor|protocol|typealias|func|var|let|case) (\w+)/
         let names = Project.swiftFiles.map { file in
