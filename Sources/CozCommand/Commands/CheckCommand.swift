@@ -64,11 +64,12 @@ struct CheckCommand: ParsableCommand {
         guard summary.damaged == 0 else {
             let advice =
                 summary.isBackup
-                ? "have what is damaged copied again: cozdb backup --verify"
-                : "restore a backup, or keep what can be read: cozdb repair"
+                ? "back up again with verification, which replaces damaged files"
+                : "restore a backup, or repair the database to keep what can be read"
             DatabaseError(
                 .damaged,
-                "found damage in \(places), expected none. Nothing was changed; \(advice)"
+                "found damage in \(places), expected none. Nothing was changed; \(advice)",
+                remedy: summary.isBackup ? .verifyBackup : .repair
             ).report()
             throw ExitStatus.damaged.exitCode
         }
