@@ -151,12 +151,13 @@ extension Database {
         switch fileSystem.place(of: target, seenFrom: source) {
         case .apart: return
         case .same: found = "the directory of the \(kind) itself"
-        case .inside: found = "a place inside of the \(kind) (\(source.path))"
-        case .around: found = "a directory that the \(kind) lies in (\(source.path))"
+        case .inside: found = "a directory inside the \(kind) (\(source.path))"
+        case .around: found = "a directory that contains the \(kind) (\(source.path))"
         }
         throw DatabaseError(
             .notFound,
-            "found \(found), expected a directory apart from it; nothing was written. Name another",
+            "found \(found), expected a separate directory; nothing was written. Choose another "
+                + "directory",
             file: target)
     }
 }

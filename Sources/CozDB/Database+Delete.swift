@@ -30,7 +30,7 @@ extension Database {
     ) throws(DatabaseError) -> DeletionReport {
         guard experiment != nil || !tags.isEmpty || range != .all else {
             throw DatabaseError(
-                .usage, "found nothing that says what to delete; name an experiment, tags or times")
+                .usage, "nothing says what to delete; give an experiment, tags or a time range")
         }
         let statement = DeleteStatement(
             experiment: experiment, tags: tags, range: range, fields: fields)

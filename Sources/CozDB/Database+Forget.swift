@@ -103,7 +103,7 @@ extension Database {
             guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.utf8.count) else {
                 throw DatabaseError(
                     .usage,
-                    "the name of a participant has \(name.utf8.count) bytes; expected 1 to "
+                    "a participant name has \(name.utf8.count) bytes; expected 1 to "
                         + "\(DatabaseOptions.nameSizeBytesMax)")
             }
         }

@@ -31,7 +31,7 @@ extension Database {
                 file: path)
         }
         switch file {
-        case .backupMark, .incompleteMark, .logDraft: try body("a file of a backup\n")
+        case .backupMark, .incompleteMark, .logDraft: try body("backup file, nothing to show\n")
         case .manifest, .manifestDraft: try body(describe(manifest))
         case .log(let number): try inspectLog(number, manifest, directory, path, body)
         case .segment(let number): try inspectSegment(number, manifest, directory, path, body)
@@ -50,12 +50,12 @@ extension Database {
     private static func unnamed(_ path: String) -> DatabaseError {
         DatabaseError(
             .notFound,
-            "the manifest does not name this file; nothing in it is part of the database",
+            "the manifest does not name this file, so its content is not part of the database",
             file: path)
     }
 
     private static func describe(_ lock: AcknowledgedState.Found) -> String {
-        guard let state = lock.state else { return "lock, without a whole record\n" }
+        guard let state = lock.state else { return "lock, without an intact record\n" }
         var text = """
             lock, last taken by \(state.holder)
             last acknowledged: generation \(state.generation) of the manifest of database \
@@ -228,8 +228,9 @@ extension Database {
                 try body("entry \(String(id, radix: 16)) is \(state.rawValue)\n")
             case .repeated(let id, let count, let line, _):
                 try body(
-                    "entry \(String(id, radix: 16)) \(count) times more, to line \(line)\n")
-            case .dropped(let count): try body("\(count) not kept\n")
+                    "entry \(String(id, radix: 16)) repeated \(count) more times, last at line "
+                        + "\(line)\n")
+            case .dropped(let count): try body("\(count) refusals not kept\n")
             }
         }
     }

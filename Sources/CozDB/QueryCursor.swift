@@ -65,7 +65,8 @@ public final class QueryCursor: Sendable {
         guard isStarted else {
             throw DatabaseError(
                 .limitExceeded,
-                "the system has no thread left for a query; close cursors or raise its limit")
+                "cannot start a thread for the query: the system limit is reached; release "
+                    + "cursors, or raise the limit")
         }
     }
 

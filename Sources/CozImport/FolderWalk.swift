@@ -54,7 +54,7 @@ struct FolderWalk {
             let text = unsafe strerror(code).map { unsafe String(cString: $0) }
             throw DatabaseError(
                 code == ENOENT || code == ENOTDIR ? .notFound : .io,
-                "cannot be read as a folder: \(text ?? "error \(code)")", file: folder)
+                "cannot be read as a directory: \(text ?? "error \(code)")", file: folder)
         }
         defer { unsafe closedir(directory) }
         var names: [String] = []

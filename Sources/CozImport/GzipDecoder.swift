@@ -26,7 +26,7 @@ internal import CozDB
         // 15: a window of 32 KiB. Plus 16: gzip only.
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else {
-            throw DatabaseError(.io, "zlib cannot be started", file: file)
+            throw DatabaseError(.io, "zlib cannot be initialized", file: file)
         }
     }
 
@@ -53,7 +53,7 @@ internal import CozDB
             if unsafe stream.pointee.avail_in == 0 && !(isInsideMember && mayHoldOutput) {
                 if try !refill(from: file) {
                     if !isInsideMember { return 0 }
-                    throw DatabaseError(.damaged, "the gzip data is cut off in the middle")
+                    throw DatabaseError(.damaged, "the gzip data is truncated")
                 }
             }
             if !isInsideMember, try !beginMember() { continue }

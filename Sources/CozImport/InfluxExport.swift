@@ -204,13 +204,13 @@ struct ExportReader: Sendable {
     static func severalContexts(_ contexts: [ExportContext]) -> DatabaseError {
         let names = ContextList.text(contexts)
         let databases = Set(contexts.map(\.database))
-        let way =
-            databases.count > 1
-            ? "choose one with --database NAME"
-            : "choose one with --policy NAME"
-        let what = databases.count > 1 ? "databases" : "retention policies"
+        let isDatabase = databases.count > 1
+        let what = isDatabase ? "databases" : "retention policies"
         return DatabaseError(
-            .usage, "the input holds points of several \(what): \(names); \(way)")
+            .usage,
+            "the input has points of several \(what), expected one: \(names); choose a "
+                + (isDatabase ? "database" : "retention policy"),
+            remedy: .change([isDatabase ? .database : .policy]))
     }
 
     private func value(_ text: PaddedBytes, _ range: Range<Int>) -> String {

@@ -65,8 +65,9 @@ extension InputFile {
         let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         return DatabaseError(
             .io,
-            "this input has to be read twice, and its copy in \(folder) cannot be written: "
-                + "\(text); set TMPDIR to a folder with room, or import a file",
+            "this input must be read twice, but its temporary copy in \(folder) cannot be "
+                + "written: \(text); set TMPDIR to a directory with enough space, or import from "
+                + "a file",
             file: name)
     }
 }

@@ -203,7 +203,8 @@ public final class InputFile {
                 return try unsafe decoder.read(into: target, from: self)
             } catch {
                 throw DatabaseError(
-                    error.kind, error.message, file: name, offset: decoder.consumedBytes)
+                    error.kind, error.message, file: name, offset: decoder.consumedBytes,
+                    remedy: error.remedy)
             }
         }
         return unsafe try readStored(into: target)

@@ -63,9 +63,9 @@ struct InputSelection {
                 if file.folder == nil {
                     throw DatabaseError(
                         .usage,
-                        "is no file of the format \(format.name); leave it out, or name its format "
-                            + "with --format",
-                        file: file.name)
+                        "is not a file of the format \(format.name); leave it out, or give its "
+                            + "format",
+                        file: file.name, remedy: .change([.format]))
                 }
                 skipFile(file.name)
                 continue
@@ -84,10 +84,13 @@ struct InputSelection {
     }
 
     private static func noFolders(_ path: String, _ options: ImportOptions) -> DatabaseError {
-        let names = options.formats.filter { $0.reads != nil }.map { "--format \($0.name)" }
-        let advice = names.isEmpty ? "" : "; \(names.joined(separator: ", ")) reads folders"
+        let names = options.formats.filter { $0.reads != nil }.map(\.name)
+        let advice =
+            names.isEmpty
+            ? "" : "; only the format \(names.joined(separator: ", ")) reads directories"
         return DatabaseError(
-            .notFound, "is a directory, expected a file\(advice)", file: path)
+            .notFound, "is a directory, expected a file\(advice)", file: path,
+            remedy: names.isEmpty ? nil : .change([.format]))
     }
 
     /// Returns the requested format, or the first one that recognizes the file.
@@ -110,9 +113,9 @@ struct InputSelection {
         for (magic, name) in foreign where head.starts(with: magic.utf8) {
             throw DatabaseError(
                 .usage,
-                "looks like \(name), expected line protocol; --format \(fallback.name) imports it "
-                    + "as that anyway",
-                file: file.name)
+                "looks like \(name), expected line protocol; give the format \(fallback.name) to "
+                    + "import it anyway",
+                file: file.name, remedy: .change([.format]))
         }
         return fallback
     }
@@ -140,9 +143,8 @@ struct InputSelection {
         return DatabaseError(
             .usage,
             names.isEmpty
-                ? "looks like JSON, which is none of the formats that can be read here"
-                : "is JSON, but does not begin like one of the formats of JSON; name its format "
-                    + "with --format \(list)",
-            file: file.name)
+                ? "looks like JSON, which is not supported here"
+                : "is JSON of an unknown format, expected \(list); give its format",
+            file: file.name, remedy: names.isEmpty ? nil : .change([.format]))
     }
 }

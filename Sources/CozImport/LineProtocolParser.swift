@@ -316,7 +316,7 @@ public struct LineProtocolParser: ~Copyable {
         var reason = problem.reason
         if newlinesInStrings > 0 && reason != unbalancedQuotes {
             reason =
-                "\(unbalancedQuotes), or \(reason) after a string that ends in line "
+                "\(unbalancedQuotes), or \(reason) after a multi-line string that ends in line "
                 + "\(lineNumber + newlinesInStrings)"
         }
         let place = newlinesInStrings > 0 ? firstOpenQuote : problem.index

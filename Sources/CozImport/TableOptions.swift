@@ -54,19 +54,19 @@ public struct TableOptions: Sendable {
             || experimentColumn != nil || participantColumn != nil || timeColumn != nil
     }
 
-    /// The command-line option of the first setting that is not a default; nil if there is none.
-    package var firstSetOption: String? {
-        if experimentColumn != nil { return "--experiment-column" }
-        if timeColumn != nil { return "--time-column" }
-        if participantColumn != nil { return "--participant-column" }
-        if !tagColumns.isEmpty { return "--tag-columns" }
-        if !ignoredColumns.isEmpty { return "--skip-columns" }
-        if !columnTypes.isEmpty { return "--column-types" }
-        if delimiter != nil { return "--delimiter" }
-        if !nulls.isEmpty { return "--null" }
-        if timeZone != nil { return "--time-zone" }
-        if skippedLines != 0 { return "--skip-lines" }
+    /// The first setting that is not a default; nil if all are.
+    package var firstChange: Remedy.Setting? {
+        if experimentColumn != nil { return .experimentColumn }
+        if timeColumn != nil { return .timeColumn }
+        if participantColumn != nil { return .participantColumn }
+        if !tagColumns.isEmpty { return .tagColumns }
+        if !ignoredColumns.isEmpty { return .skippedColumns }
+        if !columnTypes.isEmpty { return .columnTypes }
+        if delimiter != nil { return .delimiter }
+        if !nulls.isEmpty { return .nulls }
+        if timeZone != nil { return .timeZone }
+        if skippedLines != 0 { return .skippedLines }
         if case .automatic = timeFormat { return nil }
-        return "--time-format"
+        return .timeFormat
     }
 }

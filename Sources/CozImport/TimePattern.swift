@@ -43,8 +43,9 @@ public struct TimePattern: Sendable {
                     let name = String(decoding: [byte], as: UTF8.self)
                     throw DatabaseError(
                         .usage,
-                        "time format \"\(pattern)\": %\(name) is none of %Y %y %m %d %j %H %I %M "
-                            + "%S %f %p %b %B %a %A %z %Z %s %T %R %F %D %%")
+                        "time format \"\(pattern)\": found the unknown directive %\(name), "
+                            + "expected one of %Y %y %m %d %e %j %H %I %M %S %f %p %b %B %h %a %A "
+                            + "%z %Z %s %T %R %F %D %%")
                 }
                 pieces += found
                 isDirective = false

@@ -120,7 +120,7 @@ struct DeleteTests {
             ("DELETE FROM a.dev", 64, "retention policy not supported"),
             ("DELETE FROM dev WHERE hart > 1", 64, "did you mean \"heart\""),
             ("DROP SERIES FROM dev WHERE heart > 1", 64, "fields not supported"),
-            ("DROP SERIES FROM dev WHERE device = 'd1'", 64, "identity tags only"),
+            ("DROP SERIES FROM dev WHERE device = 'd1'", 64, "only identity tags"),
             ("DROP MEASUREMENT dvv", 5, "did you mean \"dev\""),
             ("DELETE device FROM dev", 64, "no field \"device\""),
         ] {

@@ -213,7 +213,7 @@ struct EndToEndTests {
         #expect(output.fileHandleForReading.availableData == Data("ok\n".utf8))
         let second = try Command.cozdb(["write", "--db", database])
         #expect(second.status == 4)
-        #expect(second.errors.contains("another process writes"))
+        #expect(second.errors.contains("another process has"))
         let reader = try Command.cozdb([
             "query", "--db", database, "--format", "csv", "--epoch", "ns", "SELECT v FROM m",
         ])

@@ -210,8 +210,8 @@ struct ExportTests {
         let run = try export(path, "--format", "lp")
         #expect(run.status == 0 && run.output == "m,id_participant=p v=2 1\n", "\(run.errors)")
         let rejects = try Command.cozdb(["rejects", "--db", path, "list"])
-        #expect(rejects.output.contains("a field called \"time\""), "\(rejects.output)")
-        #expect(rejects.output.contains("a tag called \"time\""), "\(rejects.output)")
+        #expect(rejects.output.contains("a field cannot be called \"time\""), "\(rejects.output)")
+        #expect(rejects.output.contains("a tag cannot be called \"time\""), "\(rejects.output)")
     }
 
     @Test func `a full device is an error, a closed output is none`() throws {

@@ -150,7 +150,7 @@ struct ForgetCommandTests {
         }
         let cut = try Command.cozdb(
             ["forget", "--db", path, "--forgotten", "-"], input: "cozdb-forgotten 1\n")
-        #expect(cut.status == 64 && cut.errors.contains("cut off"))
+        #expect(cut.status == 64 && cut.errors.contains("truncated"))
         let missing = try Command.cozdb(
             ["forget", "--db", folder.path("absent"), "--participant", "p"])
         #expect(missing.status == 5)

@@ -44,7 +44,7 @@ struct ImportInputTests {
                 + "cozdb import --db x.cozdb cut.gz",
             in: folder.url)
         #expect(run.status == 1)
-        #expect(run.errors.contains("cut.gz, offset 300: the gzip data is cut off"))
+        #expect(run.errors.contains("cut.gz, offset 300: the gzip data is truncated"))
         #expect(try Command.cozdb(["check", "--db", "x.cozdb"], in: folder.url).status == 0)
         #expect(try importing(["lines.lp.gz"], in: folder).status == 0)
         #expect(try rows(in: folder) == "200")

@@ -63,7 +63,7 @@ struct InputLimitTests {
         let run = try Command.shell(
             "timeout 30 cozdb study --db clock.cozdb dev availability", in: folder.url)
         #expect(run.status == 6, "\(run)")
-        #expect(run.errors.contains("days from 1677-09-21 to 2262-04-11"), "\(run.errors)")
+        #expect(run.errors.contains("per day from 1677-09-21 to 2262-04-11"), "\(run.errors)")
         let short = try Command.shell(
             "cozdb study --db clock.cozdb dev availability --from 2023-11-01 --to 2023-12-01",
             in: folder.url)

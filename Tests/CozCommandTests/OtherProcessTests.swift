@@ -114,7 +114,7 @@ struct OtherProcessTests {
         let patience = 1_000_000_000 + 3 * (times[3] - times[2])
         #expect(times[2] - times[0] < patience, "\(second.output)")
         #expect(second.errors.contains("process \(holder.processIdentifier), since 20"))
-        #expect(second.errors.contains("wait until it ends, or open read-only"))
+        #expect(second.errors.contains("wait until it closes it, or open read-only"))
         for command in ["compact --db d", "forget --db d --participant p", "repair --db d"] {
             #expect(try shell("cozdb \(command)").status == 4, "\(command)")
         }

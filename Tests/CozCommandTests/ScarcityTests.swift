@@ -116,7 +116,7 @@ struct ScarcityTests {
         let run = try shell(
             "(ulimit -f \(blocks); SWIFT_BACKTRACE=enable=no \(program) 2>&1) | cat")
         // The example ends with what was thrown; SIGXFSZ would have ended it without a word.
-        #expect(run.output.contains("raise the limit of file sizes (ulimit -f)"), "\(run)")
+        #expect(run.output.contains("raise the file size limit (ulimit -f)"), "\(run)")
         let after = try shell("\(program) && cozdb check --db readme.cozdb")
         #expect(after.status == 0, "\(after)")
         #expect(after.output.hasPrefix("stored 4 values"), "\(after)")
@@ -134,7 +134,7 @@ struct ScarcityTests {
         let status = run.lines.last.flatMap { Int($0) }
         if status != 0 {
             #expect(status == 3, "\(run.output)")
-            #expect(run.output.contains("raise the limit of file sizes (ulimit -f)"), "\(run)")
+            #expect(run.output.contains("raise the file size limit (ulimit -f)"), "\(run)")
         }
         let committed = run.lines.last { $0.hasPrefix("committed ") }
         let acknowledged = committed.flatMap { Int($0.dropFirst(10)) } ?? 0

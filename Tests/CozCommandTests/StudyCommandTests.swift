@@ -102,7 +102,7 @@ struct StudyCommandTests {
         let run = try study("bare")
         #expect(run.status == 0)
         #expect(run.output.contains("\"bare\" has no survey rows"))
-        #expect(run.output.contains("import payloads with --enrich"))
+        #expect(run.output.contains("an import of payloads with enrichment"))
         let csv = try study("bare", "votes", "--format", "csv")
         #expect(csv.status == 0)
         #expect(csv.output == "participant,day,responses,valid,invalid\n")
@@ -188,7 +188,7 @@ struct StudyCommandTests {
         for range in [["--from", "2024-03-30T22:30:01"], ["--to", "2024-03-30"]] {
             let outside = try Command.cozdb(
                 ["study", "--db", "s", "dst", "responses"] + range, in: folder.url)
-            #expect(outside.output.contains("no rows in this range"), "\(range)")
+            #expect(outside.output.contains("no rows in this time range"), "\(range)")
         }
     }
 

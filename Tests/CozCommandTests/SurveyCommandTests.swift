@@ -72,11 +72,13 @@ struct SurveyCommandTests {
         _ = try folder.write(survey(next: "q_b"), to: "flaw.json")
         let flaw = try Command.cozdb(["survey", "flaw.json"], in: folder.url)
         #expect(flaw.status == 64)
-        #expect(flaw.output.contains("flaw.json:4:71: flaw: \"yes\" of q_a leads to q_b"))
+        #expect(
+            flaw.output.contains(
+                "flaw.json:4:71: flaw: option \"yes\" of q_a leads to the unknown question q_b"))
         _ = try folder.write(survey() + "]", to: "bad.json")
         let bad = try Command.cozdb(["survey", "bad.json", "flaw.json"], in: folder.url)
         #expect(bad.status == 64)
-        #expect(bad.output.contains("bad.json:6:3: error: no JSON"))
+        #expect(bad.output.contains("bad.json:6:3: error: invalid JSON"))
         #expect(bad.output.contains("flaw.json:4:71: flaw"))
         let json = try Command.cozdb(
             ["survey", "--format", "json", "bad.json"], in: folder.url)

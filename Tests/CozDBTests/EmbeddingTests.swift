@@ -239,7 +239,7 @@ struct EmbeddingTests {
             try Database.open(folder.path)
         }
         #expect(error?.kind == .locked)
-        #expect(error?.message.contains("another Database of this process") == true)
+        #expect(error?.message.contains("another Database in this process") == true)
         try database.close()
     }
 

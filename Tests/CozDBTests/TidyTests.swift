@@ -85,6 +85,35 @@ struct TidyTests {
         }
     }
 
+    @Test func `no command line in the libraries`() {
+        for file in Project.swiftFiles
+        where Self.libraries.contains(where: { file.path.hasPrefix($0) }) {
+            for (index, line) in zip(file.lines, file.codeLines).enumerated() {
+                let text = Self.literals(line.0, code: line.1)
+                if text.contains(/cozdb [a-z]|--[a-z]/) {
+                    report(file, index + 1, "a command line in a message: use a remedy")
+                }
+            }
+        }
+    }
+
+    /// The contents of the string literals of a line.
+    ///
+    /// - Parameter code: the line with comments and literals blanked, byte by byte.
+    private static func literals(_ line: Substring, code: Substring) -> String {
+        let (bytes, blanked) = (Array(line.utf8), Array(code.utf8))
+        var result: [UInt8] = []
+        var isInside = false
+        for (index, byte) in bytes.enumerated() {
+            if blanked[index] == UInt8(ascii: "\"") { isInside.toggle() }
+            if blanked[index] == byte, byte != UInt8(ascii: " ") { continue }
+            // Only a comment begins like this outside a literal.
+            if !isInside, bytes[index...].starts(with: "//".utf8) { break }
+            result.append(byte)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
     private static func hasWord(_ text: String, in line: Substring) -> Bool {
         guard let range = line.range(of: text) else { return false }
         guard let before = line[..<range.lowerBound].last else { return true }

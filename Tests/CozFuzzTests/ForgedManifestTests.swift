@@ -33,16 +33,16 @@ struct ForgedManifestTests {
     }
 
     private static let forgeries: [(String, @Sendable (inout Manifest) -> Void)] = [
-        ("a counter beyond all that can be reached", { $0.generation = Manifest.counterLimit }),
-        ("a counter beyond all that can be reached", { $0.nextFileNumber = 1 << 63 }),
-        ("a counter beyond all that can be reached", { $0.lastSequence = .max }),
-        ("a file that nobody can have reached", { $0.logs[0].number = .max }),
-        ("a file that nobody can have reached", { $0.segments[0].number = .max }),
-        ("a file that nobody can have reached", { $0.rejects[0].number = .max }),
-        ("two files of number", { $0.logs.append($0.logs[0]) }),
-        ("two files of number", { $0.segments[0].number = $0.logs[0].number }),
-        ("two files of number", { $0.rejects[0].number = $0.segments[0].number }),
-        ("a log that nobody can have reached", { $0.logs[0].firstSequence = 1 << 62 }),
+        ("a counter is out of range", { $0.generation = Manifest.counterLimit }),
+        ("a counter is out of range", { $0.nextFileNumber = 1 << 63 }),
+        ("a counter is out of range", { $0.lastSequence = .max }),
+        ("a file number is out of range", { $0.logs[0].number = .max }),
+        ("a file number is out of range", { $0.segments[0].number = .max }),
+        ("a file number is out of range", { $0.rejects[0].number = .max }),
+        ("two files have the number", { $0.logs.append($0.logs[0]) }),
+        ("two files have the number", { $0.segments[0].number = $0.logs[0].number }),
+        ("two files have the number", { $0.rejects[0].number = $0.segments[0].number }),
+        ("the first sequence of a log is out of range", { $0.logs[0].firstSequence = 1 << 62 }),
         ("expected at most", { $0.segments[0].rowCount = Manifest.countMax + 1 }),
         ("expected at most", { $0.segments[0].sizeBytes = Int.max }),
         ("expected at most", { $0.counters.mergedRows = Int.max }),
@@ -92,8 +92,8 @@ struct ForgedManifestTests {
         }
         let logs = try payload(manifest.encoded())
         return [
-            ("former tags that do not ascend", tags, 60_000_000),
-            ("original ones", [], 200_000_000),
+            ("former tags are not in ascending order", tags, 60_000_000),
+            ("for an original size of", [], 200_000_000),
             ("found 10001, expected at most 10000", branches, 60_000_000),
             ("expected at most 1000", logs, 0),
         ]

@@ -29,37 +29,39 @@ struct ForgedSegmentTests {
     // MARK: What is forged
 
     private static let footers: [Forgery] = [
-        Forgery("a footer of another experiment", "the footer is not the one the manifest names") {
+        Forgery("a footer of another experiment", "the footer belongs to another segment") {
             $0.footer.experiment += 1
         },
-        Forgery("rows of no series", "rows of no series") { $0.footer.seriesCount = 0 },
-        Forgery("a presence vector in the header", "a block outside of the file") {
+        Forgery("rows of no series", "rows, but no series") { $0.footer.seriesCount = 0 },
+        Forgery("a presence vector in the header", "a block outside the file") {
             $0.footer.groups[0] = BlockPlace(offset: 8, sizeBytes: 24)
         },
-        Forgery("a directory that reaches into the footer", "a block outside of the file") {
+        Forgery("a directory that reaches into the footer", "a block outside the file") {
             $0.footer.timeDirectory.sizeBytes = $0.footer.timeDirectory.offset
             $0.footer.timeDirectory.offset = $0.sizeBytes - 1
         },
         Forgery("a field of a group that is not there", "expected at most") {
             $0.footer.fields[0].group = $0.footer.groups.count
         },
-        Forgery("a column of a number beyond all", "a field table without a field") {
+        Forgery(
+            "a column of a number beyond all", "an entry of the field table that is not a field"
+        ) {
             $0.footer.fields[0].column.id = SegmentFormat.columnCountMax
         },
-        Forgery("a column that the manifest does not have", "in the manifest none") {
+        Forgery("a column that the manifest does not have", "the manifest has no such column") {
             $0.footer.fields[$0.footer.fields.count - 1].column.id = 900
         },
-        Forgery("a column of another type", "is a string here, and in the manifest a float") {
+        Forgery("a column of another type", "is a string in this segment, expected a float") {
             $0.footer.fields[$0.field("v")].column.type = .string
         },
         Forgery("bytes behind the footer", "bytes after the footer") { $0.footerTail = [0] },
     ]
 
     private static let places: [Forgery] = [
-        Forgery("a field's block behind the end", "a block outside of the file") {
+        Forgery("a field's block behind the end", "a block outside the file") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = 1 << 20 }
         },
-        Forgery("a field's block before the beginning", "a block outside of the file") {
+        Forgery("a field's block before the beginning", "a block outside the file") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = .max }
         },
         Forgery("a field's block of less than no bytes", "larger than its file") {
@@ -73,25 +75,25 @@ struct ForgedSegmentTests {
         Forgery("times of more bytes than the file", "larger than its file") {
             try $0.changeTimes { $0.columns[BlockColumn.sizeBytes][0] = UInt64(Int.max) }
         },
-        Forgery("times behind the end", "a block outside of the file") {
+        Forgery("times behind the end", "a block outside the file") {
             try $0.changeTimes { $0.columns[BlockColumn.offset][0] = 1 << 20 }
         },
     ]
 
     private static let directories: [Forgery] = [
-        Forgery("a block of no values", "a block of impossible rows") {
+        Forgery("a block of no values", "a block whose rows or number of values") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.count][0] = 0 }
         },
-        Forgery("a block of more values than rows", "a block of impossible rows") {
+        Forgery("a block of more values than rows", "a block whose rows or number of values") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.lastRow][0] -= 1 }
         },
-        Forgery("a block of rows behind the last", "a block of impossible rows") {
+        Forgery("a block of rows behind the last", "a block whose rows or number of values") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.lastRow][0] += 1 }
         },
-        Forgery("a block of rows before the first", "a block of impossible rows") {
+        Forgery("a block of rows before the first", "a block whose rows or number of values") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.firstRow][0] = .max }
         },
-        Forgery("a block that is there twice", "a block of impossible rows") {
+        Forgery("a block that is there twice", "a block whose rows or number of values") {
             try $0.changeDirectory(of: "v") { $0.append($0.entry(0)) }
         },
         Forgery("blocks with fewer values than the footer says", "values in blocks, expected") {
@@ -118,13 +120,14 @@ struct ForgedSegmentTests {
         Forgery("a series twice", "series out of order") {
             try $0.changeSeries { _, keys in keys[1] = keys[0] }
         },
-        Forgery("a series of more rows than there are", "a series of more rows than the segment") {
+        Forgery("a series of more rows than there are", "a series with more rows than the segment")
+        {
             try $0.changeSeries { table, _ in table.columns[0][0] = 1 << 40 }
         },
-        Forgery("a series of less than no rows", "a series of more rows than the segment") {
+        Forgery("a series of less than no rows", "a series with more rows than the segment") {
             try $0.changeSeries { table, _ in table.columns[0][0] = .max }
         },
-        Forgery("series of fewer rows than there are", "series up to row") {
+        Forgery("series of fewer rows than there are", "series end at row") {
             try $0.changeSeries { table, _ in table.columns[0][0] -= 1 }
         },
         Forgery("more series than keys", "series, expected") {
@@ -144,7 +147,7 @@ struct ForgedSegmentTests {
         Forgery("more series than blocks have", "series in blocks, expected") {
             $0.footer.seriesCount += 1
         },
-        Forgery("series up to a row behind the last", "series up to row") {
+        Forgery("series up to a row behind the last", "series end at row") {
             try $0.changeSeriesDirectory { table, keys in
                 table.append(table.entry(0))
                 table.columns[SeriesColumn.count][1] = 0
@@ -171,21 +174,21 @@ struct ForgedSegmentTests {
         Forgery("another number of rows than is said", "rows, expected 7") {
             $0.setPresence(of: "v", [(0, 7, [Presence.Form.all.rawValue])])
         },
-        Forgery("a part of a vector that is not there", "a presence vector that is a part of") {
+        Forgery("a part of a vector that is not there", "a presence vector stored as a subset of") {
             $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, 100])])
         },
-        Forgery("a part of itself", "a presence vector that is a part of") {
+        Forgery("a part of itself", "a presence vector stored as a subset of") {
             let own = UInt8($0.footer.groups.count)
             $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, own])])
         },
-        Forgery("a part of a part", "a presence vector that is a part of") {
+        Forgery("a part of a part", "a presence vector stored as a subset of") {
             let part = UInt8($0.footer.groups.count)
             let all = Presence.Form.all.rawValue
             let count = $0.footer.rowCount
             $0.setPresence(of: "i", [(0, count, [PresenceVector.partForm, part + 1, all])])
             $0.setPresence(of: "v", [(0, count, [PresenceVector.partForm, part, all])])
         },
-        Forgery("a part of rows that are nowhere", "a presence vector that is a part of none") {
+        Forgery("a part of rows that are nowhere", "a subset of a vector without rows there") {
             $0.footer.groups.append($0.append([]))
             let none = UInt8($0.footer.groups.count - 1)
             $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, none])])
@@ -195,14 +198,15 @@ struct ForgedSegmentTests {
             let all = Presence.Form.all.rawValue
             $0.setPresence(of: "v", [(0, 1, [PresenceVector.partForm, whole, all])])
         },
-        Forgery("fewer rows than values", "values, but its presence vector has") {
+        Forgery("fewer rows than values", "rows in the presence vector for a block of") {
             $0.setRows(of: "v", Array(try $0.rows(of: "v").dropLast()))
         },
-        Forgery("no rows at all", "values, but its presence vector has 0") {
+        Forgery("no rows at all", "0 rows in the presence vector for a block of") {
             $0.setRows(of: "v", [])
         },
-        Forgery("other rows than the directory's", "a block whose rows are not those of its entry")
-        {
+        Forgery(
+            "other rows than the directory's", "a block whose rows differ from its directory entry"
+        ) {
             try $0.changeDirectory(of: "sparse 1") {
                 $0.columns[BlockColumn.lastRow][0] += 1
             }
@@ -256,28 +260,28 @@ struct ForgedSegmentTests {
             block.appendVarint(1000)
             try $0.setBlock(of: "s", encoding: SegmentFormat.mixedStrings, block.bytes)
         },
-        Forgery("strings that end inside of one", "damaged LZ4 data") {
+        Forgery("strings that end inside of one", "LZ4 data is corrupt") {
             let count = $0.footer.fields[$0.field("s")].valueCount
             let bytes = ForgedSegment.bytes([String](repeating: "text", count: count))
             try $0.setBlock(
                 of: "s", encoding: SegmentFormat.plainStrings, Array(bytes.dropLast(2)))
         },
-        Forgery("a field that repeats itself", "which it cannot") {
+        Forgery("a field that repeats itself", "which is no earlier field") {
             try $0.setRepetition(of: "v", column: $0.footer.fields[$0.field("v")].column.id)
         },
-        Forgery("a field that repeats one that is not there", "which it cannot") {
+        Forgery("a field that repeats one that is not there", "which is no earlier field") {
             try $0.setRepetition(of: "v", column: 999_999)
         },
-        Forgery("a field that repeats a later one", "which it cannot") {
+        Forgery("a field that repeats a later one", "which is no earlier field") {
             let fields = $0.footer.fields
             try $0.setRepetition(of: fields[0].column.name, column: fields[1].column.id)
         },
-        Forgery("a field that repeats one at rows that it lacks", "values that are not there") {
+        Forgery("a field that repeats one at rows that it lacks", "values that do not exist") {
             // Each has values of rows of its own.
             let sparse = $0.footer.fields.filter { $0.column.name.hasPrefix("sparse") }
             try $0.setRepetition(of: sparse[1].column.name, column: sparse[0].column.id)
         },
-        Forgery("a field that repeats one of another type", "which it cannot") {
+        Forgery("a field that repeats one of another type", "which is no earlier field") {
             let fields = $0.footer.fields
             let last = fields.count - 1
             let other = fields.first { $0.column.type != fields[last].column.type }

@@ -10,7 +10,7 @@ enum QueryParameters {
         do throws(DatabaseError) {
             json = try JSONValue.read(text)
         } catch {
-            throw DatabaseError(.usage, "--params: \(error.message)")
+            throw DatabaseError(.usage, "--params: \(error.message)", remedy: error.remedy)
         }
         guard case .object(let members) = json else {
             throw DatabaseError(

@@ -108,7 +108,7 @@ struct QuerySession {
             if sink.statements > 0 {
                 format.end()
             } else if error.kind == .usage {
-                format.parseError(error.message)
+                format.parseError(error.messageWithRemedy)
             }
             if !output.isClosed { outcome.error = error }
         }
@@ -158,7 +158,8 @@ struct QuerySession {
         if let offset = error.offset, error.file == nil {
             let excerpt = StatementExcerpt(text, offset: offset)
             let place = file.map { "\($0), line \(excerpt.line): " } ?? ""
-            StandardError.writeLine("cozdb: \(PlainText.escaped(place + error.message))")
+            let text = place + error.messageWithRemedy
+            StandardError.writeLine("cozdb: \(PlainText.escaped(text))")
             let columns = Terminal.columns(STDERR_FILENO) ?? 80
             StandardError.write(
                 excerpt.text(isNumbered: file != nil ? true : nil, columns: columns))

@@ -64,11 +64,12 @@ struct CheckCommand: ParsableCommand {
         guard summary.damaged == 0 else {
             let advice =
                 summary.isBackup
-                ? "copy the damaged files again with cozdb backup --verify"
-                : "restore a backup, or save what is readable with cozdb repair"
+                ? "copy the damaged files again"
+                : "restore a backup, or save what is readable"
             DatabaseError(
                 .damaged,
-                "found damage in \(places), expected none. Nothing was changed; \(advice)"
+                "found damage in \(places), expected none. Nothing was changed; \(advice)",
+                remedy: summary.isBackup ? .verifyBackup : .repair
             ).report()
             throw ExitStatus.damaged.exitCode
         }

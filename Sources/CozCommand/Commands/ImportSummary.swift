@@ -134,6 +134,9 @@ struct ImportSummary {
             if example.column > 0 { place += "\(example.column):" }
             text += "         \(PlainText.escaped("\(place) \(example.summary)"))\n"
         }
+        for line in Set(report.examples.compactMap { $0.remedy?.text }).sorted() {
+            text += "         \(line)\n"
+        }
         let refused = report.refusedLines + report.refusedPoints + report.refusedValues
         let more = refused - report.examples.count
         if more > 0, !report.examples.isEmpty {

@@ -77,7 +77,7 @@ struct TableImportOptions: ParsableArguments {
             _ = try format()
             _ = try zone()
         } catch {
-            throw ValidationError(error.message)
+            throw ValidationError(error.messageWithRemedy)
         }
     }
 

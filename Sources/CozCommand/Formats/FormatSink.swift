@@ -110,7 +110,7 @@ struct FormatSink: QueryResultSink {
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
         if isInSeries { try endSeries() }
         if firstError == nil { firstError = error }
-        format.endStatement(error: error?.message)
+        format.endStatement(error: error?.messageWithRemedy)
     }
 
     /// Stops a query whose output has no reader. It is not an error of the command.

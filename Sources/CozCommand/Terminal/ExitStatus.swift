@@ -39,6 +39,6 @@ enum ExitStatus: Int32 {
 extension DatabaseError {
     /// Prints the error as one line on standard error.
     func report() {
-        StandardError.writeLine("cozdb: \(PlainText.escaped(description))")
+        StandardError.writeLine("cozdb: \(PlainText.escaped(descriptionWithRemedy))")
     }
 }

@@ -124,7 +124,7 @@ struct ByteReader: ~Escapable {
     }
 
     private static func noText(at offset: Int) -> FormatError {
-        FormatError(.invalid, "text that is not UTF-8", at: offset)
+        FormatError(.invalid, "found text that is not valid UTF-8", at: offset)
     }
 
     private func need(_ count: Int) throws(FormatError) {

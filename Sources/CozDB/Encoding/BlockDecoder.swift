@@ -26,7 +26,10 @@ struct BlockDecoder {
         appendTo words: inout [UInt64]
     ) throws(FormatError) {
         guard (0...blockValueCountMax).contains(count) else {
-            throw FormatError(.invalid, "a block of \(count) values", at: 0)
+            throw FormatError(
+                .invalid,
+                "found a block of \(count) values, expected at most "
+                    + "\(blockValueCountMax)", at: 0)
         }
         let start = words.count
         do throws(FormatError) {
@@ -207,7 +210,8 @@ struct BlockDecoder {
         case .delta:
             try readDelta(&reader, count: count, scratch: &exceptions, appendTo: &words)
         case .runLength, .decimal, .compressed, .patched, .distinct, .same, .rowTime, .mixed:
-            throw FormatError(.invalid, "encoding \(encoding) at a place where none can be", at: 0)
+            throw FormatError(
+                .invalid, "found encoding \(encoding), which cannot be nested here", at: 0)
         }
         guard reader.isAtEnd else {
             throw FormatError(
@@ -219,7 +223,9 @@ struct BlockDecoder {
 private func known(_ code: UInt8) throws(FormatError) -> BlockEncoding {
     guard let encoding = BlockEncoding(rawValue: code) else {
         throw FormatError(
-            .unsupported, "encoding \(code); this version knows 1 to 12, a newer one may read it",
+            .unsupported,
+            "found encoding \(code), expected 1 to 12; a newer version may be able "
+                + "to read it",
             at: 0)
     }
     return encoding
@@ -234,7 +240,10 @@ private func replaceNumbers(
     for index in start..<numbers.count {
         let number = numbers[index]
         guard number < count else {
-            throw FormatError(.invalid, "value \(number) of \(count) distinct ones", at: 0)
+            throw FormatError(
+                .invalid,
+                "found distinct value number \(number), expected less "
+                    + "than \(count)", at: 0)
         }
         numbers[index] = values[Int(number)]
     }

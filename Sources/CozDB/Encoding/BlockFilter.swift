@@ -22,7 +22,10 @@ struct BlockFilter {
         test: inout Test, into bits: inout BitVector
     ) throws(FormatError) {
         guard (0...blockValueCountMax).contains(count) else {
-            throw FormatError(.invalid, "a block of \(count) values", at: 0)
+            throw FormatError(
+                .invalid,
+                "found a block of \(count) values, expected at most "
+                    + "\(blockValueCountMax)", at: 0)
         }
         bits.removeAll(count: count)
         switch type == .boolean ? nil : BlockEncoding(rawValue: encoding) {
@@ -144,7 +147,9 @@ struct BlockFilter {
             reader.readBytes(reader.remaining), encoding, count, .integer, &words)
         for number in words where number >= UInt64(valueCount) {
             throw FormatError(
-                .invalid, "value \(number) of \(valueCount) distinct ones", at: 0)
+                .invalid,
+                "found distinct value number \(number), expected less than "
+                    + "\(valueCount)", at: 0)
         }
         setBits(of: words.span, in: &bits) { distinctBits[Int(truncatingIfNeeded: $0)] }
     }

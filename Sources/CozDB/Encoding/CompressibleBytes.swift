@@ -38,6 +38,10 @@ func decompressedBytes(_ bytes: Span<UInt8>, limit: Int) throws(FormatError) -> 
         try LZ4.decompress(
             reader.readBytes(reader.remaining), size: size, limit: limit, appendTo: &original)
         return original
-    case nil: throw FormatError(.unsupported, "bytes in form \(form)", at: 0)
+    case nil:
+        throw FormatError(
+            .unsupported,
+            "found compression form \(form), expected 0 or 1; a "
+                + "newer version may be able to read it", at: 0)
     }
 }

@@ -39,14 +39,17 @@ enum LZ4 {
     ) throws(FormatError) {
         guard size >= 0, size <= min(limit, sourceSizeBytesMax) else {
             throw FormatError(
-                .invalid, "\(size) bytes before compression, expected at most \(limit)", at: 0)
+                .invalid, "found an original size of \(size) bytes, expected at most \(limit)",
+                at: 0)
         }
         // LZ4 expands at most 255 times, so small input cannot make this allocate much memory.
         guard !source.isEmpty, source.count <= sourceSizeBytesMax, size / 255 <= source.count,
             isPlausible(size, compressed: source.count)
         else {
             throw FormatError(
-                .invalid, "\(source.count) compressed bytes for \(size) original ones", at: 0)
+                .invalid,
+                "found \(source.count) compressed bytes for an original size of "
+                    + "\(size), which is impossible", at: 0)
         }
         var found = 0
         // Sound: liblz4 checks its input, reads `count` bytes and writes at most `size`.
@@ -60,7 +63,8 @@ enum LZ4 {
         }
         guard found == size else {
             target.removeLast(max(0, found))
-            throw FormatError(.invalid, "damaged LZ4 data, expected \(size) bytes", at: 0)
+            throw FormatError(
+                .invalid, "LZ4 data is corrupt; expected \(size) decompressed bytes", at: 0)
         }
     }
 

@@ -72,7 +72,10 @@ enum Presence {
         case .bitmap:
             try appendBits(&reader, rowCount: rowCount, base: base, to: &positions)
         case nil:
-            throw FormatError(.unsupported, "presence in form \(form)", at: 0)
+            throw FormatError(
+                .unsupported,
+                "found presence vector form \(form), expected 0 to 3; "
+                    + "a newer version may be able to read it", at: 0)
         }
         guard reader.isAtEnd else {
             throw FormatError(.invalid, "bytes after the last row", at: reader.offset)
@@ -102,7 +105,7 @@ enum Presence {
         _ row: Int, by gap: UInt64, rowCount: Int
     ) throws(FormatError) -> Int {
         guard row < rowCount, gap < UInt64(rowCount - row) else {
-            throw FormatError(.invalid, "a row beyond the \(rowCount) of its chunk", at: 0)
+            throw FormatError(.invalid, "found a row outside its chunk of \(rowCount) rows", at: 0)
         }
         return row + Int(gap)
     }
@@ -147,7 +150,7 @@ enum Presence {
             count += last.nonzeroBitCount
         }
         guard rowCount % 8 == 0 || Int(last) >> (rowCount % 8) == 0 else {
-            throw FormatError(.invalid, "a row beyond the \(rowCount) of its chunk", at: 0)
+            throw FormatError(.invalid, "found a row outside its chunk of \(rowCount) rows", at: 0)
         }
         positions.append(addingCapacity: count) { output in
             for index in bitmap.indices {

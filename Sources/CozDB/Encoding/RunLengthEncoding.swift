@@ -69,7 +69,7 @@ func appendRuns(
         total += lengths[run] >= UInt64(count) ? count + 1 : Int(lengths[run]) + 1
     }
     guard total == count else {
-        throw FormatError(.invalid, "runs that are not \(count) long together", at: 0)
+        throw FormatError(.invalid, "run lengths do not add up to \(count)", at: 0)
     }
     precondition(values.count == lengths.count, "a run is a value and a length")
     // Sound: the lengths add up to `count`, for which the output has room.

@@ -82,7 +82,10 @@ func decodeStrings(
     case .times:
         try decodeTimes(rest, lengths: lengths.span, with: &decoder, appendTo: &heap)
     case nil:
-        throw FormatError(.unsupported, "strings in form \(form)", at: reader.offset)
+        throw FormatError(
+            .unsupported,
+            "found string form \(form), expected 0 to 2; a newer "
+                + "version may be able to read it", at: reader.offset)
     }
     let endStart = ends.count
     var end = start
@@ -93,7 +96,7 @@ func decodeStrings(
     guard areTexts(heap.span.extracting(start...), start: start, ends[endStart...]) else {
         heap.removeLast(heap.count - start)
         ends.removeLast(ends.count - endStart)
-        throw FormatError(.invalid, "a string that is not UTF-8", at: reader.offset)
+        throw FormatError(.invalid, "found a string that is not valid UTF-8", at: reader.offset)
     }
 }
 

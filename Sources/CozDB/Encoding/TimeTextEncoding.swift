@@ -96,11 +96,15 @@ private func appendTimes(
             units: Int64(bitPattern: units[nextUnit]))
         nextUnit += 1
         guard style < otherStyle, time.hasText else {
-            throw FormatError(.invalid, "a time of style \(style) that no text has", at: 0)
+            throw FormatError(
+                .invalid, "found a time of style \(style) that has no text form", at: 0)
         }
         time.append(to: &heap)
         guard heap.count - before == Int(lengths[index]) else {
-            throw FormatError(.invalid, "a time of another length than its string", at: 0)
+            throw FormatError(
+                .invalid,
+                "found a time whose length differs from that of its "
+                    + "string", at: 0)
         }
     }
 }

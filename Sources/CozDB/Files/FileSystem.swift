@@ -10,8 +10,9 @@ extension DatabaseError {
         guard kind == .notFound else { return self }
         return DatabaseError(
             .damaged,
-            "this file is missing: the manifest names it, and what it holds is lost without it; "
-                + "put it back, or see what is left: cozdb repair", file: file, offset: 0)
+            "the manifest names this file, but it is missing, and its data is lost without it; "
+                + "put the file back, or repair the database without it",
+            file: file, offset: 0, remedy: .repair)
     }
 
     /// Creates an error from a failed system call.
@@ -20,46 +21,54 @@ extension DatabaseError {
     init(_ error: FileError, while purpose: String) {
         let reason: String
         switch error.code {
-        case FileError.notRegular: reason = "found no regular file"
-        case FileError.notDirectory: reason = "found a link or a file, expected a folder"
+        case FileError.notRegular: reason = "found something other than a regular file"
+        case FileError.notDirectory: reason = "found a link or a file, expected a directory"
         default: reason = unsafe String(cString: strerror(error.code))
         }
         let advice: String
+        var remedy: Remedy?
         switch error.code {
         case ENOENT: advice = "check the path"
         case ENOTDIR: advice = "a database is a directory; check the path"
         case EACCES, EPERM:
-            advice = "this user may not; be its owner, or have the owner allow it (ls -ld, chmod)"
+            advice =
+                "this user has no permission; run as the owner, or have the owner grant access "
+                + "(ls -ld, chmod)"
         case EROFS:
             advice =
-                "mount it for writing, or write to a copy elsewhere (cozdb backup, cozdb restore); "
-                + "reading goes on as it is"
+                "mount it for writing, or write to a restored backup on another file system; "
+                + "reading still works"
+            remedy = .backup
         case ENOSPC, EDQUOT:
             advice =
-                "free space or raise the quota, then open the database or run the command again: "
-                + "no repair is needed"
+                "free space or raise the quota, then open the database again; no repair is needed"
         case EFBIG:
             advice =
-                "raise the limit of file sizes (ulimit -f), then open the database or run the "
-                + "command again: no repair is needed"
-        case EMFILE: advice = "this process may have no more; raise the limit (ulimit -n)"
+                "raise the file size limit (ulimit -f), then open the database again; no repair "
+                + "is needed"
+        case EMFILE: advice = "this process has too many; raise the limit (ulimit -n)"
         case ENOMEM: advice = "free memory or raise the limit (ulimit -v)"
-        case ENFILE: advice = "the system has no more; raise its limit (sysctl fs.file-max)"
+        case ENFILE: advice = "the system has too many; raise its limit (sysctl fs.file-max)"
         case FileError.notDirectory:
-            advice = "links are not followed inside a database; put the folder back, or remove this"
+            advice =
+                "links are not followed inside a database; put the directory back, or remove the "
+                + "link or file"
         case ELOOP:
             advice =
                 "symbolic links are not followed inside a database; put the file itself here, or "
-                + "remove the link and keep what the other files hold: cozdb repair"
+                + "remove the link and repair the database without it"
+            remedy = .repair
         case FileError.notRegular, EISDIR, ENXIO:
             advice =
-                "files of a database are regular files; put the file back that belongs here, or "
-                + "remove this and keep what the other files hold: cozdb repair"
-        default: advice = "see the system's log for the device"
+                "database files must be regular files; put the right file back, or remove this "
+                + "one and repair the database without it"
+            remedy = .repair
+        default: advice = "check the system log for device errors"
         }
         self.init(
             error.code == ENOENT || error.code == ENOTDIR ? .notFound : .io,
-            "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path)
+            "\(error.call) failed while \(purpose): \(reason); \(advice)", file: error.path,
+            remedy: remedy)
         cause = error
     }
 }

@@ -33,6 +33,9 @@ public struct DatabaseError: Error, Sendable {
     public var file: String?
     /// Byte offset in `file`, or in a statement's text for `usage`; nil if unknown.
     public var offset: Int?
+    /// What the user can do, for front ends that have commands or options for it; nil if the
+    /// message says everything.
+    public var remedy: Remedy?
     /// The system call that failed; nil if none did.
     var cause: FileError?
     /// Whether a device failed to return stored bytes, which is treated like damage.
@@ -50,11 +53,16 @@ public struct DatabaseError: Error, Sendable {
     /// - Parameters:
     ///   - message: What was found, what was expected, what to do.
     ///   - offset: Byte offset in the file; without a file, in the text of a statement.
-    public init(_ kind: Kind, _ message: String, file: String? = nil, offset: Int? = nil) {
+    ///   - remedy: What to do, for front ends. The message says it in plain words.
+    public init(
+        _ kind: Kind, _ message: String, file: String? = nil, offset: Int? = nil,
+        remedy: Remedy? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.file = file
         self.offset = offset
+        self.remedy = remedy
     }
 }
 

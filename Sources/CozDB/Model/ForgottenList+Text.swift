@@ -26,8 +26,8 @@ extension ForgottenList {
         guard lines.first == ForgottenList.title else {
             throw DatabaseError(
                 .usage,
-                "not a list of forgotten participants: expected \"\(ForgottenList.title)\" at its "
-                    + "beginning, as cozdb forget --list prints it")
+                "not a list of forgotten participants: expected \"\(ForgottenList.title)\" in the "
+                    + "first line; export the list again", remedy: .listForgotten)
         }
         var parts: [Part] = []
         for (index, line) in lines.enumerated().dropFirst() {
@@ -52,12 +52,13 @@ extension ForgottenList {
             }
             throw DatabaseError(
                 .usage,
-                "line \(index + 1) of the list of forgotten participants is not as it was written; "
-                    + "take another copy of it")
+                "line \(index + 1) of the list of forgotten participants is corrupt; use another "
+                    + "copy of the list", remedy: .listForgotten)
         }
         throw DatabaseError(
             .usage,
-            "the list of forgotten participants has no line \"check\" at its end; it was cut off")
+            "the list of forgotten participants does not end with a line \"check\", so it is "
+                + "truncated; use another copy of the list", remedy: .listForgotten)
     }
 
     /// The same lines as JSON: `{"forgotten": ["cozdb-forgotten 1", ...]}`.

@@ -81,8 +81,8 @@ public struct ForgottenList: Hashable, Sendable {
         guard count > saltCountMax else { return }
         throw DatabaseError(
             .limitExceeded,
-            "a list of forgotten participants of more than \(saltCountMax) databases (salts); "
-                + "take over the lists of fewer")
+            "found more than \(saltCountMax) salts in a list of forgotten participants; merge "
+                + "lists of fewer databases")
     }
 
     private mutating func merge(_ part: Part) {

@@ -220,20 +220,23 @@ extension ExperimentSchema {
     ///
     /// - Throws: `usage` with both values if they differ.
     public func check(_ settings: ExperimentSettings) throws(DatabaseError) {
-        func differ(_ what: String, _ stored: String, _ asked: String) -> DatabaseError {
+        func differ(
+            _ what: String, _ stored: String, _ asked: String, _ setting: Remedy.Setting
+        ) -> DatabaseError {
             DatabaseError(
                 .usage,
-                "experiment \"\(name)\" was created with \(what) \(stored), asked for was "
-                    + "\(asked); leave the option out, or import into another database")
+                "experiment \"\(name)\" was created with \(what) \(stored), but \(asked) was "
+                    + "requested; leave the setting out, or use another database",
+                remedy: .change([setting]))
         }
         if let asked = settings.identity, asked != identity {
-            throw differ("identity", identity.description, asked.description)
+            throw differ("identity", identity.description, asked.description, .identity)
         }
         if let asked = settings.typeRule, asked != typeRule {
-            throw differ("types", "\(typeRule)", "\(asked)")
+            throw differ("types", "\(typeRule)", "\(asked)", .typeRule)
         }
         if let asked = settings.preset, Name(asked) != Name(preset) {
-            throw differ("preset", preset, asked)
+            throw differ("preset", preset, asked, .preset)
         }
     }
 }

@@ -203,7 +203,9 @@ extension WriteBatch {
     ///   - value: 0 to 65,535 bytes of valid UTF-8.
     public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
         guard var tags = openTagSet else {
-            return note(mistake: "addTag without a tag set; call beginTagSet before")
+            return note(
+                mistake: "addTag was called without an open tag set; call beginTagSet "
+                    + "first")
         }
         if checkName(name, "tag name"), checkName(value, "tag value", atLeast: 0) {
             let start = openTags.count + 4
@@ -226,7 +228,7 @@ extension WriteBatch {
     /// - Returns: Its handle; equal sets of one experiment have equal handles.
     public mutating func endTagSet() -> TagSetHandle {
         guard let tags = openTagSet else {
-            note(mistake: "endTagSet without a tag set; call beginTagSet before")
+            note(mistake: "endTagSet was called without an open tag set; call beginTagSet first")
             return .none
         }
         openTagSet = nil
@@ -382,8 +384,9 @@ extension WriteBatch {
         }
         let received = receivedColumn(number)
         note(
-            mistake: "a value of type \(type.name) for a handle of \"\(received.name)\" of type "
-                + "\(received.type.name); get a handle of the field for this type")
+            mistake: "appended a value of type \(type.name) with a handle of \"\(received.name)\" "
+                + "for type \(received.type.name); get a handle of the field for type "
+                + "\(type.name)")
     }
 
     /// Finishes a row with the values appended since the previous one. A row without values stores
@@ -410,7 +413,7 @@ extension WriteBatch {
     @usableFromInline
     mutating func dropRow() {
         if cells.count > Int(UInt32.max) {
-            note(mistake: "more than \(UInt32.max) values in a batch; write it in parts")
+            note(mistake: "a batch has more than \(UInt32.max) values; split it")
         } else if !isOpenRowInvalid {
             note("a tag set handle", "tagSet(experiment:tags:)")
         }
@@ -422,8 +425,8 @@ extension WriteBatch {
     /// Records the use of an invalid handle.
     private mutating func note(_ what: String, _ call: String) {
         note(
-            mistake: "\(what) that this batch did not give, or gave before removeAll; get one with "
-                + call)
+            mistake: "\(what) is invalid: it is from another batch, or from before removeAll; get "
+                + "a new one with \(call)")
     }
 
     /// Records a mistake if it is the first.
@@ -437,13 +440,13 @@ extension WriteBatch {
     ) -> Bool {
         guard (least...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
             note(
-                mistake: "\(what) of \(name.count) bytes; expected \(least) to "
+                mistake: "\(what) has \(name.count) bytes; expected \(least) to "
                     + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
             return false
         }
         // Repairing the bytes could make two names equal.
         guard (try? UTF8Span(validating: name)) != nil else {
-            note(mistake: "\(what) that is not valid UTF-8")
+            note(mistake: "\(what) is not valid UTF-8")
             return false
         }
         return true

@@ -71,7 +71,9 @@ public struct WriteBatch: Sendable {
     public var renames: [String: String] = [:] {
         didSet {
             if columns.count + tagSets.count > 0 {
-                note(mistake: "renames were set after columns or tag sets; set them before")
+                note(
+                    mistake: "renames were set after columns or tag sets were added; set renames "
+                        + "first")
             }
             renaming = BatchRenames(renames)
         }
@@ -212,7 +214,7 @@ public struct WriteBatch: Sendable {
         }
         guard !hasOpenRow, !isOpenRowInvalid else {
             throw DatabaseError(
-                .usage, "a row has values and is not finished; call endRow or abandonRow before add"
+                .usage, "an unfinished row has values; call endRow or abandonRow before add"
             )
         }
         add(
@@ -253,7 +255,7 @@ public struct WriteBatch: Sendable {
         guard (least...DatabaseOptions.nameSizeBytesMax).contains(name.utf8.count) else {
             throw DatabaseError(
                 .usage,
-                "\(what) of \(name.utf8.count) bytes; expected \(least) to "
+                "\(what) has \(name.utf8.count) bytes; expected \(least) to "
                     + "\(DatabaseOptions.nameSizeBytesMax) bytes of UTF-8")
         }
     }

@@ -130,7 +130,8 @@ private struct StatementRun {
         case .alter(let experiment, let field, let type):
             if options.isDryRun {
                 throw DatabaseError(
-                    .usage, "a dry run shows what DELETE and DROP take away; found ALTER")
+                    .usage,
+                    "found ALTER in a dry run, expected DELETE or DROP; run ALTER without it")
             }
             return try apply(.alter(experiment: experiment, field: field, type: type)).snapshot
         case .explain(let select, let analyze):
@@ -162,8 +163,8 @@ private struct StatementRun {
         if let offset = select.targetOffset {
             throw DatabaseError(
                 .usage,
-                "SELECT INTO is not supported: CozDB stores what is imported, not answers; write "
-                    + "the answer with --format lp and import it", offset: offset)
+                "SELECT INTO is not supported; export the result as line protocol and import it",
+                offset: offset, remedy: .change([.format]))
         }
         let clock = ContinuousClock()
         let start = clock.now
@@ -188,7 +189,9 @@ private struct StatementRun {
     private func apply(_ wanted: DataChange) throws(DatabaseError) -> ChangeOutcome {
         guard let change else {
             throw DatabaseError(
-                .usage, "the statement changes data, but the database is open for reading only")
+                .usage,
+                "the statement changes data, but the database is open read-only; open it for "
+                    + "writing")
         }
         // The change checks for cancellation itself, at points where it can stop safely.
         let result = CancellationCheck.$current.withValue(nil) {

@@ -89,13 +89,14 @@ final class BlockingCallPool: Sendable {
                 .failure(
                     DatabaseError(
                         .limitExceeded,
-                        "\(waitingCountMax) calls wait already (waitingCallCountMax); wait until "
-                            + "some of them have returned")))
+                        "\(waitingCountMax) calls are already waiting (waitingCallCountMax); wait "
+                            + "until some have returned")))
         }
     }
 
     private static let noThread = DatabaseError(
-        .limitExceeded, "the system has no thread left; end some, or raise its limit")
+        .limitExceeded,
+        "cannot start a thread: the system limit is reached; end some threads, or raise the limit")
 
     private func forget(_ number: Int) {
         state.withLock { _ = $0.waiting.removeValue(forKey: number) }

@@ -16,7 +16,7 @@ struct ProcessGuard: Sendable {
         if isSameProcess { return }
         throw DatabaseError(
             .usage,
-            "the database was opened by process \(number), and this is process "
-                + "\(coz_process_id()), its child by fork; open the database in the child")
+            "the database was opened by process \(number), but this is its forked child "
+                + "\(coz_process_id()); open the database again in the child")
     }
 }

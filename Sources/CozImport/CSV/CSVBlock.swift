@@ -87,7 +87,7 @@ package struct CSVBlock {
     /// The error message for such a header.
     package static let bareCarriageReturnMessage =
         "found a carriage return without a newline, expected lines that end with LF or CRLF; "
-        + "\"tr '\\r' '\\n' < FILE\" makes lines of carriage returns alone"
+        + "convert the file with \"tr '\\r' '\\n' < FILE\""
 
     /// Returns the column of a cell for error messages: a byte position from 1, counted from the
     /// start of the row, also across line breaks in quoted cells.

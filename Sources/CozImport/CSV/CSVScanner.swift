@@ -324,7 +324,7 @@ struct CSVScanner {
         let inLine = lines == 0 ? "" : " in line \(line + lines)"
         return CSVFault(
             column: column,
-            reason: "the quoted cell \(opened) is closed\(inLine) with \"\(found)\" behind the "
-                + "quote; expected the end of the cell (a quote inside a cell is written twice)")
+            reason: "the quoted cell \(opened) has \"\(found)\" after its closing quote\(inLine); "
+                + "expected the end of the cell (double a quote inside a cell)")
     }
 }

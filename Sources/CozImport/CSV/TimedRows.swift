@@ -170,7 +170,7 @@ package struct TimedRows {
         }
         guard batch.hasOpenRow else {
             block.refuse(
-                row, into: &batch, reason: "no values beside the time; expected at least one")
+                row, into: &batch, reason: "no values except the time; expected at least one")
             return
         }
         if constant != nil { batch.append(column: constantColumn, bits: constantBits) }
@@ -253,7 +253,7 @@ package struct TimedRows {
             let names = shown.joined(separator: ",") + (columns.count > 12 ? ",..." : "")
             block.refuse(
                 row, into: &batch,
-                reason: "\(row.cells.count) cells; expected the \(columns.count) of the header: "
+                reason: "\(row.cells.count) cells; expected \(columns.count) as in the header: "
                     + names)
         } else {
             let cell = block.cells[row.cells.lowerBound + timeColumn].range

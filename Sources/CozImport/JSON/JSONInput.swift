@@ -127,8 +127,8 @@ package struct JSONInput: ~Copyable {
         guard buffer.count <= keptSizeBytesMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "\(place.description): JSON of more than \(keptSizeBytesMax) bytes without an "
-                    + "end to it; expected items of a few kilobytes",
+                "\(place.description): a JSON value of more than \(keptSizeBytesMax) bytes; "
+                    + "expected values of a few kilobytes",
                 file: file.name)
         }
         let before = buffer.count

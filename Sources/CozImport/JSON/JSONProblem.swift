@@ -27,7 +27,7 @@ package struct JSONProblem: Sendable {
         while let last = bytes.last, last >= 0x80, String(validating: bytes, as: UTF8.self) == nil {
             bytes.removeLast()
         }
-        if bytes.isEmpty { return "the byte \(byte), which is no UTF-8 here" }
+        if bytes.isEmpty { return "the byte \(byte), which is not valid UTF-8 here" }
         return "\"\(String(decoding: bytes, as: UTF8.self))\""
     }
 

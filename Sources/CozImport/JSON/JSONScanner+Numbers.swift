@@ -29,7 +29,7 @@ extension JSONScanner {
                 sign == NumberParsing.minus || sign == NumberParsing.plus ? end + 2 : end + 1
             var size: UInt64 = 0
             end = NumberParsing.digits(text, digits, into: &size)
-            if end == digits { return fail(end, "a digit of the exponent") }
+            if end == digits { return fail(end, "a digit in the exponent") }
         }
         // More digits may follow.
         if end >= text.count && !isLast { return .incomplete }

@@ -16,7 +16,9 @@ struct InfluxJSONReader: PointReader {
     init(_ options: ImportOptions) throws(DatabaseError) {
         guard options.experiment == nil else {
             throw DatabaseError(
-                .usage, "--experiment: influx-json has the experiment as the name of each series")
+                .usage,
+                "influx-json takes the experiment from the name of each series, but an experiment "
+                    + "was given; leave it out", remedy: .change([.experiment]))
         }
         box = Box(options)
     }
@@ -107,8 +109,8 @@ private struct InfluxJSONDecoder: ~Copyable {
         guard frames.last == .document, key == "results" else { return }
         throw DatabaseError(
             .usage,
-            "line \(input.place(of: input.scanner.start).line): \"results\" is no array, expected "
-                + "an answer as InfluxDB writes it: {\"results\":[{\"series\":[...]}]}",
+            "line \(input.place(of: input.scanner.start).line): \"results\" is not an array, "
+                + "expected a query result of InfluxDB: {\"results\":[{\"series\":[...]}]}",
             file: file.name)
     }
 
@@ -118,7 +120,7 @@ private struct InfluxJSONDecoder: ~Copyable {
             let line = input.place(of: input.scanner.start).line
             throw DatabaseError(
                 .usage,
-                "line \(line): this is no data but the answer to a query that failed: \(text)",
+                "line \(line): found the error message of a failed query, expected data: \(text)",
                 file: file.name)
         }
         if key == "name", frames.last == .series { name = Array(text.utf8) }
@@ -149,15 +151,15 @@ private struct InfluxJSONDecoder: ~Copyable {
         guard !columns.isEmpty else {
             throw DatabaseError(
                 .usage,
-                "line \(line): series \"\(title)\" has values before its columns, expected them "
-                    + "as InfluxDB writes them: name, tags, columns, values",
+                "line \(line): series \"\(title)\" has \"values\" before \"columns\", expected "
+                    + "InfluxDB's order: name, tags, columns, values",
                 file: file.name)
         }
         guard columns.contains(where: { rows.columns.all[$0].role == .time }) else {
             throw DatabaseError(
                 .usage,
-                "line \(line): series \"\(title)\" has no column time; only answers of SELECT can "
-                    + "be imported",
+                "line \(line): series \"\(title)\" has no column \"time\"; only results of SELECT "
+                    + "can be imported",
                 file: file.name)
         }
         var seen: Set<Int> = []
@@ -165,8 +167,8 @@ private struct InfluxJSONDecoder: ~Copyable {
             let column = String(decoding: rows.columns.all[twin].name, as: UTF8.self)
             throw DatabaseError(
                 .usage,
-                "line \(line): series \"\(title)\" has two columns \"\(column)\", expected each "
-                    + "name once; give one another name in the query with AS",
+                "line \(line): series \"\(title)\" has two columns named \"\(column)\", expected "
+                    + "unique names; rename one with AS in the query",
                 file: file.name)
         }
         rows.series = ObjectRows.Series(experiment: name.isEmpty ? nil : name, tags: tags)
@@ -210,7 +212,7 @@ private struct InfluxJSONDecoder: ~Copyable {
         }
         defer { input.release() }
         guard count == columns.count else {
-            refuse(place, "\(count) values, expected \(columns.count) as there are columns", &batch)
+            refuse(place, "\(count) values, expected \(columns.count) (one per column)", &batch)
             return true
         }
         switch try rows.add(row, line: place.line, to: &batch) {
@@ -246,7 +248,8 @@ private struct InfluxJSONDecoder: ~Copyable {
         batch.refuse(
             Refusal(
                 subject: .line(text.copy(kept)),
-                reason: "\(input.scanner.problem.message(in: text)); what follows was not read",
+                reason: "\(input.scanner.problem.message(in: text)); the rest of the file was not "
+                    + "read",
                 source: batch.source, line: place.line, column: place.column))
         hasFailed = true
     }

@@ -52,7 +52,7 @@ private struct ObjectDecoder: ~Copyable {
                 let place = input.place(of: input.scanner.start)
                 refuse(
                     input.scanner.text.copy(input.scanner.contents), place,
-                    "a value that is in no object; expected an object a line", &batch)
+                    "found a value outside of an object, expected one object per row", &batch)
                 points += 1
             }
         }

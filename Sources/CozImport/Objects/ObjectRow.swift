@@ -51,7 +51,7 @@ struct ObjectRow: ~Copyable {
             bits = token == .yes ? 1 : 0
             append(Array((token == .yes ? "true" : "false").utf8))
         case .hugeNumber:
-            return refuse(name, "a number that no float can be")
+            return refuse(name, "a number too large for a float")
         default: return refuse(name, "an object or array")
         }
         cells.append(

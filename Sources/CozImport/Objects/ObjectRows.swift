@@ -95,19 +95,24 @@ struct ObjectRows {
         var nanoseconds = options.now?.nanoseconds
         if let timeCell {
             let cell = row.cells[timeCell]
-            guard cell.kind != .boolean, !cell.text.isEmpty else { return .refused("no time") }
+            guard cell.kind != .boolean, !cell.text.isEmpty else {
+                return .refused("the time is empty or a boolean, expected a time")
+            }
             switch time.read(row.texts, cell.text) {
             case .time(let value): nanoseconds = value
             case .unreadable(let reason):
                 let found = TableRows.excerpt(row.texts, cell.text)
                 return .refused("the time \(found): \(reason)")
             case .implausible(let reason):
-                throw DatabaseError(.usage, "line \(line): \(reason)", file: batch.source)
+                throw DatabaseError(
+                    .usage, "line \(line): \(reason)", file: batch.source,
+                    remedy: .change([.precision, .timeFormat]))
             }
         }
         guard let nanoseconds else {
             return .refused(
-                "no time; expected a key such as time, or --time-column, or --now for all")
+                "no time found, expected a key such as \"time\"; name the key with the time, or "
+                    + "give all rows one time")
         }
         if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
         for (index, cell) in row.cells.enumerated() where index != timeCell {
@@ -145,8 +150,10 @@ struct ObjectRows {
         if let cell { name = row.texts.copy(row.cells[cell].text) }
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
             return name.isEmpty
-                ? "no experiment; expected a key such as measurement, or --experiment"
-                : "an experiment's name of \(name.count) bytes"
+                ? "no experiment found, expected a key such as \"measurement\" or an experiment "
+                    + "for all rows"
+                : "the name of the experiment has \(name.count) bytes, expected at most "
+                    + "\(DatabaseOptions.nameSizeBytesMax)"
         }
         if current >= 0, plans[current].name == name { return nil }
         if let known = planOfName[name] {
@@ -167,15 +174,19 @@ struct ObjectRows {
         if cell.kind == .string {
             if nulls.contains(where: { CellValue.equals(texts, cell.text, $0) }) { return nil }
             guard cell.text.count <= TableRows.stringSizeBytesMax else {
-                return "a text of \(cell.text.count) bytes, expected at most "
+                return "a string of \(cell.text.count) bytes, expected at most "
                     + "\(TableRows.stringSizeBytesMax)"
             }
         }
         let column = columns.all[cell.column]
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(column.name.count) else {
-            return "a field's name of \(column.name.count) bytes"
+            return "the name of the field has \(column.name.count) bytes, expected 1 to "
+                + "\(DatabaseOptions.nameSizeBytesMax)"
         }
-        if column.name.elementsEqual("time".utf8) { return "a field called time" }
+        if column.name.elementsEqual("time".utf8) {
+            return "a field is named \"time\", which is "
+                + "reserved; rename it"
+        }
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)
         if let locked = field.type, locked != type,

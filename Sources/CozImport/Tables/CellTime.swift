@@ -23,7 +23,8 @@ struct CellTime {
         case .automatic:
             if let civil = CellTime.civil(text, range) { return time(civil) }
             guard let number = CellTime.epoch(text, range, precision) else {
-                return .unreadable("expected RFC 3339 or a number, or another --time-format")
+                return .unreadable(
+                    "expected RFC 3339 or a number; for other times, give a time format")
             }
             return plausible(number, text, range)
         case .rfc3339:
@@ -38,7 +39,7 @@ struct CellTime {
             return .time(number)
         case .pattern(let pattern):
             guard let civil = pattern.read(text, range) else {
-                return .unreadable("expected a time in the format that was given")
+                return .unreadable("expected a time in the given format")
             }
             return time(civil)
         }
@@ -56,8 +57,8 @@ struct CellTime {
         }
         if let zone, civil.offsetSeconds == nil, isSkipped(civil, time, zone) {
             return .unreadable(
-                "clocks of the time zone were put forward past it, expected a time that they "
-                    + "showed, or one with its offset")
+                "it does not exist in the time zone, whose clocks were put forward; expected an "
+                    + "existing time, or a time with an offset")
         }
         return .time(time.nanoseconds)
     }
@@ -82,9 +83,10 @@ struct CellTime {
             ? .seconds : time.magnitude < 100_000_000_000_000 ? .milliseconds : .microseconds
         guard let meant = CellTime.epoch(text, range, unit) else { return .time(time) }
         return .implausible(
-            "the time \(String(decoding: text.copy(range), as: UTF8.self)), in nanoseconds, is "
-                + "\(Timestamp(nanoseconds: time)); --precision \(unit.rawValue) makes it "
-                + "\(Timestamp(nanoseconds: meant)), --time-format ns takes it as it is")
+            "the time \(String(decoding: text.copy(range), as: UTF8.self)) is implausible in "
+                + "nanoseconds (\(Timestamp(nanoseconds: time))), expected a current time; set the "
+                + "precision to \(unit.rawValue) for \(Timestamp(nanoseconds: meant)), or the time "
+                + "format to ns to store it unchanged")
     }
 
     // MARK: Texts

@@ -72,7 +72,9 @@ enum Datatype {
         if format.isEmpty { return .initial }
         guard let colon = format.firstIndex(of: UInt8(ascii: ":")) else {
             let text = String(decoding: format, as: UTF8.self)
-            throw TableProblem("boolean:\(text): expected words such as boolean:y,yes:n,no")
+            throw TableProblem(
+                "found boolean:\(text), expected words for true and false, such as "
+                    + "boolean:y,yes:n,no")
         }
         let comma = UInt8(ascii: ",")
         let yes = format[..<colon].split(separator: comma).map { Array($0) }

@@ -79,46 +79,55 @@ struct TableHeader {
         guard table.namesColumns else { return }
         let places = ColumnPlaces(layout)
         for name in table.ignoredColumns {
-            for index in try indexes(of: name, "--skip-columns", layout, places) {
+            for index in try indexes(of: name, .skippedColumns, layout, places) {
                 layout.columns[index].role = .ignored
             }
         }
         for name in table.tagColumns {
-            for index in try indexes(of: name, "--tag-columns", layout, places) {
+            for index in try indexes(of: name, .tagColumns, layout, places) {
                 layout.columns[index].role = .tag
             }
         }
         if kind == .plain, options.hasOneFile {
             for (name, _) in table.columnTypes {
-                _ = try indexes(of: name, "--column-types", layout, places)
+                _ = try indexes(of: name, .columnTypes, layout, places)
             }
         }
         if let name = table.experimentColumn {
-            let index = try indexes(of: name, "--experiment-column", layout, places)[0]
+            let index = try indexes(of: name, .experimentColumn, layout, places)[0]
             layout.columns[index].role = .experiment
         }
         if let name = table.participantColumn {
-            let index = try indexes(of: name, "--participant-column", layout, places)[0]
+            let index = try indexes(of: name, .participantColumn, layout, places)[0]
             layout.columns[index].role = .tag
             layout.columns[index].name = participantTag
         }
         if let name = table.timeColumn {
             // Look up the current names: the participant column has been renamed.
-            let index = try indexes(of: name, "--time-column", layout, ColumnPlaces(layout))[0]
+            let index = try indexes(of: name, .timeColumn, layout, ColumnPlaces(layout))[0]
             layout.columns[index].role = .time
         }
     }
 
     private func indexes(
-        of name: String, _ option: String, _ layout: TableLayout, _ places: ColumnPlaces
+        of name: String, _ setting: Remedy.Setting, _ layout: TableLayout, _ places: ColumnPlaces
     ) throws(DatabaseError) -> [Int] {
         let found = places.indexes(of: name)
         if !found.isEmpty { return found }
+        let role =
+            switch setting {
+            case .skippedColumns: "a column to skip"
+            case .tagColumns: "a tag column"
+            case .columnTypes: "a column with a type"
+            case .experimentColumn: "the experiment column"
+            case .participantColumn: "the participant column"
+            default: "the time column"
+            }
         throw DatabaseError(
             .usage,
-            "line \(layout.line): \(option) \(name): no column has this name; the columns are "
-                + TableHeader.list(layout),
-            file: file)
+            "line \(layout.line): found no column \"\(name)\", which was given as \(role); the "
+                + "columns are " + TableHeader.list(layout),
+            file: file, remedy: .change([setting]))
     }
 
     private func markTime(_ layout: inout TableLayout, line: Int) {
@@ -207,25 +216,17 @@ struct TableHeader {
 
     /// - Throws: `usage` for a table that cannot be converted to points.
     func check(_ layout: TableLayout) throws(DatabaseError) {
-        func fail(_ what: String) throws(DatabaseError) -> Never {
-            throw DatabaseError(.usage, "line \(layout.line): \(what)", file: file)
+        func fail(_ problem: Problem) throws(DatabaseError) -> Never {
+            throw DatabaseError(
+                .usage, "line \(layout.line): \(problem.text)", file: file, remedy: problem.remedy)
         }
         let all = layout.columns + layout.constants
-        if !all.contains(where: { $0.role == .time }), options.now == nil {
+        if let problem = missingColumn(all) {
             try fail(
-                "no column is the time; name one with --time-column, or give all rows one time "
-                    + "with --now. The columns are \(TableHeader.list(layout))")
+                Problem(
+                    text: "\(problem.text). The columns are \(TableHeader.list(layout))",
+                    remedy: problem.remedy))
         }
-        if !all.contains(where: { $0.role == .experiment }), options.experiment == nil {
-            try fail(
-                "no column is the experiment; name it with --experiment, or a column with "
-                    + "--experiment-column. The columns are \(TableHeader.list(layout))")
-        }
-        let fields = all.filter { $0.role == .field || $0.role == .fieldValue }
-        if fields.isEmpty {
-            try fail("no column is a field; the columns are \(TableHeader.list(layout))")
-        }
-        if let problem = missingIdentity(all) { try fail(problem + TableHeader.list(layout)) }
         // The columns so far by name, tags apart from fields.
         var tags: [[UInt8]: Int] = [:]
         var fieldNames: [[UInt8]: Int] = [:]
@@ -233,8 +234,10 @@ struct TableHeader {
         where column.role == .field || column.role == .tag {
             if column.role == .field, column.name.elementsEqual("time".utf8) {
                 try fail(
-                    "no field can be called time, which column \(index + 1) is; --time-column "
-                        + "time, or --skip-columns time")
+                    Problem(
+                        text: "column \(index + 1) is a field named \"time\", which is reserved; "
+                            + "make it the time column, or skip it",
+                        remedy: .change([.timeColumn, .skippedColumns])))
             }
             let twin =
                 column.role == .tag
@@ -242,22 +245,52 @@ struct TableHeader {
                 : fieldNames.updateValue(index, forKey: column.name)
             if let twin {
                 try fail(
-                    "columns \(twin + 1) and \(index + 1) are both called "
-                        + "\"\(column.title)\"; give one another name, or leave both out with "
-                        + "--skip-columns")
+                    Problem(
+                        text: "columns \(twin + 1) and \(index + 1) have the same name "
+                            + "\"\(column.title)\"; rename one of them, or skip both",
+                        remedy: .change([.skippedColumns])))
             }
             guard (1...DatabaseOptions.nameSizeBytesMax).contains(column.name.count) else {
-                try fail("column \(index + 1) has a name of \(column.name.count) bytes")
+                try fail(
+                    Problem(
+                        text: "the name of column \(index + 1) has \(column.name.count) bytes, "
+                            + "expected 1 to \(DatabaseOptions.nameSizeBytesMax)"))
             }
             if String(validating: column.name, as: UTF8.self) == nil {
-                try fail("the name of column \(index + 1) is not valid UTF-8")
+                try fail(Problem(text: "the name of column \(index + 1) is not valid UTF-8"))
             }
         }
     }
 
+    /// Why a table cannot be converted.
+    private struct Problem {
+        var text: String
+        var remedy: Remedy?
+    }
+
+    /// Returns an error if no column has a role that points need; nil if all roles are filled.
+    private func missingColumn(_ columns: [TableColumn]) -> Problem? {
+        if !columns.contains(where: { $0.role == .time }), options.now == nil {
+            return Problem(
+                text: "found no time column, expected one of time, _time, timestamp, datetime, "
+                    + "index_time and index; name the time column, or give all rows one time",
+                remedy: .change([.timeColumn, .now]))
+        }
+        if !columns.contains(where: { $0.role == .experiment }), options.experiment == nil {
+            return Problem(
+                text: "found no experiment column, expected one of measurement, _measurement, "
+                    + "experiment and id_experiment; name the experiment, or its column",
+                remedy: .change([.experiment, .experimentColumn]))
+        }
+        if !columns.contains(where: { $0.role == .field || $0.role == .fieldValue }) {
+            return Problem(text: "found no field column, expected at least one")
+        }
+        return missingIdentity(columns)
+    }
+
     /// Returns an error if every row would be refused because no column is a tag of the identity;
     /// nil if there is such a column or the identity is unknown.
-    private func missingIdentity(_ columns: [TableColumn]) -> String? {
+    private func missingIdentity(_ columns: [TableColumn]) -> Problem? {
         if columns.contains(where: { $0.role == .tagList }) { return nil }
         let schema = options.experiment.flatMap { name in
             options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
@@ -275,13 +308,16 @@ struct TableHeader {
         case .allTags: return nil
         case .participant(let tag):
             guard isMissing(tag) else { return nil }
-            return "no column is the participant (\(tag)); name one with --participant-column, or "
-                + "give all rows one with --participant; for data without participants --identity "
-                + "all. The columns are "
+            return Problem(
+                text: "found no participant column (\(tag)); name it, or give all rows one "
+                    + "participant; data without participants needs all tags as the identity",
+                remedy: .change([.participantColumn, .participant, .identity]))
         case .tags(let names):
             guard let name = names.first(where: isMissing) else { return nil }
-            return "no column is \"\(name)\", a tag of the identity; --tag-columns makes one a "
-                + "tag. The columns are "
+            return Problem(
+                text: "found no column \"\(name)\" with a tag of the identity; name the tag "
+                    + "columns, or choose another identity",
+                remedy: .change([.tagColumns, .identity]))
         }
     }
 

@@ -45,8 +45,9 @@ private struct TableDecoder {
         if kind == .influxShell, options.experiment != nil {
             throw DatabaseError(
                 .usage,
-                "--experiment: influx-csv has the experiment in its column name; --format csv "
-                    + "reads a table in which it means something else")
+                "influx-csv takes the experiment from the column \"name\", but an experiment was "
+                    + "given; leave it out, or use the format csv if \"name\" is another column",
+                remedy: .change([.experiment, .format]))
         }
         self.kind = kind
         self.options = options

@@ -36,7 +36,7 @@ struct TableRowClassifier {
     func finish() throws(DatabaseError) {
         guard layout == nil, !annotations.isEmpty else { return }
         throw DatabaseError(
-            .usage, "annotations without a table: expected a header and rows below them",
+            .usage, "found annotations without a table, expected a header and rows after them",
             file: file)
     }
 
@@ -148,7 +148,8 @@ struct TableRowClassifier {
         let message = texts.filter { !$0.isEmpty }.joined(separator: ", ")
         return DatabaseError(
             .usage,
-            "line \(row.line): this is no data but the answer to a query that failed: \(message)",
+            "line \(row.line): found the error message of a failed query, expected data: "
+                + message,
             file: file)
     }
 }

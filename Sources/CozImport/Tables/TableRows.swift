@@ -107,7 +107,10 @@ struct TableRows {
             return nanoseconds
         }
         let text = String(decoding: column.defaultValue, as: UTF8.self)
-        throw DatabaseError(.usage, "the constant time \"\(text)\" is no time", file: file)
+        throw DatabaseError(
+            .usage,
+            "found \"\(text)\" as the constant time, expected RFC 3339, a number or a time in the "
+                + "given format", file: file, remedy: .change([.timeFormat]))
     }
 
     /// Forgets the handles of the previous batch.
@@ -139,11 +142,14 @@ struct TableRows {
                     return .refused("the time \(found): \(reason)", cell: timeIndex)
                 case .implausible(let reason):
                     throw DatabaseError(
-                        .usage, "line \(row.line): \(reason)", file: batch.source)
+                        .usage, "line \(row.line): \(reason)", file: batch.source,
+                        remedy: .change([.precision, .timeFormat]))
                 }
             }
         }
-        guard let nanoseconds else { return .refused("no time", cell: timeIndex) }
+        guard let nanoseconds else {
+            return .refused("the time is empty, expected a time", cell: timeIndex)
+        }
         if let problem = selectExperiment(cells, block, &batch) { return problem }
         if let problem = appendFields(cells, block, &batch) {
             batch.abandonRow()
@@ -174,7 +180,7 @@ struct TableRows {
         if let place = block.bytes.firstInvalidUTF8(in: row.text) {
             let cell = row.cells.first { block.cells[$0].range.upperBound >= place }
             return .refused(
-                "bytes that are not UTF-8", cell: cell.map { $0 - row.cells.lowerBound })
+                "invalid UTF-8, expected UTF-8", cell: cell.map { $0 - row.cells.lowerBound })
         }
         return nil
     }
@@ -209,7 +215,7 @@ struct TableRows {
         if !cell.isEmpty, !isNull(text, cell.range) {
             guard cell.range.count <= DatabaseOptions.nameSizeBytesMax else {
                 return .refused(
-                    "an experiment's name of \(cell.range.count) bytes, expected at most "
+                    "the name of the experiment has \(cell.range.count) bytes, expected at most "
                         + "\(DatabaseOptions.nameSizeBytesMax)", cell: experimentIndex)
             }
             selectPlan(text.copy(cell.range), &batch)
@@ -217,7 +223,9 @@ struct TableRows {
         }
         let own = layout.columns[experimentIndex].defaultValue
         let name = own.isEmpty ? constantExperiment : own
-        if name.isEmpty { return .refused("no experiment", cell: experimentIndex) }
+        if name.isEmpty {
+            return .refused("the experiment is empty, expected a name", cell: experimentIndex)
+        }
         selectPlan(name, &batch)
         return nil
     }
@@ -273,7 +281,7 @@ struct TableRows {
             if !nulls.isEmpty && isNull(text, cell.range) { continue }
             guard cell.range.count <= TableRows.stringSizeBytesMax else {
                 return .refused(
-                    "a text of \(cell.range.count) bytes, expected at most "
+                    "a string of \(cell.range.count) bytes, expected at most "
                         + "\(TableRows.stringSizeBytesMax)", cell: index)
             }
             append(text, cell.range, index, nil, &batch)
@@ -391,10 +399,14 @@ struct TableRows {
         var name = text.copy(nameCell.range)
         if name.isEmpty { name = layout.columns[nameIndex].defaultValue }
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
-            return .refused("a field's name of \(name.count) bytes", cell: nameIndex)
+            return .refused(
+                "the name of the field has \(name.count) bytes, expected 1 to "
+                    + "\(DatabaseOptions.nameSizeBytesMax)", cell: nameIndex)
         }
         guard cell.range.count <= TableRows.stringSizeBytesMax else {
-            return .refused("a text of \(cell.range.count) bytes", cell: valueIndex)
+            return .refused(
+                "a string of \(cell.range.count) bytes, expected at most "
+                    + "\(TableRows.stringSizeBytesMax)", cell: valueIndex)
         }
         if cell.isEmpty && !cell.isQuoted {
             var named = column
@@ -439,7 +451,9 @@ struct TableRows {
             let range = block.cells[cells + index].range
             guard range.count <= DatabaseOptions.nameSizeBytesMax else {
                 return .failure(
-                    TagProblem(reason: "a tag of \(range.count) bytes", cell: index))
+                    TagProblem(
+                        reason: "the value of the tag has \(range.count) bytes, expected at most "
+                            + "\(DatabaseOptions.nameSizeBytesMax)", cell: index))
             }
             tagKey.append(UInt8(truncatingIfNeeded: range.count))
             tagKey.append(UInt8(truncatingIfNeeded: range.count >> 8))

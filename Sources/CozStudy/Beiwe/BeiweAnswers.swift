@@ -61,26 +61,34 @@ struct BeiweAnswers {
         if let fault = block.fault(of: row) { return (fault.reason, fault.column) }
         if row.cells.count != header.names.count {
             return (
-                "\(row.cells.count) cells; expected the \(header.names.count) of the header", 0
+                "found \(row.cells.count) cells, expected \(header.names.count) as in the header", 0
             )
         }
         if source.milliseconds == nil {
-            return ("no time: expected a file name such as 2022-03-14 16_32_56+00_00.csv", 0)
+            return (
+                "found no time in the file name, expected a name such as 2022-03-14 "
+                    + "16_32_56+00_00.csv", 0
+            )
         }
         if block.bytes.firstInvalidUTF8(in: row.text) != nil {
-            return ("not valid UTF-8; expected UTF-8", 0)
+            return ("found invalid UTF-8, expected UTF-8", 0)
         }
         let question = block.cells[row.cells.lowerBound].range
-        if question.isEmpty { return ("no question id; expected one in the first cell", 1) }
+        if question.isEmpty { return ("found no question id, expected one in the first cell", 1) }
         let name = String(decoding: block.bytes.copy(question), as: UTF8.self)
         if BeiweAnswers.field(name).utf8.count > 65_535 {
-            return ("a question id of \(question.count) bytes; expected at most 65535", 1)
+            return (
+                "found a question id of \(question.count) bytes, expected at most 65535 bytes", 1
+            )
         }
         if questions.contains(name) {
-            return ("question \"\(name)\" comes a second time in this file", 1)
+            return ("found question \"\(name)\" twice, expected each question once per file", 1)
         }
         if rows.count >= BeiweAnswers.questionCountMax {
-            return ("more than \(BeiweAnswers.questionCountMax) questions in one file", 0)
+            return (
+                "found more than \(BeiweAnswers.questionCountMax) questions, expected at most "
+                    + "\(BeiweAnswers.questionCountMax) per file", 0
+            )
         }
         return nil
     }

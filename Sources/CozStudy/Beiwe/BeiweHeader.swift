@@ -119,11 +119,12 @@ extension BeiweHeader {
         let shown = found.utf8.count > 200 ? "\(found.prefix(200))..." : found
         let sizes = 1...DatabaseOptions.nameSizeBytesMax
         if let name = names.first(where: { !sizes.contains($0.utf8.count) }) {
-            return "the header has a column name of \(name.utf8.count) bytes; expected 1 to "
-                + "\(sizes.upperBound)"
+            return "found a column name of \(name.utf8.count) bytes in the header, expected 1 to "
+                + "\(sizes.upperBound) bytes"
         }
         if let first = names.first?.utf8, first.count > 8, first.allSatisfy({ $0 &- 0x30 < 10 }) {
-            return "the file begins with \"\(shown)\"; expected a header with the names of columns"
+            return "found \"\(shown)\" at the start of the file, expected a header with column "
+                + "names"
         }
         if fits(stream) { return nil }
         let known = BeiweStream.named(stream)?.columns.map(\.name) ?? []
@@ -131,6 +132,6 @@ extension BeiweHeader {
             stream == BeiweStream.surveyAnswers.name
             ? "question id,question type,question text,question answer options,answer"
             : ([BeiweHeader.time, BeiweHeader.moment] + known).joined(separator: ",")
-        return "the header \"\(shown)\" is none of \(stream); expected \(expected)"
+        return "found the header \"\(shown)\", expected that of \(stream): \(expected)"
     }
 }

@@ -190,7 +190,8 @@ struct BeiweReader: PointReader {
         } else {
             block.refuse(
                 row, into: &batch,
-                reason: "more than \(RowOrdinals.countMax) different rows in one millisecond")
+                reason: "found more than \(RowOrdinals.countMax) different rows in one "
+                    + "millisecond, expected at most \(RowOrdinals.countMax)")
         }
         next += 1
     }

@@ -27,9 +27,9 @@ struct BeiweSource: Hashable {
         guard let patient = place.patient ?? imports.participant, !patient.isEmpty else {
             throw DatabaseError(
                 .usage,
-                "lies in no folder of a patient; expected PATIENT/\(stream)/FILE below the folder "
-                    + "to import, or --participant ID",
-                file: file.name)
+                "is not in a patient folder, expected PATIENT/\(stream)/FILE in the imported "
+                    + "folder; move it there, or give a participant",
+                file: file.name, remedy: .change([.participant]))
         }
         self.patient = patient
     }
@@ -47,9 +47,9 @@ struct BeiweSource: Hashable {
             candidates.isEmpty ? "no known stream" : candidates.joined(separator: " and of ")
         throw DatabaseError(
             .usage,
-            "lies in no folder of a stream, and its header \"\(found)\" is that of \(which); name "
-                + "the stream with --stream",
-            file: file.name)
+            "is not in a stream folder, and its header \"\(found)\" is that of \(which), expected "
+                + "that of one stream; name the stream",
+            file: file.name, remedy: .change([.stream]))
     }
 
     /// Whether a file comes from Beiwe. Reads the header only if the path does not tell.

@@ -178,8 +178,8 @@ extension BraceletSummaries {
             guard let names = fields[metric]?.groups.first else {
                 throw DatabaseError(
                     .notFound,
-                    "no field tells the quality of \(kind.rawValue); name one (cozdb summary "
-                        + "--quality-field NAME), or ask for no lowest quality")
+                    "found no field with the quality of \(kind.rawValue); name one, or leave out "
+                        + "the minimum quality", remedy: .change([.qualityField, .qualityMin]))
             }
             let column = SummaryColumn(fields: names)
             conditions.append(SummaryCondition(column: column, comparison: ">=", number: least))

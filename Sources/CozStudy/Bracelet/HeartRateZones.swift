@@ -77,7 +77,7 @@ public struct HeartRateZones: Hashable, Sendable {
             throw DatabaseError(
                 .usage,
                 "heart rate zones: found \(found), expected five ascending lower limits in beats "
-                    + "per minute: of warm-up, fat burn, endurance, performance and maximum")
+                    + "per minute (warm-up, fat burn, endurance, performance, maximum)")
         }
         self.limits = limits
     }

@@ -83,8 +83,8 @@ struct SummaryFields {
         let looked = expected.isEmpty ? "" : " (\(expected.joined(separator: "; ")))"
         return DatabaseError(
             .notFound,
-            "experiment \"\(schema.name)\" has no field that the summary \(kind.rawValue) is "
-                + "computed from\(looked); name the field that holds \(kind.metric.rawValue) "
-                + "(cozdb summary --field NAME)")
+            "experiment \"\(schema.name)\" has no field for the summary \(kind.rawValue)\(looked); "
+                + "name the field that holds \(kind.metric.rawValue)",
+            remedy: .change([.field]))
     }
 }

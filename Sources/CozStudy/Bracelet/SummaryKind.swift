@@ -98,8 +98,9 @@ extension SummaryKind {
         let others = SummaryKind.allCases.filter { $0.qualityMetric != nil }.map(\.rawValue)
         return DatabaseError(
             .usage,
-            "the summary \(rawValue) knows no quality, expected one of "
-                + others.joined(separator: ", ") + "; ask for no lowest quality")
+            "the summary \(rawValue) has no quality, expected one of "
+                + others.joined(separator: ", ") + "; leave out the minimum quality",
+            remedy: .change([.qualityMin]))
     }
 }
 

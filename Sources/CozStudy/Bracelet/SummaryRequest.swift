@@ -101,7 +101,7 @@ public struct SummaryRequest: Sendable {
         try expect(hourlySteps > 0, "hourly steps", "\(hourlySteps)", "a number above 0")
         try expect(
             (0...86_400).contains(sleepGapSeconds), "gap between sessions",
-            "\(sleepGapSeconds) s", "up to a day")
+            "\(sleepGapSeconds) s", "0 to 86400 s")
         if let qualityMin {
             try expect(qualityMin.isFinite, "quality", "\(qualityMin)", "a number")
         }

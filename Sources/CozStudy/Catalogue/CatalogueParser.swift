@@ -106,8 +106,16 @@ struct CatalogueParser {
     private mutating func checkNames() {
         var known: Set<String> = []
         for field in fields {
-            if !known.insert(field.name).inserted { problems.append("twice: \(field.name)") }
-            if field.meaning.isEmpty { problems.append("without a text: \(field.name)") }
+            if !known.insert(field.name).inserted {
+                problems.append(
+                    "duplicate field: "
+                        + "\(field.name)")
+            }
+            if field.meaning.isEmpty {
+                problems.append(
+                    "field without a description: "
+                        + "\(field.name)")
+            }
             if field.name.utf8.count(where: { $0 == UInt8(ascii: "*") }) > 1 {
                 problems.append("more than one * in \(field.name)")
             }

@@ -29,8 +29,8 @@ public struct CozieField: Sendable {
             case .locationChange: "when the phone has moved"
             case .row: "with every row"
             case .sync: "when a sync button of the iPhone app is pressed"
-            case .push: "when a push notification comes or is answered"
-            case .never: "never: documented, but not sent"
+            case .push: "when a push notification arrives or is answered"
+            case .never: "never (documented, but not sent)"
             }
         }
     }
@@ -54,8 +54,8 @@ public struct CozieField: Sendable {
             case .iphone: "iPhone"
             case .watch: "Apple Watch"
             case .both: "iPhone and Apple Watch"
-            case .server: "none, the backend adds it"
-            case .study: "none, a study wrote it"
+            case .server: "none (added by the backend)"
+            case .study: "none (written by a study)"
             }
         }
     }

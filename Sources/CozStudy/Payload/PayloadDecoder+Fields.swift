@@ -18,8 +18,8 @@ extension PayloadDecoder {
             if member.part == .other {
                 refuse(
                     member, row,
-                    "is none of time, measurement, tags, fields, fields_int, "
-                        + "fields_float and fields_str", .string, &batch)
+                    "unknown member, expected time, measurement, tags, fields, fields_int, "
+                        + "fields_float or fields_str", .string, &batch)
                 continue
             }
             let number = field(member, row, after: previous, &batch)
@@ -63,8 +63,8 @@ extension PayloadDecoder {
         var field = PayloadCaches.Field()
         if !PayloadDecoder.isName(name) {
             field.fault =
-                "a field name of \(name.count) bytes, expected 1 to "
-                + "\(DatabaseOptions.nameSizeBytesMax)"
+                "found a field name of \(name.count) bytes, expected 1 to "
+                + "\(DatabaseOptions.nameSizeBytesMax) bytes"
         } else if name.elementsEqual("time".utf8) {
             field.fault = "a field cannot be named time"
         }
@@ -92,7 +92,8 @@ extension PayloadDecoder {
         case .floatFields: appendFloat(member, field, row, &batch)
         case .stringFields where member.token != .string:
             refuse(
-                member, row, "fields_str has \(member.token.kindName), expected a string", .string,
+                member, row, "fields_str: found \(member.token.kindName), expected a string",
+                .string,
                 &batch)
         case .stringFields: appendString(member, field, row, isTyped: true, &batch)
         default: appendUntyped(member, field, row, &batch)
@@ -119,12 +120,14 @@ extension PayloadDecoder {
         case .no: append(0, .boolean, field, member, row, isTyped: true, &batch)
         case .hugeNumber:
             refuse(
-                member, row, "a number beyond 1.8e308, which is more than a float holds", .float,
+                member, row,
+                "found a number beyond 1.8e308, expected a number that fits into a "
+                    + "float", .float,
                 &batch)
         default:
             refuse(
                 member, row,
-                "\(member.token.kindName) as a value, expected a string, number or boolean",
+                "found \(member.token.kindName), expected a string, number or boolean",
                 .string, &batch)
         }
     }
@@ -145,8 +148,8 @@ extension PayloadDecoder {
             let found = string(member.value, row.text, row.base)
             return refuse(
                 member, row,
-                "fields_int has \(member.token.kindName) "
-                    + "(\(PayloadTime.excerpt(found))), expected a whole number of 64 bits",
+                "fields_int: found \(member.token.kindName) (\(PayloadTime.excerpt(found))), "
+                    + "expected a 64-bit integer",
                 .integer, &batch)
         }
         append(
@@ -167,8 +170,8 @@ extension PayloadDecoder {
             let found = string(member.value, row.text, row.base)
             return refuse(
                 member, row,
-                "fields_float has \(member.token.kindName) "
-                    + "(\(PayloadTime.excerpt(found))), expected a number that a float holds",
+                "fields_float: found \(member.token.kindName) (\(PayloadTime.excerpt(found))), "
+                    + "expected a number that a float can represent",
                 .float, &batch)
         }
         append(bits, .float, field, member, row, isTyped: true, &batch)
@@ -188,8 +191,9 @@ extension PayloadDecoder {
         {
             return refuse(
                 member, row,
-                "a string of more than \(settings.stringSizeBytesMax) bytes; the first of them "
-                    + "are kept", .string, &batch)
+                "found a string of more than \(settings.stringSizeBytesMax) bytes, expected at "
+                    + "most \(settings.stringSizeBytesMax); the rejects journal keeps only the "
+                    + "beginning", .string, &batch)
         }
         let bits: UInt64
         if member.value.hasEscapes {

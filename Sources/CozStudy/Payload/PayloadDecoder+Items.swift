@@ -74,8 +74,8 @@ extension PayloadDecoder {
         guard isText || member.isNumber, PayloadDecoder.isName(name) else {
             faults.append(
                 isText || member.isNumber
-                    ? "measurement of \(name.count) bytes, expected 1 to "
-                        + "\(DatabaseOptions.nameSizeBytesMax)"
+                    ? "found a measurement name of \(name.count) bytes, expected 1 to "
+                        + "\(DatabaseOptions.nameSizeBytesMax) bytes"
                     : "measurement is \(member.token.kindName), expected a string")
             return nil
         }
@@ -143,7 +143,9 @@ extension PayloadDecoder {
         if name.utf8.elementsEqual("time".utf8) { return "a tag cannot be named time" }
         if name.isEmpty { return "a tag has no name" }
         let size = Swift.max(name.utf8.count, value.utf8.count)
-        return size > limit ? "a tag of \(size) bytes, expected at most \(limit)" : nil
+        return size > limit
+            ? "found a tag name or value of \(size) bytes, expected at most "
+                + "\(limit) bytes" : nil
     }
 
     static func isName(_ bytes: [UInt8]) -> Bool {

@@ -115,8 +115,9 @@ struct PayloadDecoder: ~Copyable {
             beginItem(&input)
             let reason =
                 isDocument
-                ? "JSON in more than \(PayloadDecoder.stringDepthMax) strings of JSON"
-                : "found a string that holds no JSON, expected an object"
+                ? "found JSON in more than \(PayloadDecoder.stringDepthMax) nested strings, "
+                    + "expected fewer"
+                : "found a string that is not JSON, expected an object"
             return refuseItem(contents, reason, &batch)
         }
         let outer = stringPlace
@@ -147,13 +148,14 @@ struct PayloadDecoder: ~Copyable {
         guard settings.recovers else {
             let inside = stringPlace.map { "in the string at \($0.description): " } ?? ""
             throw DatabaseError(
-                .usage, "\(number)JSON, \(inside)\(input.problemMessage())\(hint(input))")
+                .usage, "\(number)JSON, \(inside)\(input.problemMessage())\(hint(input))",
+                remedy: input.scanner.isTrailingComma ? .change([.trailingCommas]) : nil)
         }
         // The refusal has the place, except inside a JSON string.
         let inside =
             stringPlace == nil ? "" : ", \(input.place(of: problem).description) of this string"
         let found = input.scanner.problem.message(in: input.scanner.text)
-        let message = "\(number)no JSON\(inside): \(found)\(hint(input))"
+        let message = "\(number)invalid JSON\(inside): \(found)\(hint(input))"
         if stringPlace == nil { place = input.place(of: problem) }
         let limit = Refusal.lineSizeBytesMax
         let passed = try input.recover(from: file, sizeBytesMax: limit)
@@ -169,8 +171,7 @@ struct PayloadDecoder: ~Copyable {
     /// Returns advice on how to accept a trailing comma, or an empty string.
     private func hint(_ input: borrowing JSONInput) -> String {
         guard input.scanner.isTrailingComma else { return "" }
-        let remedy = settings.numbersRowsByItems ? "acceptsTrailingCommas" : "--lenient"
-        return "; the documentation's examples have such commas: read them with \(remedy)"
+        return "; accept trailing commas to read it"
     }
 
     mutating func refuseItem(_ bytes: [UInt8], _ reason: String, _ batch: inout WriteBatch) {

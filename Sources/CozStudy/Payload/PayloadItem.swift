@@ -154,7 +154,7 @@ struct PayloadItem {
 
     private mutating func reportDuplicate() {
         if partsSeen & 1 << part.rawValue != 0 {
-            faults.append("\"\(part.name)\" stands twice, expected once")
+            faults.append("found \"\(part.name)\" twice, expected it once")
         }
         partsSeen |= 1 << part.rawValue
     }

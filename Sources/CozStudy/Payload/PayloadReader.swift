@@ -74,15 +74,15 @@ struct PayloadReader: PointReader {
             // No part of the file must be stored, even if the file is truncated.
             throw DatabaseError(
                 error.kind == .io || error.kind == .damaged ? .usage : error.kind,
-                "\(error.message). Nothing of it was stored", file: file.name)
+                "\(error.message). Nothing was stored", file: file.name, remedy: error.remedy)
         }
         guard isFinished else {
             throw DatabaseError(
                 .limitExceeded,
-                "more than \(PayloadReader.atomicSizeBytesMax) bytes, which is too much to store "
-                    + "at once; expected a smaller file, or an import without --atomic. Nothing "
-                    + "of it was stored",
-                file: file.name)
+                "found more than \(PayloadReader.atomicSizeBytesMax) bytes, expected at most that "
+                    + "many in an atomic import; split the file, or import it non-atomically. "
+                    + "Nothing was stored",
+                file: file.name, remedy: .change([.atomic]))
         }
         return true
     }

@@ -48,14 +48,14 @@ struct PayloadTime {
         let expected = "expected one such as 2022-09-01T07:02:51.578+0800"
         let found = "time is \"\(excerpt(text))\""
         if !text.utf8.allSatisfy({ $0 < 0x80 }) {
-            return "\(found), with characters that are no ASCII; \(expected)"
+            return "\(found) with non-ASCII characters; \(expected)"
         }
         let digits = text.utf8.prefix { $0 &- 0x30 < 10 }
         if digits.count == 4, text.utf8.dropFirst(4).first == UInt8(ascii: "-"),
             let year = Int(text.prefix(4)), !years.contains(year)
         {
-            return "\(found): the year \(year) is none between \(years.lowerBound) and "
-                + "\(years.upperBound); a phone with another calendar writes such years"
+            return "\(found) with the year \(year), expected \(years.lowerBound) to "
+                + "\(years.upperBound); set the calendar of the phone to Gregorian"
         }
         return "\(found), \(expected)"
     }

@@ -18,9 +18,9 @@ extension Study {
         guard rowCount <= Study.rowCountMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "\(rowCount) rows, one for each of \(participants.count) participants and "
-                    + "\(fields.count) fields, expected at most \(Study.rowCountMax); choose "
-                    + "fields (--modality) or participants (--participant)")
+                "found \(rowCount) rows, one for each of \(participants.count) participants and "
+                    + "\(fields.count) fields, expected at most \(Study.rowCountMax); choose fewer "
+                    + "fields or participants", remedy: .change([.modalities, .participant]))
         }
         var ages: [[UInt8]: [Int64?]] = [:]
         for series in try ask(statement) {
@@ -91,7 +91,7 @@ extension Study {
         }
         return StudyAnswer(
             statement: statement, rows: rows,
-            note: rows.isEmpty ? "no two values of one field in this range of time" : nil)
+            note: rows.isEmpty ? "no field has two values in this time range" : nil)
     }
 
     /// Returns statistics of the delay between measurement and arrival, by trigger.
@@ -135,8 +135,8 @@ extension Study {
             ? "timestamp_lambda or timestamp_lambda_ms"
             : options.modalities.map { "\($0)_lambda or \($0)_lambda_ms" }
                 .joined(separator: ", ")
-        return "experiment \"\(experiment)\" has no \(columns) columns, which say when data "
-            + "arrived: Cozie's backend adds them; import payloads with --enrich"
+        return "experiment \"\(experiment)\" has no arrival times (\(columns)); Cozie's backend "
+            + "adds them, and so does an import of payloads with enrichment"
     }
 
     var arrivals: [Arrival] {

@@ -71,7 +71,7 @@ extension Study {
         }
         var note = surveyNote(rows.isEmpty)
         if note == nil, rows.allSatisfy({ $0.goal == nil }) {
-            note = "no goal: there is no value of \(StudyFields.goal)"
+            note = "no goal: \(StudyFields.goal) has no values"
         }
         return StudyAnswer(statement: statement, rows: rows, note: note)
     }
@@ -108,10 +108,10 @@ extension Study {
         let last = shown.map(\.upperBound).max()?.description ?? ""
         throw DatabaseError(
             .limitExceeded,
-            "\(count) rows, one for each of the days from \(first) to \(last) of each participant"
+            "found \(count) rows, one per day from \(first) to \(last) and participant"
                 + (columnCount > 1 ? " and field" : "") + ", expected at most "
-                + "\(Study.rowCountMax); choose a shorter time (--from, --to), or take out rows "
-                + "with a wrong time")
+                + "\(Study.rowCountMax); choose a shorter time range, or delete rows with a wrong "
+                + "time", remedy: .change([.range]))
     }
 
     func forEachDay<Row>(_ row: (String, LocalDate) -> Row) throws(DatabaseError) -> [Row] {

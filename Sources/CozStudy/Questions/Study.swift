@@ -43,7 +43,10 @@ public struct Study: Sendable {
             throw Study.missing("experiment", experiment, among: snapshot.schemas.map(\.name))
         }
         guard options.minGap >= .zero else {
-            throw DatabaseError(.usage, "the gap between votes: found less than 0")
+            throw DatabaseError(
+                .usage,
+                "gap between votes: found a negative duration, expected 0 "
+                    + "or more")
         }
         self.experiment = experiment
         self.snapshot = snapshot
@@ -109,7 +112,7 @@ public struct Study: Sendable {
     /// Why an answer has no rows.
     var nothing: String {
         if participants.isEmpty { return "experiment \"\(experiment)\" has no rows" }
-        return "no rows in this range of time; the data goes from \(span)"
+        return "no rows in this time range; the data covers \(span)"
     }
 
     private var span: String {
@@ -122,11 +125,11 @@ public struct Study: Sendable {
     var noSurveysNote: String? {
         if participants.isEmpty { return nothing }
         if valueCounts[Array(options.surveyField.utf8)] ?? 0 == 0 {
-            return "experiment \"\(experiment)\" has no survey rows: no value of "
-                + "\(options.surveyField)"
+            return "experiment \"\(experiment)\" has no survey rows: \(options.surveyField) has "
+                + "no values"
         }
         if participants.allSatisfy({ $0.responses == 0 }) {
-            return "no survey rows of these participants"
+            return "these participants have no survey rows"
         }
         return nil
     }

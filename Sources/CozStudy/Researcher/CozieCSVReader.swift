@@ -23,13 +23,15 @@ struct CozieCSVReader: PointReader {
         guard let name = options.experiment, !name.isEmpty else {
             throw DatabaseError(
                 .usage,
-                "cozie-csv: the file names no experiment; expected its name with --experiment")
+                "cozie-csv files do not name their experiment, expected an experiment for all "
+                    + "rows; give one", remedy: .change([.experiment]))
         }
-        if let option = options.table.firstSetOption {
+        if let setting = options.table.firstChange {
             throw DatabaseError(
                 .usage,
-                "\(option): cozie-csv knows its columns; --format csv --time-column index reads "
-                    + "the file as any other table, with this option")
+                "found the table option \(setting.rawValue), expected none: the columns of "
+                    + "cozie-csv are fixed; leave it out, or import the file in the format csv "
+                    + "with the time column \"index\"", remedy: .change([setting, .format]))
         }
         experiment = Array(name.utf8)
         let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
@@ -146,7 +148,7 @@ struct CozieCSVReader: PointReader {
         guard let header, row.cells.count == header.names.count else {
             return Problem(
                 reason: "found \(row.cells.count) cells, expected \(header?.names.count ?? 0) as "
-                    + "the header has")
+                    + "in the header")
         }
         if let place = block.bytes.firstInvalidUTF8(in: row.text) {
             return Problem(reason: "invalid UTF-8", column: place - row.text.lowerBound + 1)
@@ -165,7 +167,7 @@ struct CozieCSVReader: PointReader {
             fields.append(column, block.bytes, block.cells[cell].range, to: &batch)
         }
         guard batch.valueCount > before else {
-            return Problem(reason: "the row has no value beside its time and its tags")
+            return Problem(reason: "the row has no values, only a time and tags")
         }
         let tagSet: WriteBatch.TagSetHandle
         do throws(DatabaseError) {

@@ -42,7 +42,7 @@ struct CozieHeader {
         for (name, role) in zip(names, roles) where role == .field || role == .tag {
             let text = String(decoding: name, as: UTF8.self)
             guard seen.insert(name).inserted else {
-                throw problem("found two columns \"\(text)\", expected each name once")
+                throw problem("found the column \"\(text)\" twice, expected each name once")
             }
             guard name.count <= DatabaseOptions.nameSizeBytesMax else {
                 throw problem(
@@ -60,10 +60,12 @@ struct CozieHeader {
         if names.count > 1, names[0].isEmpty, names[1].elementsEqual("level_0".utf8) { return 1 }
         if let index = names.firstIndex(where: { $0.elementsEqual("index".utf8) }) { return index }
         let found = names.prefix(4).map { "\"\(String(decoding: $0, as: UTF8.self))\"" }
-        throw problem(
+        var error = problem(
             "found a header that begins with \(found.joined(separator: ", ")), expected a column "
-                + "\"index\" with the times, as the researcher API delivers; --format csv reads "
-                + "other tables")
+                + "\"index\" with the times, as in files of the researcher API; import other "
+                + "tables in the format csv")
+        error.remedy = .change([.format])
+        throw error
     }
 
     private static func role(_ name: [UInt8]) -> CozieColumnRole {

@@ -78,8 +78,8 @@ public struct ResearcherExport: Sendable {
         let names = schemas.prefix(20).map(\.name).joined(separator: ", ")
         throw DatabaseError(
             .notFound,
-            "found no experiment \"\(request.experiment)\"; expected one of: "
-                + (schemas.isEmpty ? "none, the database is empty" : names))
+            "found no experiment \"\(request.experiment)\""
+                + (schemas.isEmpty ? ": the database is empty" : ", expected one of: \(names)"))
     }
 
     private func zone() throws(DatabaseError) -> TimeZoneRules? {
@@ -168,8 +168,8 @@ private struct ResearcherTable: QueryResultSink {
         if hasIndex && names.contains("level_0") {
             throw DatabaseError(
                 .usage,
-                "found columns \"index\" and \"level_0\"; pandas has no name left for the times "
-                    + "then. Leave one out with a list of columns")
+                "found columns \"index\" and \"level_0\", which pandas needs for the times; "
+                    + "expected at most one of them, so select columns without the other")
         }
         for name in [hasIndex ? "level_0" : "index"] + names {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }

@@ -47,7 +47,7 @@ extension Database {
             let near = NameSuggestion.text(experiment, among: schemas.map(\.name))
             throw DatabaseError(
                 .notFound,
-                "found no experiment \"\(experiment)\", expected one that was imported"
+                "found no experiment \"\(experiment)\", expected an existing one"
                     + near)
         }
         let registered = schema.declarations.filter { !$0.question.isEmpty || !$0.options.isEmpty }

@@ -40,8 +40,8 @@ struct SurveyFlow {
                 found.append(
                     finding(
                         .error, question,
-                        "\(question.id) is the id of a question in line \(line) already: the app "
-                            + "shows only that one, and answers could not be told apart"))
+                        "found the id \(question.id) again, first used in line \(line): the app "
+                            + "shows only the first question, and the answers would be ambiguous"))
             }
             if question.id.utf8.starts(with: "q_".utf8) { continue }
             if CozieCatalogue.v3.field(named: question.id) != nil {
@@ -54,7 +54,7 @@ struct SurveyFlow {
                 found.append(
                     finding(
                         .flaw, question,
-                        "\(question.id) does not begin with q_, as fields of answers do"))
+                        "found the id \(question.id), expected a name that begins with q_"))
             }
         }
         return found
@@ -72,8 +72,8 @@ struct SurveyFlow {
                         SurveyFinding(
                             severity: .flaw, line: option.line, column: option.column,
                             message:
-                                "\(question.id) offers \"\(option.text)\" twice: answers do not "
-                                + "tell which was chosen"))
+                                "\(question.id) has two options \"\(option.text)\": their answers "
+                                + "are ambiguous"))
                 }
                 guard !option.next.isEmpty, index(option.next) == nil else { continue }
                 let near =
@@ -83,8 +83,8 @@ struct SurveyFlow {
                     SurveyFinding(
                         severity: .flaw, line: option.line, column: option.column,
                         message:
-                            "\"\(option.text)\" of \(question.id) leads to \(option.next), which "
-                            + "is no question: the survey ends there\(near)"))
+                            "option \"\(option.text)\" of \(question.id) leads to the unknown "
+                            + "question \(option.next): the survey ends there\(near)"))
             }
         }
         return found
@@ -106,7 +106,10 @@ struct SurveyFlow {
             let question = survey.questions[number]
             // A duplicate id is reported elsewhere.
             guard !isReached[number], index(question.id) == number else { return nil }
-            return finding(.flaw, question, "\(question.id) cannot be reached: nothing leads to it")
+            return finding(
+                .flaw, question,
+                "\(question.id) cannot be reached: no option leads to "
+                    + "it")
         }
     }
 
@@ -136,7 +139,7 @@ struct SurveyFlow {
             let question = survey.questions[number]
             return finding(
                 .flaw, question,
-                "after \(question.id) the survey never ends: all answers lead in a circle")
+                "the survey cannot end after \(question.id): all options form a cycle")
         }
     }
 }

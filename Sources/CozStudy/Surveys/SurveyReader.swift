@@ -35,7 +35,7 @@ struct SurveyReader {
         }
         let name = string("survey_name", of: document, "the survey", severity: .flaw)
         let id = string("survey_id", of: document, "the survey", severity: .flaw)
-        if items.isEmpty { report(.error, list.place, "found no question, expected at least one") }
+        if items.isEmpty { report(.error, list.place, "found no questions, expected at least one") }
         let questions = items.compactMap { question($0) }
         survey = WatchSurvey(name: name ?? "", id: id ?? "", questions: questions)
         checkFirst(document, questions)
@@ -68,7 +68,7 @@ struct SurveyReader {
         if let list = node["response_options"] {
             if let items = list.items {
                 if items.isEmpty {
-                    report(.flaw, list.place, "\(id) offers no answers: the survey stops there")
+                    report(.flaw, list.place, "\(id) has no options: the survey stops there")
                 }
                 options = items.compactMap { option($0, of: id) }
                 checkAppearance(items, of: id)
@@ -98,8 +98,8 @@ struct SurveyReader {
             } else if text.first?.isWhitespace == true || text.last?.isWhitespace == true {
                 report(
                     .note, place,
-                    "the option \"\(text)\" of \(question) begins or ends with a blank, and so do "
-                        + "its answers")
+                    "the option \"\(text)\" of \(question) begins or ends with a blank, which is "
+                        + "stored with each answer")
             }
         }
         let place = node["next_question_id"]?.place ?? node.place
@@ -167,6 +167,6 @@ struct SurveyReader {
         findings.append(
             SurveyFinding(
                 severity: .error, line: line, column: column,
-                message: "no JSON: \(words[start..<end])"))
+                message: "invalid JSON: \(words[start..<end])"))
     }
 }

@@ -129,7 +129,7 @@ internal import Testing
         try leave(terminal, isReady: true)
     }
 
-    @Test func `a change while another process writes is refused, reading is not`() throws {
+    @Test func `a change while another process has is refused, reading is not`() throws {
         let writer = Process()
         writer.executableURL = Command.binaries.appendingPathComponent("cozdb")
         writer.arguments = ["write", "--db", database]
@@ -144,7 +144,7 @@ internal import Testing
         _ = try #require(terminal.wait(for: Self.ready))
         try terminal.type("ALTER EXPERIMENT new FIELD v TYPE float\r")
         #expect(
-            try #require(terminal.wait(for: Self.ready)).contains("another process writes"))
+            try #require(terminal.wait(for: Self.ready)).contains("another process has"))
         try terminal.type("SELECT v FROM new\r")
         #expect(try #require(terminal.wait(for: Self.ready)).contains("name: new"))
         try input.fileHandleForWriting.close()

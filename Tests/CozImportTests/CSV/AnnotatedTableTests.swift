@@ -127,11 +127,12 @@ internal import Testing
     @Test func `what is no table says so`() {
         #expect(
             failure("#datatype,string,long\n,error,reference\n,Failed to parse query,897\n")
-                .contains("line 3: this is no data but the answer to a query that failed"))
+                .contains("line 3: found the error message of a failed query"))
         #expect(failure("#datatype,strnig\n,a\n").contains("unknown datatype \"strnig\""))
         #expect(failure("#datatype,string\n").contains("annotations without a table"))
         #expect(failure("#timezone,Nowhere/Land\n").contains("Nowhere/Land"))
-        #expect(failure("#datatype tag,double,time\na,b,time\n1,2,3\n").contains("--experiment"))
+        #expect(
+            failure("#datatype tag,double,time\na,b,time\n1,2,3\n").contains("name the experiment"))
     }
 
     @Test func `numbers and texts that do not fit are kept`() throws {

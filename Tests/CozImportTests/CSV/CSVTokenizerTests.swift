@@ -107,8 +107,8 @@ func readRows(
         #expect(read.map(\.cells) == [[], ["2", "ö", "z"], ["3", "ok"]])
         #expect(
             read[0].fault
-                == "1:3 the quoted cell that begins here is closed in line 2 with \"ö\" behind the "
-                + "quote; expected the end of the cell (a quote inside a cell is written twice)")
+                == "1:3 the quoted cell that begins here has \"ö\" after its closing quote in line "
+                + "2; expected the end of the cell (double a quote inside a cell)")
     }
 
     @Test func `rows above the limit are refused and reading goes on`() throws {

@@ -108,7 +108,8 @@ internal import Testing
             files.write("1.csv", "time,a\n1,2\n"), files.write("2.csv", "time,b\n1,2\n")
         )
         let error = #expect(throws: DatabaseError.self) { try Recorder().run([one], options) }
-        #expect(error?.kind == .usage && error?.message.contains("--column-types b") == true)
+        #expect(error?.kind == .usage && error?.message.contains("no column \"b\"") == true)
+        #expect(error?.remedy == .change([.columnTypes]))
         let recorder = Recorder()
         _ = try recorder.run([one, two], options)
         #expect(recorder.points.map(\.text) == ["m a=2 1", "m b=2i 1"])
@@ -188,7 +189,7 @@ internal import Testing
             + "\"values\":[[1,2,3]]}]}]}"
         #expect(failure(twice).contains("two columns \"a\""))
         for value in ["5", "true", "null", "\"x\"", "{}"] {
-            #expect(failure("{\"results\":\(value)}").contains("is no array"), "\(value)")
+            #expect(failure("{\"results\":\(value)}").contains("is not an array"), "\(value)")
         }
         #expect(failure("{\"results\":[]}") == "nothing was thrown")
     }

@@ -143,7 +143,7 @@ extension ParsedPoint {
 
     @Test func `numbers that were not meant as nanoseconds stop the import`() throws {
         let text = "time,v\n1705545013,1\n"
-        #expect(failure(text).contains("--precision s makes it 2024-01-18T02:30:13Z"))
+        #expect(failure(text).contains("the precision to s for 2024-01-18T02:30:13Z"))
         let found = try read(text) { $0.precision = .seconds }
         #expect(found.lines == ["dev v=1 1705545013000000000"])
         let insisted = try read(text) { $0.table.timeFormat = .epoch(.nanoseconds) }
@@ -160,25 +160,25 @@ extension ParsedPoint {
             found.refusals == [
                 "3:0 2 cells, expected 3 as in the header in line 1",
                 "5:0 4 cells, expected 3 as in the header in line 1",
-                "6:1 column 1: the time \"soon\": expected RFC 3339 or a number, or another "
-                    + "--time-format",
-                "7:3 the quoted cell that begins here is closed with \"y\" behind the quote; "
-                    + "expected the end of the cell (a quote inside a cell is written twice)",
-                "8:1 column 1: no time",
+                "6:1 column 1: the time \"soon\": expected RFC 3339 or a number; for other "
+                    + "times, give a time format",
+                "7:3 the quoted cell that begins here has \"y\" after its closing quote; "
+                    + "expected the end of the cell (double a quote inside a cell)",
+                "8:1 column 1: the time is empty, expected a time",
             ])
     }
 
     @Test func `headers that cannot be understood say what to do`() {
-        #expect(failure("a,b\n1,2\n").contains("--time-column"))
-        #expect(failure("time,b\n1,2\n") { $0.experiment = nil }.contains("--experiment"))
+        #expect(failure("a,b\n1,2\n").contains("name the time column"))
+        #expect(failure("time,b\n1,2\n") { $0.experiment = nil }.contains("name the experiment"))
         #expect(
             failure("time,b\n1,2\n") { $0.settings.identity = nil }
-                .contains("--participant-column"))
-        #expect(failure("time,b,b\n1,2,3\n").contains("columns 2 and 3 are both called \"b\""))
+                .contains("no participant column"))
+        #expect(failure("time,b,b\n1,2,3\n").contains("columns 2 and 3 have the same name \"b\""))
         #expect(
-            failure("time,b\n1,2\n") { $0.table.tagColumns = ["c"] }.contains("--tag-columns c"))
+            failure("time,b\n1,2\n") { $0.table.tagColumns = ["c"] }.contains("as a tag column"))
         #expect(failure("time,\"b\n1,2\n").contains("never closed"))
-        #expect(failure("time\n1\n").contains("no column is a field"))
+        #expect(failure("time\n1\n").contains("found no field column"))
     }
 
     @Test func `tables behind an empty line may have another header`() throws {

@@ -84,7 +84,7 @@ internal import Testing
         ("{\"a\"}", 1, 5, "a colon"), ("{a:1}", 1, 2, "a name in quotes"),
         ("[01]", 1, 2, "leading zeros"), ("-", 1, 2, "a digit after the minus"),
         ("[1.]", 1, 4, "a digit after the decimal point"), ("[.5]", 1, 2, "a value"),
-        ("[1e]", 1, 4, "a digit of the exponent"), ("[+1]", 1, 2, "a value"),
+        ("[1e]", 1, 4, "a digit in the exponent"), ("[+1]", 1, 2, "a value"),
         ("[NaN]", 1, 2, "a value"), ("[nul]", 1, 2, "a value"), ("[1e400]", 1, 2, "too large"),
         ("\"a", 1, 3, "found the end, expected a closing quote"), ("[\n\"a\nb\"]", 2, 3, "quote"),
         ("\"\\x\"", 1, 2, "after the backslash"), ("\"\\u12g4\"", 1, 2, "hexadecimal"),

@@ -92,9 +92,9 @@ internal import Testing
         #expect(found.lines == ["dev v=1 1", "dev v=5 5"])
         #expect(
             found.refusals.map { $0.prefix(24) } == [
-                "2:1 the time \"soon\": exp", "3:1 no time; expected a ",
-                "4:1 \"v\" is an object or ", "5:3 \"v\" is a number that",
-                "6:15 found \"oops}\", expe", "8:1 a value that is in n",
+                "2:1 the time \"soon\": exp", "3:1 no time found, expec",
+                "4:1 \"v\" is an object or ", "5:3 \"v\" is a number too ",
+                "6:15 found \"oops}\", expe", "8:1 found a value outsid",
                 "9:10 found the end, expe",
             ])
     }
@@ -133,28 +133,28 @@ internal import Testing
                 "dev,host=a,id_participant=p1 s=\"x\",v=74 1",
                 "dev,host=a,id_participant=p2 s=\"\" 3", "other v=true 4", "dev v=1.5 6",
             ])
-        #expect(found.refusals == ["4:61 1 values, expected 2 as there are columns"])
+        #expect(found.refusals == ["4:61 1 values, expected 2 (one per column)"])
     }
 
     @Test func `answers that are no data say so`() throws {
         #expect(
             failure(#"{"results":[{"error":"database not found: x"}]}"#, .influxJSON)
-                .contains("a query that failed: database not found: x"))
+                .contains("of a failed query, expected data: database not found: x"))
         #expect(
             failure(
                 #"{"results":[{"series":[{"name":"databases","columns":["name"],"#
                     + #""values":[["a"]]}]}]}"#,
                 .influxJSON
-            ).contains("series \"databases\" has no column time"))
+            ).contains("series \"databases\" has no column \"time\""))
         #expect(
             failure(#"{"results":[{"series":[{"values":[[1]]}]}]}"#, .influxJSON)
-                .contains("before its columns"))
+                .contains("\"values\" before \"columns\""))
         let cut = try read(
             #"{"results":[{"series":[{"name":"m","columns":["time","v"],"values":[[1,1],[2,"#,
             .influxJSON)
         #expect(cut.lines == ["m v=1 1"])
         #expect(cut.refusals.count == 1)
-        #expect(cut.refusals[0].contains("what follows was not read"))
+        #expect(cut.refusals[0].contains("the rest of the file was not read"))
     }
 
     @Test func `small batches are the same points`() throws {

@@ -60,7 +60,7 @@ struct BeiweFolderTests {
         let export = try BeiweExport(["old/2015-10-09 03_00_00.csv": Self.gps])
         let error = #expect(throws: DatabaseError.self) { try export.load() }
         #expect(error?.kind == .usage)
-        #expect(error?.message.contains("--participant ID") == true)
+        #expect(error?.message.contains("or give a participant") == true)
         export.options.participant = "p1"
         #expect(try export.load().points == 1)
         #expect(try participants(export, "gps") == ["p1"])
@@ -113,7 +113,7 @@ struct BeiweFolderTests {
             }
         }
         #expect(error?.kind == .notFound)
-        #expect(error?.message.contains("--format beiwe reads folders") == true)
+        #expect(error?.message.contains("only the format beiwe reads directories") == true)
     }
 
     @Test func `more files than descriptors are read, in few commits`() throws {

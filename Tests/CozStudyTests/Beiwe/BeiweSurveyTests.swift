@@ -145,9 +145,10 @@ struct BeiweSurveyTests {
         let rejects = try export.rejects()
         #expect(rejects.count == 7)
         for words in [
-            "56+00_00.csv:2:0 4 cells", "56+00_00.csv:3:0 6 cells", ":4:1 no question id",
-            ":6:1 question \"q3\" comes a second time", "no time.csv:2:0 no time: expected",
-            "57+00_00.csv:1:0 the header \"timestamp,x\" is none of survey_answers",
+            "56+00_00.csv:2:0 found 4 cells", "56+00_00.csv:3:0 found 6 cells",
+            ":4:1 found no question id",
+            ":6:1 found question \"q3\" twice", "no time.csv:2:0 found no time in the file name",
+            "57+00_00.csv:1:0 found the header \"timestamp,x\", expected that of survey_answers",
         ] {
             #expect(rejects.contains { $0.contains(words) }, "\(words): \(rejects)")
         }

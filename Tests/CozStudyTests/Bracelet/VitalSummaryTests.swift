@@ -137,7 +137,7 @@ struct VitalSummaryTests {
             ({ $0.fields[.bpm] = ["bmp"] }, .notFound, "did you mean \"bpm\"?"),
             ({ $0.fields[.bpm] = ["text"] }, .usage, "type string, expected numbers"),
             ({ $0.sources = [.cozie] }, .notFound, "ts_heart_rate, ws_heart_rate"),
-            ({ $0.qualityMin = 1 }, .notFound, "--quality-field"),
+            ({ $0.qualityMin = 1 }, .notFound, "no field with the quality of"),
             ({ $0.qualityMin = .nan }, .usage, "expected a number"),
             ({ $0.slotSeconds = 420 }, .usage, "a divisor of an hour"),
             ({ $0.slotSeconds = 7_200 }, .usage, "a divisor of an hour"),
@@ -145,7 +145,7 @@ struct VitalSummaryTests {
             ({ $0.dayCount = 0 }, .usage, "1 to 3660"),
             ({ $0.heightCentimetres = .nan }, .usage, "50 to 280"),
             ({ $0.stepGoal = 0 }, .usage, "above 0"),
-            ({ $0.sleepGapSeconds = -1 }, .usage, "up to a day"),
+            ({ $0.sleepGapSeconds = -1 }, .usage, "0 to 86400 s"),
             ({ $0.isCancelled = { true } }, .cancelled, ""),
         ]
         for (number, one) in cases.enumerated() {
@@ -166,7 +166,7 @@ struct VitalSummaryTests {
                     _ = try summaries.sleep()
                 }
             }
-            #expect(error?.message.contains("knows no quality") == true)
+            #expect(error?.message.contains("has no quality") == true)
         }
     }
 

@@ -33,8 +33,8 @@ struct CozieCatalogueTests {
         #expect(parser.fields.map(\.name) == ["ts_a", "ts_a"])
         #expect(parser.problems.count == 4)
         #expect(parser.problems.first?.hasPrefix("line 4: ") == true)
-        #expect(parser.problems.contains("twice: ts_a"))
-        #expect(parser.problems.contains("without a text: ts_a"))
+        #expect(parser.problems.contains("duplicate field: ts_a"))
+        #expect(parser.problems.contains("field without a description: ts_a"))
         #expect(CatalogueParser("    text").problems == ["line 1: text before the first field"])
     }
 

@@ -139,7 +139,7 @@ struct StudyTests {
         #expect(rows.map(\.responses) == [1, 0, 0, 0])
         #expect(rows.map(\.day.dayNumber) == [0, 0, 1, 2])
         let alone = try study { $0.participants = ["b"] }.votes()
-        #expect(alone.note == "no survey rows of these participants")
+        #expect(alone.note == "these participants have no survey rows")
         let later = Timestamp(nanoseconds: 400_000_000_000_000)
         let silence = try study { $0.query.now = later }.silence().rows
             .filter { $0.participant == "b" }
@@ -162,7 +162,7 @@ struct StudyTests {
         let answer = try study().delays()
         #expect(answer.statement == nil)
         #expect(answer.note?.contains("timestamp_lambda") == true)
-        #expect(answer.note?.contains("--enrich") == true)
+        #expect(answer.note?.contains("enrichment") == true)
     }
 
     @Test func `an experiment that lost its rows says so`() throws {

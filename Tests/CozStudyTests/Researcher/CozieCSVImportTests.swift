@@ -145,7 +145,7 @@ struct CozieCSVImportTests {
 
     static let problems = [
         ("", "empty file"), ("\n", "index"), ("a,b\n1,2\n", "expected a column \"index\""),
-        (",index,x,x\n", "two columns \"x\""), (",index,id_participant,\"x\n", "line 1"),
+        (",index,x,x\n", "column \"x\" twice"), (",index,id_participant,\"x\n", "line 1"),
     ]
 
     @Test(arguments: problems) func `a file of another kind is refused as a whole`(
@@ -161,7 +161,7 @@ struct CozieCSVImportTests {
         let error = #expect(throws: DatabaseError.self) {
             try study.import(Self.file("x", ["1"])) { $0.experiment = nil }
         }
-        #expect(error?.kind == .usage && error?.message.contains("--experiment") == true)
+        #expect(error?.kind == .usage && error?.remedy == .change([.experiment]))
     }
 
     @Test func `bad rows are kept with their places, good ones stored`() throws {
@@ -226,8 +226,8 @@ struct CozieCSVImportTests {
         let error = #expect(throws: DatabaseError.self) {
             try study.import(text) { $0.table.columnTypes = [("x", .integer)] }
         }
-        #expect(error?.kind == .usage && error?.message.contains("--column-types") == true)
-        #expect(error?.message.contains("--format csv") == true)
+        #expect(error?.kind == .usage && error?.message.contains("columnTypes") == true)
+        #expect(error?.remedy == .change([.columnTypes, .format]))
     }
 
     @Test func `lines that end with a carriage return alone are an error`() throws {

@@ -71,8 +71,8 @@ struct WatchSurveyTests {
         (#"{"survey": [{"question_id": ""}]}"#, "1:29", "found an empty question_id"),
         (#"{"survey": [{"response_options": [8]}]}"#, "1:35", "found a number, expected an option"),
         (#"{"survey": [{"response_options": [{}]}]}"#, "1:35", "an option of  has no text"),
-        ("", "1:1", "no JSON: found nothing"),
-        ("{\n  \"survey\" 1}", "2:12", "no JSON: found \"1}\""),
+        ("", "1:1", "invalid JSON: found nothing"),
+        ("{\n  \"survey\" 1}", "2:12", "invalid JSON: found \"1}\""),
     ]) func `what is no survey is an error with its place`(
         _ text: String, _ place: String, _ message: String
     ) {
@@ -89,8 +89,8 @@ struct WatchSurveyTests {
         let text = survey(["q_a: yes>q_x"]).replacingOccurrences(of: "]}\n]}", with: "]},\n]}")
         let check = SurveyCheck(text)
         #expect(check.count(.error) == 1)
-        #expect(check.findings.contains { $0.message.hasPrefix("no JSON") })
-        #expect(check.findings.contains { $0.message.contains("leads to q_x") })
+        #expect(check.findings.contains { $0.message.hasPrefix("invalid JSON") })
+        #expect(check.findings.contains { $0.message.contains("unknown question q_x") })
         #expect(check.survey?.questions.count == 1)
         #expect(!check.isUsable)
     }
@@ -121,8 +121,8 @@ struct WatchSurveyTests {
     @Test func `an id that stands twice is an error`() {
         #expect(
             messages(["q_a: yes>q_b", "q_b: x", "q_a: y"]) == [
-                "error: q_a is the id of a question in line 3 already: the app shows only that "
-                    + "one, and answers could not be told apart"
+                "error: found the id q_a again, first used in line 3: the app shows only the first "
+                    + "question, and the answers would be ambiguous"
             ])
     }
 
@@ -131,31 +131,32 @@ struct WatchSurveyTests {
         #expect(found.count == 1)
         #expect(
             found.first?.hasPrefix(
-                "flaw: \"yes\" of q_start leads to q_ned, which is no question") == true)
+                "flaw: option \"yes\" of q_start leads to the unknown question q_ned") == true)
         #expect(found.first?.hasSuffix("did you mean \"q_end\"?") == true)
     }
 
     @Test func `a question that nothing leads to is a flaw`() {
         #expect(
             messages(["q_a: yes", "q_b: x>q_c", "q_c: y"]) == [
-                "flaw: q_b cannot be reached: nothing leads to it",
-                "flaw: q_c cannot be reached: nothing leads to it",
+                "flaw: q_b cannot be reached: no option leads to it",
+                "flaw: q_c cannot be reached: no option leads to it",
             ])
     }
 
     @Test func `a survey that never ends is a flaw`() {
         let found = messages(["q_a: x>q_b", "q_b: y>q_a, z>q_b"])
         #expect(found.count == 2)
-        #expect(found.allSatisfy { $0.contains("the survey never ends") })
+        #expect(found.allSatisfy { $0.contains("the survey cannot end") })
         #expect(messages(["q_a: x>q_b", "q_b: y>q_a, z"]).isEmpty)
     }
 
     @Test func `ids and texts that answers cannot be told by are found`() {
-        #expect(messages(["thermal: x"]).first?.contains("does not begin with q_") == true)
+        #expect(
+            messages(["thermal: x"]).first?.contains("expected a name that begins with q_") == true)
         #expect(messages(["ws_heart_rate: x"]).first?.hasPrefix("error: ") == true)
-        #expect(messages(["q_a: x, x"]).first?.contains("offers \"x\" twice") == true)
+        #expect(messages(["q_a: x, x"]).first?.contains("two options \"x\"") == true)
         #expect(messages(["q_a:  x"]).first?.hasPrefix("note: ") == true)
-        #expect(messages(["q_a"]).first?.contains("offers no answers") == true)
+        #expect(messages(["q_a"]).first?.contains("has no options") == true)
     }
 
     @Test func `a first question that the app does not begin with is a flaw`() {

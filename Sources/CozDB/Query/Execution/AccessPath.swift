@@ -76,12 +76,12 @@ extension GroupAggregation {
         switch (place(of: call), path) {
         case (.nowhere, _): "nothing to read"
         case (.field(let index), .columnScan(let view, _)): scanText(ofField: index, view, source)
-        case (.collector, .columnScan): "from values, all of them kept"
-        case (_, .filteredScan): "from values of the rows that pass WHERE, found by bits"
-        case (_, .filteredColumn): "from values of the one column, filtered as they are read"
-        case (_, .firstValues): "from values, of several columns the first that has one"
+        case (.collector, .columnScan): "from values, all kept in memory"
+        case (_, .filteredScan): "from values of the rows that pass WHERE, by bitmap"
+        case (_, .filteredColumn): "from values of one column, filtered while reading"
+        case (_, .firstValues): "from values, the first of several columns"
         case (_, .subqueryRows): AccessPath.subqueryText
-        case (_, .firstRow): "from the first row at its end of each series"
+        case (_, .firstRow): "from the first or last row of each series"
         case (_, .endLookup): "from the ends of each series"
         case (.field, .rowScan), (.field, nil): "from rows"
         case (.collector, .rowScan), (.collector, nil): "from rows, all of them kept"
@@ -97,7 +97,7 @@ extension GroupAggregation {
         if needsOnlyEnds(index) { return "from the ends of each series" }
         let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
         return takesSummaries
-            ? "from block statistics where a block lies in one bucket, else from values"
+            ? "from block statistics if a block lies in one bucket, otherwise from values"
             : "from values"
     }
 

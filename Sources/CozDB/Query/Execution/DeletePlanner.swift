@@ -93,8 +93,8 @@ struct DeletePlanner {
                 let name = plan.references[index].name
                 let message =
                     isTag
-                    ? "DROP SERIES knows identity tags only, and \"\(name)\" is none of them; "
-                        + "DELETE takes it"
+                    ? "DROP SERIES accepts only identity tags in WHERE; found \"\(name)\"; use "
+                        + "DELETE"
                     : "fields not supported in WHERE clause during deletion"
                 throw DatabaseError(.usage, message, offset: condition?.offset(ofName: name))
             }
@@ -117,7 +117,7 @@ struct DeletePlanner {
             let names = schemas.flatMap { $0.fields.map(\.name) }
             throw DatabaseError(
                 .usage,
-                "there is no field \"\(field.name)\" to delete; tags go with their rows"
+                "there is no field \"\(field.name)\" to delete; tags are deleted with their rows"
                     + NameSuggestion.text(field.name, among: names), offset: field.offset)
         }
     }

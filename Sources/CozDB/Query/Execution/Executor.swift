@@ -280,8 +280,8 @@ final class Executor {
     func tooManyGroups() -> DatabaseError {
         DatabaseError(
             .limitExceeded,
-            "GROUP BY makes more than \(options.groupCountMax) groups (groupCountMax); group by "
-                + "less, or raise the limit")
+            "GROUP BY yields more than \(options.groupCountMax) groups (groupCountMax); group by "
+                + "fewer or coarser dimensions, or raise the limit")
     }
 
     func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {

@@ -55,7 +55,7 @@ struct ExplainExecution {
         lines.append(line("time: " + plan.rangeText))
         if let text = plan.bucketText { lines.append(line("buckets: " + text)) }
         if plan.range.isEmpty {
-            lines.append(line("nothing is read: no time fulfils WHERE"))
+            lines.append(line("nothing is read: no time satisfies WHERE"))
             return
         }
         var sources: [SourceInputs] = []
@@ -68,7 +68,8 @@ struct ExplainExecution {
             lines.append(
                 line(
                     plan.hasSeriesFunctions
-                        ? "rows: of each series as a whole" : "rows: as stored" + direction))
+                        ? "rows: computed per series over its whole range"
+                        : "rows: as stored" + direction))
         }
         let aggregation = GroupAggregation(plan, executor)
         let paths = try sources.map { (source) throws(DatabaseError) in
@@ -86,7 +87,7 @@ struct ExplainExecution {
     private func groups(_ plan: SelectPlan, _ sources: [SourceInputs]) -> String {
         let names = plan.dimensions.map { Reference(name: $0.name, kind: $0.kind).text }
             .joined(separator: ", ")
-        if plan.isGroupedByRow { return "by \(names), which can differ from row to row" }
+        if plan.isGroupedByRow { return "by \(names), per row" }
         let isStored = plan.sources.allSatisfy {
             if case .experiment = $0.origin { true } else { false }
         }
@@ -149,7 +150,7 @@ struct ExplainExecution {
         _ view: ExperimentView, _ indent: String
     ) throws(DatabaseError) {
         guard executor.hasRequestedField(plan, source.index) else {
-            lines.append(indent + "nothing is read: it has none of the fields")
+            lines.append(indent + "nothing is read: the experiment has none of the fields")
             return
         }
         let estimate = try ReadEstimate(plan, planned, view, source.inputs, executor)
@@ -187,11 +188,11 @@ struct ExplainExecution {
     ) -> String {
         var texts: [String] = []
         for input in inputs {
-            let text = input.condition?.text(plan) ?? "settled by tags"
+            let text = input.condition?.text(plan) ?? "decided by tags"
             if !texts.contains(text) { texts.append(text) }
             if texts.count > 3 { return condition.text(plan) }
         }
-        return texts.isEmpty ? "no series fulfils it" : texts.joined(separator: "; ")
+        return texts.isEmpty ? "no series satisfies it" : texts.joined(separator: "; ")
     }
 
     // MARK: Results of a run
@@ -205,8 +206,8 @@ struct ExplainExecution {
         lines += [
             "total:",
             "  returned: \(returned.rowCount) rows in \(returned.seriesCount) series",
-            "  read: \(total.rowsRead) rows or values, \(total.bytesRead) bytes of them, "
-                + "\(total.storedBytesRead) bytes as stored",
+            "  read: \(total.rowsRead) rows or values (\(total.bytesRead) bytes decoded, "
+                + "\(total.storedBytesRead) bytes stored)",
             "  blocks: \(total.blocksInRange) in the time range, "
                 + "\(total.blocksOutOfRange) outside, "
                 + "\(total.blocksSkipped) skipped by statistics, "

@@ -330,8 +330,9 @@ struct TagScan {
             } else {
                 throw DatabaseError(
                     .usage,
-                    "WHERE of SHOW takes tags and time; found the field \"\(reference.name)\". "
-                        + "SELECT with GROUP BY knows conditions on fields",
+                    "WHERE of SHOW accepts only tags and time; found the field "
+                        + "\"\(reference.name)\"; use SELECT with GROUP BY for conditions on "
+                        + "fields",
                     offset: reference.offset)
             }
         }

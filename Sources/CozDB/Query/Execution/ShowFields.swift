@@ -63,9 +63,9 @@ extension ShowExecution {
         guard let field else { return }
         throw DatabaseError(
             .usage,
-            "SHOW FIELDS takes conditions on tags and time; \(field.text) is a field of "
-                + "experiment \"\(view.schema.name)\"; use SELECT count(*) to count under "
-                + "conditions on fields", offset: field.offset)
+            "SHOW FIELDS accepts only conditions on tags and time; \(field.text) is a field of "
+                + "experiment \"\(view.schema.name)\"; use SELECT count(*) for conditions on "
+                + "fields", offset: field.offset)
     }
 
     /// Plans a SELECT of all fields under the same conditions.
@@ -80,7 +80,8 @@ extension ShowExecution {
         for dimension in show.dimensions {
             guard case .call(let call) = dimension else { continue }
             throw DatabaseError(
-                .usage, "SHOW FIELDS groups by tags; found \(dimension.text)", offset: call.offset)
+                .usage, "SHOW FIELDS can group only by tags; found \(dimension.text)",
+                offset: call.offset)
         }
         // A tag that only another experiment has is empty here.
         var options = options

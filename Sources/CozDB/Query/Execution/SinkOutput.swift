@@ -41,7 +41,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
         guard rowCount <= options.rowCountMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "the answer has more than \(options.rowCountMax) rows (rowCountMax); narrow the "
+                "the result has more than \(options.rowCountMax) rows (rowCountMax); narrow the "
                     + "time range, add LIMIT, or raise the limit")
         }
         let columns = [.times(times)] + columns

@@ -156,9 +156,9 @@ struct SlidingCounts {
             guard choiceCount <= tieStepCountMax else {
                 throw DatabaseError(
                     .limitExceeded,
-                    "mode() OVER (...) found too many values that are equally frequent in a "
-                        + "window, more than \(SlidingCounts.tieStepCountMax) to choose among for "
-                        + "each; take a shorter window or fewer distinct values")
+                    "mode() OVER (...) found more than \(SlidingCounts.tieStepCountMax) equally "
+                        + "frequent values per window on average; use a shorter window or fewer "
+                        + "distinct values")
             }
         }
         return last[leaf - leafStart]

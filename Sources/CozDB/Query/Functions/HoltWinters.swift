@@ -40,16 +40,17 @@ struct HoltWinters: Sendable {
         guard !all.overflow, all.partialValue <= UInt64(max(0, bucketsMax)) else {
             throw DatabaseError(
                 .limitExceeded,
-                "holt_winters() over \(known) buckets with \(count) to predict; expected at most "
-                    + "\(bucketsMax) (bucketCountMax)")
+                "holt_winters() found \(known) buckets and \(count) to forecast; expected at most "
+                    + "\(bucketsMax) in total (bucketCountMax); narrow the time range, use a "
+                    + "longer interval, or forecast fewer buckets")
         }
         let values = buckets(points, start: start, count: Int(known))
         guard !isSeasonal || values.count >= season else { return ([], []) }
         guard season <= HoltWinters.seasonMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "holt_winters() with a season of \(season) buckets; expected at most "
-                    + "\(HoltWinters.seasonMax)")
+                "holt_winters() found a season of \(season) buckets; expected at most "
+                    + "\(HoltWinters.seasonMax); use a longer interval or a shorter season")
         }
         var parameters = try fitted(values, checkCancelled)
         let predicted = predicted(values, count: Int(count), &parameters)

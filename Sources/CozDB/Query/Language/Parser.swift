@@ -302,8 +302,8 @@ struct Parser {
         guard subqueryCount <= Parser.subqueryCountMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "statement has more than \(Parser.subqueryCountMax) subqueries; make several "
-                    + "statements of it, or name several experiments in one FROM", offset: offset)
+                "statement has more than \(Parser.subqueryCountMax) subqueries; split it into "
+                    + "several statements, or list several experiments in one FROM", offset: offset)
         }
     }
 
@@ -312,8 +312,8 @@ struct Parser {
         guard depth + more <= nestingDepthMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "statement nests deeper than \(nestingDepthMax) levels (nestingDepthMax); a long "
-                    + "list of OR can be written as name IN ('a', 'b')", offset: offset)
+                "statement is nested more than \(nestingDepthMax) levels deep (nestingDepthMax); "
+                    + "write a long chain of OR as name IN ('a', 'b')", offset: offset)
         }
     }
 

@@ -31,8 +31,8 @@ enum StatementStack {
         guard let result else {
             throw DatabaseError(
                 .limitExceeded,
-                "the system has no thread left for a statement that nests deeply; raise its limit "
-                    + "of threads or memory, or nest less")
+                "the system cannot create a thread for a deeply nested statement; raise its "
+                    + "thread or memory limit, or reduce the nesting")
         }
         return try result.get()
     }

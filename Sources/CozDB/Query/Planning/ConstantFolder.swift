@@ -242,7 +242,8 @@ struct SplitCondition: Sendable {
             if case .reference(let name) = inner.bare, name.isTime {
                 throw DatabaseError(
                     .usage,
-                    "time is compared by = < <= > >= alone; every row has one", offset: name.offset)
+                    "time supports only =, <, <=, > and >=; every row has a time",
+                    offset: name.offset)
             }
             return try reduction.reduced(condition)
         case .binary: return try reduction.reduced(condition)
@@ -271,9 +272,8 @@ struct SplitCondition: Sendable {
         default:
             throw DatabaseError(
                 .usage,
-                "invalid operation: time and \(reduced.influxTypeName) are not compatible; a time "
-                    + "is written '2025-10-15', '2025-10-15T02:25:21Z', now() - 7d, or as "
-                    + "nanoseconds",
+                "invalid operation: time and \(reduced.influxTypeName) are not compatible; write a "
+                    + "time as '2025-10-15', '2025-10-15T02:25:21Z', now() - 7d, or nanoseconds",
                 offset: value.offset)
         }
         switch symbol {

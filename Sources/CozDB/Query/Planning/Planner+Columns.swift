@@ -75,8 +75,8 @@ extension Planner {
                     throw DatabaseError(
                         .usage,
                         "type error: \(expression.text): cannot use \(symbol.rawValue) with an "
-                            + "integer and unsigned literal; write it with a point to compute "
-                            + "with floats", offset: expression.offset)
+                            + "integer and unsigned literal; write the literal with a decimal "
+                            + "point to compute with floats", offset: expression.offset)
                 }
             }
             return .binary(symbol, sides.0, sides.1)
@@ -268,8 +268,9 @@ extension SelectPlan {
             if areNumbers { return .float }
             throw DatabaseError(
                 .usage,
-                "coalesce() of different types: "
-                    + types.map(\.name).joined(separator: " and "), offset: place.offset)
+                "coalesce() found arguments of different types: "
+                    + types.map(\.name).joined(separator: " and ")
+                    + "; expected one type, or numbers only", offset: place.offset)
         }
         // InfluxDB refuses integers here.
         let isRefused = (function == .asin || function == .acos) && first == .integer

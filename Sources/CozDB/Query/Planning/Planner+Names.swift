@@ -51,8 +51,8 @@ extension Planner {
             {
                 throw DatabaseError(
                     .usage,
-                    "\"\(name)\" is a field, and GROUP BY means tags; to group by the values of "
-                        + "the field write \(Reference(name: name).text)::field",
+                    "found the field \"\(name)\" in GROUP BY, which expects tags; to group by the "
+                        + "values of the field, write \(Reference(name: name).text)::field",
                     offset: dimension.offset)
             }
             return binding
@@ -178,7 +178,7 @@ extension Planner {
                 offset: reference.offset)
         }
         var hint = NameSuggestion.text(reference.name, among: names)
-        if hint.isEmpty, inCondition { hint = "; a text stands in single quotes" }
+        if hint.isEmpty, inCondition { hint = "; write a string literal in single quotes" }
         throw DatabaseError(
             .usage, "there is no field or tag \"\(reference.name)\" in \(place)" + hint,
             offset: reference.offset)

@@ -129,7 +129,7 @@ extension SelectPlan {
         default: break
         }
         throw DatabaseError(
-            .usage, "expected an expression of one row; found \(expression.text)",
+            .usage, "expected an expression over the fields of one row; found \(expression.text)",
             offset: expression.offset)
     }
 

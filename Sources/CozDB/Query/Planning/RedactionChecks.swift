@@ -13,8 +13,8 @@ enum RedactionChecks {
         case .delete, .dropSeries, .dropMeasurement, .alter:
             throw DatabaseError(
                 .usage,
-                "a statement that changes data cannot run while secrets are masked; leave "
-                    + "out --redact")
+                "a statement that changes data cannot run while credentials are masked; turn "
+                    + "masking off", remedy: .change([.redaction]))
         case .administration: break
         }
     }
@@ -44,7 +44,8 @@ enum RedactionChecks {
         guard let found else { return }
         throw DatabaseError(
             .usage,
-            "WHERE asks for \"\(found.name)\", which is masked: the answer would tell its values; "
-                + "leave the condition out, or --redact", offset: found.offset)
+            "WHERE uses \"\(found.name)\", which is masked: the result would reveal its values; "
+                + "remove the condition, or turn masking off", offset: found.offset,
+            remedy: .change([.redaction]))
     }
 }

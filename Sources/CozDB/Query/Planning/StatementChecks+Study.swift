@@ -8,19 +8,19 @@ extension StatementChecks {
         let example = "such as delay(ws_survey_count_lambda, 1m)"
         guard (1...2).contains(call.arguments.count) else {
             throw failure(
-                "delay() takes a field that holds times and, if wanted, a unit, \(example)",
+                "delay() takes a field with times and an optional unit, \(example)",
                 .call(call))
         }
         if call.arguments.count == 2 {
             guard case .duration(let unit) = call.arguments[1], unit > 0 else {
                 throw failure(
-                    "the unit of delay() is a duration above 0, \(example); found "
+                    "expected a positive duration as the unit of delay(), \(example); found "
                         + call.arguments[1].text, .call(call))
             }
         }
         if readsSingleRow(call.arguments[0]), !call.arguments[0].isLiteral { return }
         throw failure(
-            "delay() takes a field that holds times, \(example); found \(call.arguments[0].text)",
+            "delay() takes a field with times, \(example); found \(call.arguments[0].text)",
             .call(call))
     }
 
@@ -49,8 +49,8 @@ extension StatementChecks {
     ) throws(DatabaseError) -> Bool {
         if inner.isSeriesFunction {
             throw failure(
-                "\(inner.shownName) has a value for each row; for \(call.name)() of it put it into "
-                    + "a subquery: SELECT \(call.name)(x) FROM (SELECT "
+                "\(inner.shownName) returns a value for each row and cannot be an argument of "
+                    + "\(call.name)(); use a subquery: SELECT \(call.name)(x) FROM (SELECT "
                     + "\(Expression.call(inner).text) AS x FROM ...)", .call(inner))
         }
         guard let function = MathFunction(rawValue: inner.name), function.isExtension else {
@@ -58,7 +58,7 @@ extension StatementChecks {
         }
         guard readsSingleRow(.call(inner)) else {
             throw failure(
-                "\(call.name)() takes a field or a function of one row's fields; found "
+                "\(call.name)() takes a field or a scalar function of fields; found "
                     + Expression.call(inner).text, .call(inner))
         }
         try checkRow(.call(inner))
@@ -87,8 +87,8 @@ extension StatementChecks {
         guard call.arguments.count == count else {
             let what =
                 switch call.name {
-                case "valid_votes": "a field and the time that must pass between two votes"
-                case "distance": "the fields of latitude and longitude"
+                case "valid_votes": "a field and the minimum time between two votes"
+                case "distance": "the latitude and longitude fields"
                 default: "one field"
                 }
             throw failure("\(call.name)() takes \(what), as in \(example)", .call(call))
@@ -109,9 +109,9 @@ extension StatementChecks {
     ) throws(DatabaseError) {
         if case .reference(let reference) = argument, !reference.isTime { return }
         throw failure(
-            "\(call.name)() takes a field, as in \(example); found \(argument.text); what is "
-                + "computed gets a name in a subquery: SELECT \(call.name)(x) FROM (SELECT ... AS "
-                + "x FROM ...)", .call(call))
+            "\(call.name)() takes a field, as in \(example); found \(argument.text); to use a "
+                + "computed value, name it in a subquery: SELECT \(call.name)(x) FROM (SELECT ... "
+                + "AS x FROM ...)", .call(call))
     }
 
     private mutating func check(
@@ -120,21 +120,21 @@ extension StatementChecks {
         let place = Expression.reference(Reference(name: "", offset: window.offset))
         guard SurveyWindow.functions.contains(call.name) else {
             throw failure(
-                "OVER stands behind \(SurveyWindow.functions.joined(separator: ", ")); found "
-                    + "\(call.name)()", place)
+                "found OVER after \(call.name)(); expected it after one of "
+                    + "\(SurveyWindow.functions.joined(separator: ", "))", place)
         }
         guard window.width > 0 else {
-            throw failure("a window is longer than 0; found \(window.text)", place)
+            throw failure("expected a window longer than 0; found \(window.text)", place)
         }
         guard !window.anchor.isTime else {
             throw failure(
-                "windows are around the values of a field, as in OVER (10m BEFORE "
+                "expected a field as the anchor of the window, as in OVER (10m BEFORE "
                     + "ws_survey_count); found \(window.text)", place)
         }
         if let anchor, anchor != window.anchor {
             throw failure(
-                "all windows of a statement are around one field; found \(anchor.text) and "
-                    + "\(window.anchor.text): take each in a statement of its own", place)
+                "all windows of a statement must have the same anchor field; found \(anchor.text) "
+                    + "and \(window.anchor.text); use a separate statement for each", place)
         }
         anchor = window.anchor
         let count = call.name == "percentile" ? 2 : 1
@@ -157,15 +157,15 @@ extension StatementChecks {
         let inner = "SELECT \(Expression.call(seriesCall).text) AS x FROM ..."
         if let plainCall {
             throw failure(
-                "\(seriesCall.shownName) has a value for each row and cannot stand beside "
-                    + "\(plainCall.columnName)(), which has one of many; put it into a subquery: "
-                    + "SELECT \(plainCall.columnName)(x) FROM (\(inner))", .call(seriesCall))
+                "\(seriesCall.shownName) returns a value for each row and cannot be combined with "
+                    + "the aggregate \(plainCall.columnName)(); use a subquery: SELECT "
+                    + "\(plainCall.columnName)(x) FROM (\(inner))", .call(seriesCall))
         }
         if interval != 0, !isIntervalInherited {
             throw failure(
-                "\(seriesCall.shownName) has a value for each row and knows no buckets; put it "
-                    + "into a subquery and group outside: SELECT count(x) FROM (\(inner)) GROUP BY "
-                    + "time(\(DurationText.text(interval)))", .call(seriesCall))
+                "\(seriesCall.shownName) returns a value for each row and cannot be grouped by "
+                    + "time; use a subquery and group outside it: SELECT count(x) FROM (\(inner)) "
+                    + "GROUP BY time(\(DurationText.text(interval)))", .call(seriesCall))
         }
     }
 
@@ -173,8 +173,8 @@ extension StatementChecks {
     func checkIsNoSeriesFunction(_ call: Call) throws(DatabaseError) {
         guard call.isSeriesFunction || call.name == "nearest" else { return }
         throw failure(
-            "\(call.shownName) cannot stand in WHERE; put it into a subquery: SELECT ... FROM "
-                + "(SELECT \(Expression.call(call).text) AS x FROM ...) WHERE x > 0", .call(call))
+            "\(call.shownName) is not allowed in WHERE; use a subquery: SELECT ... FROM (SELECT "
+                + "\(Expression.call(call).text) AS x FROM ...) WHERE x > 0", .call(call))
     }
 
     // MARK: Dimensions
@@ -188,13 +188,13 @@ extension StatementChecks {
                 return true
             }
             throw failure(
-                "\(call.name)() takes the time of the row: GROUP BY \(call.name)(time); the zone "
-                    + "is that of tz()", .call(call))
+                "\(call.name)() takes the time of the row, as in GROUP BY \(call.name)(time); "
+                    + "tz() sets the zone", .call(call))
         }
         guard call.name == "bin" else { return false }
         guard call.arguments.count == 2 else {
             throw failure(
-                "bin() takes a number field and the width of a bin, as in bin(dt, 10)",
+                "bin() takes a numeric field and a bin width, as in bin(dt, 10)",
                 .call(call))
         }
         switch call.arguments[0] {
@@ -205,13 +205,13 @@ extension StatementChecks {
             break
         default:
             throw failure(
-                "bin() takes a number field or a column of a subquery; found "
-                    + "\(call.arguments[0].text): SELECT ... FROM (SELECT ... AS x FROM ...) GROUP "
-                    + "BY bin(x, 10)", .call(call))
+                "bin() takes a numeric field or a column of a subquery; found "
+                    + "\(call.arguments[0].text); name the value in a subquery: SELECT ... FROM "
+                    + "(SELECT ... AS x FROM ...) GROUP BY bin(x, 10)", .call(call))
         }
         guard BinWidth(try reduction.reduced(call.arguments[1])) != nil else {
             throw failure(
-                "the width of a bin is a number above 0, as in bin(dt, 10); found "
+                "expected a positive number as the bin width, as in bin(dt, 10); found "
                     + call.arguments[1].text, .call(call))
         }
         return true

@@ -14,8 +14,8 @@ enum TimeConditionChecks {
         guard let found else { return }
         throw DatabaseError(
             .usage,
-            "time is compared with the number \(found.text); a date stands in single quotes, such "
-                + "as '2025-10-15'", offset: found.offset)
+            "found a comparison of time with the number \(found.text); write a date in single "
+                + "quotes, such as '2025-10-15'", offset: found.offset)
     }
 
     /// Refuses time bounds under OR in a deletion, because they apply to the whole WHERE clause.
@@ -32,7 +32,7 @@ enum TimeConditionChecks {
         guard let offset else { return }
         throw DatabaseError(
             .usage,
-            "a bound of time counts for all of WHERE, also under OR, so that other rows would go "
-                + "than it seems; delete each part with a statement of its own", offset: offset)
+            "found a time bound under OR, which would apply to all of WHERE and delete other rows "
+                + "than intended; use a separate DELETE for each part", offset: offset)
     }
 }

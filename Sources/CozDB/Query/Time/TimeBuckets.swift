@@ -136,9 +136,9 @@ struct TimeBuckets: Sendable {
         guard about / Double(interval) <= Double(countMax) else {
             throw DatabaseError(
                 .limitExceeded,
-                "GROUP BY time(\(DurationText.text(interval))) makes more than \(countMax) buckets "
-                    + "(bucketCountMax); narrow the time range, take a longer interval, or raise "
-                    + "the limit")
+                "GROUP BY time(\(DurationText.text(interval))) yields more than \(countMax) "
+                    + "buckets (bucketCountMax); narrow the time range, use a longer interval, or "
+                    + "raise the limit")
         }
         var starts: [Int64] = []
         var (start, end) = bounds(first)

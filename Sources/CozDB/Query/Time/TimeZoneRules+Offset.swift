@@ -9,7 +9,10 @@ extension TimeZoneRules {
         guard let civil = CivilTime("1970-01-01T00:00:00\(offset)"),
             let seconds = civil.offsetSeconds
         else {
-            throw DatabaseError(.usage, "\"\(offset)\" is no offset such as +0800")
+            throw DatabaseError(
+                .usage,
+                "\"\(offset)\" is not a UTC offset; expected one such as "
+                    + "+0800")
         }
         self.init(name: offset, switches: [], offsets: [], firstOffset: seconds, rule: nil)
     }

@@ -119,16 +119,16 @@ final class CopyTarget {
     /// The error if the backup has commits that the database never had.
     func otherLine() -> DatabaseError {
         refusal(
-            "a backup of this database as it went on elsewhere, or of a later state than the "
-                + "database has: it may have been restored from an older backup since")
+            "a backup of another branch of this database, or of a later state (the database may "
+                + "have been restored from an older backup)")
     }
 
     private func refusal(_ found: String) -> DatabaseError {
         DatabaseError(
             .notFound,
-            "found \(found), expected an earlier one of the same database or an empty directory; "
-                + "nothing was changed. Name another directory, or remove this one if nobody "
-                + "needs it", file: directory.path)
+            "found \(found), expected an earlier backup of the same database or an empty "
+                + "directory; nothing was changed. Name another directory, or remove this one if "
+                + "it is not needed", file: directory.path)
     }
 }
 
@@ -155,7 +155,9 @@ extension CopyTarget {
         }
         guard let file else {
             throw DatabaseError(
-                .locked, "another backup or restore writes to this directory; wait until it ends",
+                .locked,
+                "another backup or restore is writing to this directory; wait until it "
+                    + "finishes",
                 file: directory.path)
         }
         return file
@@ -187,7 +189,7 @@ extension CopyTarget {
         let found =
             files.contains(.incompleteMark)
             ? "a restore that did not finish"
-            : files.contains(.manifest) ? "a database that is no backup" : "other files"
+            : files.contains(.manifest) ? "a database that is not a backup" : "other files"
         throw DatabaseError(
             .notFound,
             "found \(found), expected an earlier backup or an empty directory; nothing was "
@@ -203,8 +205,8 @@ extension CopyTarget {
         throw DatabaseError(
             .notFound,
             "found \(files.contains(.manifest) ? "a database" : "files"), expected no directory "
-                + "or an empty one; nothing was changed. Name another directory, or move this one "
-                + "aside", file: path)
+                + "or an empty one; nothing was changed. Name another directory, or move this one",
+            file: path)
     }
 
     private func mark(_ text: String) throws(DatabaseError) {
@@ -328,7 +330,7 @@ extension CopyTarget {
         }
         guard try Manifest.read(in: directory)?.encoded() == bytes else {
             throw DatabaseError(
-                .io, "the manifest that was written is not the one that is read; check the device",
+                .io, "the manifest reads back differently from what was written; check the device",
                 file: directory.path)
         }
     }
@@ -364,8 +366,7 @@ extension CopyTarget {
                 + manifest.rejects.map { .rejects($0.number) })
         let directory = directory
         return try calling(
-            "removing files that the database does not have any more (the copy itself is whole; "
-                + "they go with the next one)"
+            "removing obsolete files (the copy is complete; the next one removes them)"
         ) { () throws(FileError) in
             let names = try directory.list()
             var count = try CopyTarget.removeUnreferenced(names, named, from: directory)
@@ -417,7 +418,7 @@ extension CopyTarget {
     func finish() throws(DatabaseError) {
         guard isMarked else { return }
         let directory = directory
-        try calling("taking the mark off the finished copy") { () throws(FileError) in
+        try calling("removing the marker file of the finished copy") { () throws(FileError) in
             try directory.remove(FileName.incompleteMark.text)
             try directory.sync()
         }

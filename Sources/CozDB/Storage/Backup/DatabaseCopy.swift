@@ -79,7 +79,7 @@ final class DatabaseCopy {
         }
         throw problem
             ?? DatabaseError(
-                .io, "the database changes faster than it can be copied; try again",
+                .io, "the database changed too often while it was being copied; try again",
                 file: source.path)
     }
 
@@ -218,16 +218,17 @@ final class DatabaseCopy {
         guard let problem = found.problems.first else { return nil }
         return DatabaseError(
             .damaged,
-            "\(problem.text.message). Run cozdb check for all of it; an earlier backup stays as "
-                + "it was", file: folder.path + "/" + FileName.segment(info.number).text,
-            offset: problem.offset)
+            "\(problem.text.message). An earlier backup is unchanged; check the database for all "
+                + "damage",
+            file: folder.path + "/" + FileName.segment(info.number).text, offset: problem.offset,
+            remedy: .check)
     }
 
     private func copyMismatch(of path: String) -> DatabaseError {
         DatabaseError(
             .io,
-            "the copy is not what was read, although the source is whole; check the device of the "
-                + "target and try again", file: path)
+            "the copy reads back differently, although the source is intact; check the device of "
+                + "the target and try again", file: path)
     }
 
     // MARK: Logs
@@ -368,8 +369,8 @@ final class DatabaseCopy {
         if isCancelled?() == true {
             throw DatabaseError(
                 .cancelled,
-                "interrupted; an earlier backup stays as it was, a new copy stays marked as "
-                    + "unfinished. Run the same command again to go on",
+                "cancelled; an earlier backup is unchanged, a new copy stays marked as "
+                    + "unfinished. Run the same copy again to continue",
                 file: target.directory.path)
         }
     }

@@ -32,7 +32,7 @@ struct DamagedFolder {
     ///
     /// - Returns: the number of unreadable bytes, which are zeros in the copy.
     func copy(_ name: String, from directory: any Directory) throws(DatabaseError) -> Int {
-        try calling("moving a damaged file aside") { () throws(FileError) in
+        try calling("copying a file to the damaged folder") { () throws(FileError) in
             let source = try directory.open(name, writable: false)
             let target = try folder.create(name)
             let size = try source.size()

@@ -54,7 +54,7 @@ struct DatabaseCheck {
 
     /// What is lost if the manifest is lost.
     private static let lostAll =
-        "everything, until it is put back or made again of the other files (cozdb repair)"
+        "everything, until it is put back or a repair rebuilds it from the other files"
 
     private func checkIsDatabase(_ names: [String]) throws(DatabaseError) {
         let known = names.compactMap { FileName($0) }
@@ -101,8 +101,8 @@ struct DatabaseCheck {
                 guard check.hasTornRecord else { return }
                 return add(
                     FileName.lock.text, nil,
-                    "one of the two records is not whole; the next writer replaces it",
-                    "nothing: the other record is whole", severity: .note)
+                    "one of the two records is incomplete; the next writer replaces it",
+                    "nothing: the other record is intact", severity: .note)
             }
             isManifestSuspect = name == .manifest
             add(name.text, error.offset, error.message, DatabaseCheck.lost(name))
@@ -115,8 +115,8 @@ struct DatabaseCheck {
     /// What is lost if the lock file and the manifest disagree.
     static func lost(_ name: FileName) -> String {
         name == .lock
-            ? "nothing but the proof that no file was replaced by an older one"
-            : "what was stored after this manifest, as far as no other file has it"
+            ? "only the proof that no file was replaced by an older one"
+            : "everything stored after this manifest, unless another file has it"
     }
 
     // MARK: Segments
@@ -166,7 +166,7 @@ struct DatabaseCheck {
                 if replay.tornBytes > 0 {
                     add(
                         name, nil,
-                        "an unfinished commit at the end; the next writer cuts it off",
+                        "an unfinished commit at the end; the next writer discards it",
                         "nothing that was acknowledged", severity: .note)
                 }
                 if let stray = try StrayLogBytes.find(in: log, of: manifest, directory) {
@@ -177,8 +177,8 @@ struct DatabaseCheck {
                 let error = error.asDamageIfMissing
                 add(
                     name, error.offset, error.message,
-                    "commits of this log from that place on, of whatever experiments: only their "
-                        + "bytes would say which; all before them are whole")
+                    "commits of this log from this offset on, in unknown experiments; all commits "
+                        + "before it are intact")
             }
         }
     }
@@ -226,7 +226,7 @@ struct DatabaseCheck {
     /// What is lost with a rejects file.
     static func lost(_ info: Manifest.RejectsFile) -> String {
         (info.entryCount == 1 ? "1 entry" : "\(info.entryCount) entries")
-            + " of the rejects journal: lines and values that were refused, or what became of them"
+            + " of the rejects journal: refused lines and values, and marks of replayed ones"
     }
 
     // MARK: Names
@@ -245,7 +245,9 @@ struct DatabaseCheck {
             _ = try folder.open(name, writable: false)
         } catch {
             if error.isWrongFileType {
-                found = "this is no file; remove it, or nobody can write to the database"
+                found =
+                    "this is not a regular file, which prevents writing to the database; "
+                    + "remove it"
             }
         }
         if let found { add(path ?? name, nil, found, "nothing", severity: .note) }
@@ -258,7 +260,7 @@ struct DatabaseCheck {
         let unreferenced =
             "a file that the manifest does not name; "
             + (isManifestSuspect
-                ? "it may be newer than that: cozdb repair takes it in"
+                ? "it may be newer than the manifest; a repair adopts it"
                 : "the next writer removes it")
         let foreign = "not a file of the database"
         let names = try calling("listing the database") { () throws(FileError) in
@@ -286,8 +288,9 @@ struct DatabaseCheck {
             }
             add(
                 FileName.rejectsDirectory, nil,
-                "found something else than a folder; put the folder back, or remove it",
-                "nothing that is not named above")
+                "found something other than a folder, expected a folder; put the folder back, or "
+                    + "remove this",
+                "nothing beyond the losses reported above")
             return
         }
         for name in refused {

@@ -85,8 +85,8 @@ struct DatabaseRepair {
     // MARK: The manifest
 
     private static let lostWithManifest =
-        "what only it knows: identity rules, type rules, presets and declarations, the order of "
-        + "segments, the list of forgotten participants"
+        "what only the manifest stores: identity rules, type rules, presets, declarations, the "
+        + "order of segments and the list of forgotten participants"
 
     /// Rebuilds a manifest from what the files say about themselves.
     private mutating func rebuild(from files: FoundFiles) {
@@ -108,13 +108,13 @@ struct DatabaseRepair {
                 DatabaseRepair.path(entry.name), nil,
                 LossText(
                     found: entry.found,
-                    lost: "all of it: only the manifest knew what it should be"))
+                    lost: "the whole file: only the manifest could identify it"))
             damagedFiles.append(entry.name)
         }
         if manifest.segments.count > 1 { report.notes.append(DatabaseRepair.orderNote) }
         if !manifest.logs.isEmpty || !manifest.segments.isEmpty {
             report.notes.append(
-                "forgotten participants are not known any more; forget them again before any of "
+                "the list of forgotten participants is lost; forget them again before any of "
                     + "their data is written")
         }
     }
@@ -159,7 +159,7 @@ struct DatabaseRepair {
             LossText(
                 found: "the manifest is older than the files: \(newer.count) segments, "
                     + "\(newerLogs.count) logs and \(newerRejects.count) rejects files are newer",
-                lost: "what only the newest manifest knew; the newer files are taken in"))
+                lost: "what only the newest manifest stored; the newer files were adopted"))
         report.notes += schemas.assumptions
         if !newer.isEmpty { report.notes.append(DatabaseRepair.orderNote) }
     }
@@ -170,8 +170,8 @@ struct DatabaseRepair {
     }
 
     private static let orderNote =
-        "segments are taken in the order of their numbers: where two had different values of one "
-        + "cell, an older one may have come back"
+        "segments are ordered by their numbers; if two have different values for one cell, the "
+        + "older value may now win"
 
     private static func open(_ log: LogIdentity) -> Manifest.Log {
         Manifest.Log(number: log.number, firstSequence: log.firstSequence, sealedSizeBytes: nil)
@@ -193,15 +193,15 @@ struct DatabaseRepair {
                 hasNewer({ $0.experiment == info.experiment })
             {
                 report.notes.append(
-                    "\(name.text) is gone, as after a merge or a deletion; newer segments have "
-                        + "what was left of its rows")
+                    "\(name.text) is missing, as after a merge or a deletion; newer segments hold "
+                        + "its remaining rows")
                 continue
             }
             for problem in examination.problems { add(name.text, problem.offset, problem.text) }
             if kept.contains(where: { $0.mayShareCells(with: info) }) {
                 report.notes.append(
-                    "\(name.text): older segments have rows of the same times; values that the "
-                        + "lost ones had replaced, if any, are back")
+                    "\(name.text): older segments overlap it in time; values that lost values had "
+                        + "replaced may have returned")
             }
             if examination.isThere { damagedFiles.append(name) }
             guard let reader = examination.reader,
@@ -259,7 +259,7 @@ struct DatabaseRepair {
             isNeeded = true
             if !isThere, isSuperseded, !adoptedLogs.contains(log.number), hasNewer({ _ in true }) {
                 report.notes.append(
-                    "\(name.text) is gone, as after a flush; newer segments have its commits")
+                    "\(name.text) is missing, as after a flush; newer segments hold its commits")
                 continue
             }
             if isThere { damagedFiles.append(name) }
@@ -275,10 +275,10 @@ struct DatabaseRepair {
         guard isNeeded else { return }
         if salvage.commitsBehind > 0 {
             report.notes.append(
-                "kept \(salvage.commitsBehind) commits that came after lost ones: what the lost "
-                    + "ones replaced or added is as it was before")
+                "kept \(salvage.commitsBehind) commits after lost ones; the changes of the lost "
+                    + "ones are undone")
         } else if !salvage.losses.isEmpty {
-            report.notes.append("what the lost commits replaced or added is as it was before")
+            report.notes.append("the changes of the lost commits are undone")
         }
         manifest.schemas = salvage.schemas
         manifest.lastSequence = max(manifest.lastSequence, salvage.lastSequence)
@@ -341,8 +341,8 @@ struct DatabaseRepair {
                 let isThere = error.kind != .notFound
                 if !isThere, hasNewerRejects {
                     report.notes.append(
-                        "\(DatabaseRepair.path(name)) is gone, as after a merge or a deletion; "
-                            + "newer rejects files have what was left of it")
+                        "\(DatabaseRepair.path(name)) is missing, as after a merge or a deletion; "
+                            + "newer rejects files hold its remaining entries")
                     continue
                 }
                 let whole = isThere ? try entriesBeforeEnd(of: info) : nil
@@ -384,8 +384,8 @@ struct DatabaseRepair {
             report.moved.append(DatabaseRepair.path(name))
             if unreadable > 0 {
                 report.notes.append(
-                    "\(DatabaseRepair.path(name)): the device does not give \(unreadable) bytes; "
-                        + "the copy in \(folder.path) has zeros there")
+                    "\(DatabaseRepair.path(name)): \(unreadable) bytes cannot be read from the "
+                        + "device; the copy in \(folder.path) has zeros in their place")
             }
         }
         try folder.finish(report.lines)
@@ -425,7 +425,8 @@ struct DatabaseRepair {
     /// Removes the originals of files that were copied to the damaged folder.
     private func removeOriginals() throws(DatabaseError) {
         let (damagedFiles, directory) = (damagedFiles, directory)
-        try calling("removing what was moved aside") { () throws(FileError) in
+        try calling("removing files that were copied to the damaged folder") {
+            () throws(FileError) in
             for name in damagedFiles where name != .manifest && name != .lock {
                 try DatabaseRepair.folder(of: name, in: directory).remove(name.text)
             }

@@ -33,8 +33,8 @@ struct FoundFiles {
         guard let owner else {
             throw DatabaseError(
                 .damaged,
-                "the manifest cannot be read, and no segment or log has a whole header that says "
-                    + "which database it belongs to; restore a backup",
+                "the manifest cannot be read, and no segment or log has an intact header with a "
+                    + "database id; restore a backup",
                 file: directory.path)
         }
         databaseID = owner
@@ -123,7 +123,7 @@ struct FoundFiles {
                 checksum: try reader.readUInt32())
             guard try reader.readUInt64() == UInt64(size), place.offset <= end,
                 place.offset + place.sizeBytes == end, place.offset > 0
-            else { throw FormatError(.invalid, "not the end of a whole segment", at: 0) }
+            else { throw FormatError(.invalid, "the trailer of the segment is damaged", at: 0) }
         } catch {
             return .failure(error)
         }

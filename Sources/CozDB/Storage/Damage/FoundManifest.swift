@@ -58,7 +58,7 @@ struct FoundManifest {
             let found = try AcknowledgedState.read(in: directory)
             acknowledged = found.state
             guard case .noRecord = found else { return }
-            let error = DatabaseError(.damaged, "LOCK holds no whole record", offset: 0)
+            let error = DatabaseError(.damaged, "LOCK has no intact record", offset: 0)
             problems.append(Problem(name: .lock, error: error))
         } catch {
             guard error.isReadFailure else { throw error }
@@ -75,7 +75,8 @@ struct FoundManifest {
                 throw error
             }
             throw DatabaseError(
-                .damaged, error.message, file: error.file, offset: error.offset)
+                .damaged, error.message, file: error.file, offset: error.offset,
+                remedy: error.remedy)
         }
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()

@@ -48,7 +48,7 @@ struct LockCheck {
                     .lock,
                     DatabaseError(
                         .damaged,
-                        "LOCK is of another database than the manifest and the other files")
+                        "LOCK belongs to another database than the manifest and the other files")
                 )
             }
             let isLock = error.file?.hasSuffix("/" + FileName.lock.text) ?? false

@@ -86,9 +86,9 @@ struct LogSalvage {
         }
         if let size {
             if endOffset < size {
-                losses.append("commits from sequence \(first) on, of whatever experiments")
+                losses.append("commits from sequence \(first) on, in unknown experiments")
             } else if let acknowledged, hasOtherCommits(log, acknowledged) {
-                losses.append("commits that were acknowledged in place of those in this log")
+                losses.append("acknowledged commits, for which this log has others")
             }
         } else if endOffset == 0 {
             losses.append("commits from sequence \(first) on, if there were any")
@@ -109,8 +109,8 @@ struct LogSalvage {
     private mutating func note(_ first: UInt64, _ last: UInt64) {
         losses.append(
             first == last
-                ? "commit \(first), of whatever experiments"
-                : "commits \(first) to \(last), of whatever experiments")
+                ? "commit \(first), in an unknown experiment"
+                : "commits \(first) to \(last), in unknown experiments")
     }
 
     /// Applies a commit. It is lost if it needs, for example, a column of a lost commit.
@@ -124,7 +124,7 @@ struct LogSalvage {
             if !losses.isEmpty { commitsBehind += 1 }
         } catch {
             losses.append(
-                "commit \(sequence), which cannot be read without an earlier one that is lost")
+                "commit \(sequence), which depends on an earlier, lost commit")
         }
     }
 

@@ -82,8 +82,8 @@ struct RebuiltSchemas {
                 id: id, name: name, identity: identity, typeRule: .lossless,
                 preset: SchemaPreset.none))
         assumptions.append(
-            "experiment \"\(name)\": identity \(text), as its series have it; type rule lossless; "
-                + "no preset, and no declarations of fields")
+            "experiment \"\(name)\": identity \(text), assumed from its series; type rule "
+                + "lossless, no preset, no field declarations")
     }
 
     private mutating func add(_ found: [ColumnID: Column], to id: Int) {
@@ -105,8 +105,8 @@ struct RebuiltSchemas {
         }
         if unknown > 0 {
             assumptions.append(
-                "experiment \"\(name)\": \(unknown) columns without any value are not known; they "
-                    + "are called \"unknown column\" and their number")
+                "experiment \"\(name)\": the names of \(unknown) columns without values are lost; "
+                    + "they are now called \"unknown column\" with their number")
         }
     }
 

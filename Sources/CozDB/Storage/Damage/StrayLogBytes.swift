@@ -21,7 +21,7 @@ enum StrayLogBytes {
         guard let offset = try offset(in: file, identity, log.sealedSizeBytes) else { return nil }
         return DatabaseError(
             .damaged,
-            "found bytes between the commits of the log, or behind its end, expected zeros",
+            "found other bytes than zeros between the commits of the log or after its end",
             file: file.path, offset: offset)
     }
 

@@ -67,8 +67,8 @@ extension Engine {
             if let tooLarge {
                 throw DatabaseError(
                     .usage,
-                    "field \"\(column.name)\" has the value \(tooLarge), which no float holds "
-                        + "exactly (limit 2^53); alter it to string instead")
+                    "field \"\(column.name)\" has the value \(tooLarge), which a float cannot "
+                        + "represent exactly (limit 2^53); change the type to string instead")
             }
         }
     }

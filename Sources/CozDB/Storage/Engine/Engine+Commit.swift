@@ -106,8 +106,7 @@ extension Engine {
         guard record.count <= limit else {
             throw DatabaseError(
                 .limitExceeded,
-                "a batch of \(record.count) bytes exceeds batchSizeBytesMax "
-                    + "(\(limit)); write it in parts")
+                "a batch of \(record.count) bytes exceeds batchSizeBytesMax (\(limit)); split it")
         }
     }
 
@@ -120,7 +119,7 @@ extension Engine {
         } catch {
             throw DatabaseError(
                 .usage,
-                "a batch that could not be read back (\(error.message)); nothing was stored")
+                "the encoded batch cannot be read back (\(error.message)); nothing was stored")
         }
     }
 

@@ -205,12 +205,12 @@ extension Engine {
             guard state.phase >= .closing, state.closingFailure == nil else { return }
             var failure = error
             failure.message += Engine.rowsAreSafe
+            failure.remedy = .compact
             state.closingFailure = failure
         }
     }
 
     private static let rowsAreSafe =
-        ". This was in the last merge of segments while closing: every row that was acknowledged "
-        + "is stored and safe, and nothing has to be written again. Look after the device, then "
-        + "let the segments be merged: cozdb compact, or Database.compact()"
+        ". The final merge of segments failed while closing. All acknowledged rows are stored and "
+        + "durable. Check the device, then compact the database"
 }

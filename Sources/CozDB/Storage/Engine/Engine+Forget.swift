@@ -117,7 +117,7 @@ struct DamagedCopies {
 
     init(in directory: any Directory) throws(DatabaseError) {
         self.directory = directory
-        count = try calling("looking for files that a repair set aside") { () throws(FileError) in
+        count = try calling("listing the damaged folder") { () throws(FileError) in
             let name = FileName.damagedDirectory
             guard try directory.list().contains(name) else { return 0 }
             return try DamagedCopies.count(in: directory.openDirectory(name, create: false))
@@ -142,17 +142,17 @@ struct DamagedCopies {
         guard count > 0 else { return }
         throw DatabaseError(
             .usage,
-            "found \(count) files that a repair set aside, which may hold what is to be forgotten, "
-                + "expected none; nothing was forgotten. Keep what you need elsewhere, then "
-                + "have them removed (cozdb forget --with-damaged) or remove this folder",
-            file: directory.path + "/" + FileName.damagedDirectory)
+            "found \(count) files in the damaged folder, which may hold data to be forgotten, "
+                + "expected none; nothing was forgotten. Copy what you need to another place, then "
+                + "remove this folder, or forget with removal of damaged files",
+            file: directory.path + "/" + FileName.damagedDirectory, remedy: .removeDamagedFiles)
     }
 
     /// Removes the files. Durable on return.
     func remove() throws(DatabaseError) {
         guard count > 0 else { return }
         try calling(
-            "removing files that a repair set aside (all else is forgotten; run it again)"
+            "removing the damaged folder (all other data is forgotten; forget again)"
         ) { () throws(FileError) in
             _ = try directory.removeTree(FileName.damagedDirectory)
             try directory.sync()

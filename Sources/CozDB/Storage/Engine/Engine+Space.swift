@@ -58,7 +58,7 @@ extension Engine {
             removeRetired(all: true)
             // Another thread may have removed files meanwhile.
             guard state.withLock({ $0.removals }) != before else { throw error }
-            options.log?("no space left; removed files that waited for slow readers")
+            options.log?("no space left on the device; removed obsolete files early")
             return try body()
         }
     }
@@ -75,8 +75,8 @@ extension Engine {
         let all = state.withLock { $0.retired }
         guard !all.isEmpty else { return }
         try calling(
-            "removing files with deleted data (it is deleted; they go when the database is opened "
-                + "for writing again)"
+            "removing obsolete files (their data is deleted; the files are removed when the "
+                + "database is next opened for writing)"
         ) { () throws(FileError) in
             for entry in all {
                 do throws(FileError) {

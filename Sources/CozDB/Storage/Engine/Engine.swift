@@ -205,9 +205,9 @@ final class Engine: Sendable {
         guard !lockFile.isHeld(in: directory) else { return }
         throw DatabaseError(
             .locked,
-            "this file was removed or replaced while the database was open for writing, expected "
-                + "it to stay: another process may write now, so this one does not any more. "
-                + "Open again", file: directory.path + "/" + FileName.lock.text)
+            "this file was removed or replaced while the database was open for writing; another "
+                + "process may be writing now, so this one stopped. Open the database again",
+            file: directory.path + "/" + FileName.lock.text)
     }
 
     // MARK: Logs and manifest

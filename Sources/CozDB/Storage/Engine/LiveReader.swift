@@ -102,7 +102,7 @@ final class LiveReader: Sendable {
             }
         }
         throw DatabaseError(
-            .io, "files are removed faster than they can be opened; try again",
+            .io, "the database changed too often while it was being opened; try again",
             file: directory.path)
     }
 

@@ -139,10 +139,10 @@ enum Recovery {
         throw DatabaseError(
             .locked,
             isOwn
-                ? "another Database of this process (\(getpid())) writes to this database; share "
-                    + "that one, close it before, or open read-only"
-                : "another process writes to this database (\(holder)); wait until it ends, or "
-                    + "open read-only", file: directory.path)
+                ? "another Database in this process (\(getpid())) is open for writing; share it, "
+                    + "close it first, or open read-only"
+                : "another process has this database open for writing (\(holder)); wait until it "
+                    + "closes it, or open read-only", file: directory.path)
     }
 
     /// The holder that the lock file names.
@@ -208,8 +208,8 @@ enum Recovery {
             }
             throw DatabaseError(
                 .io,
-                "found a folder under the name of a file that an interrupted write leaves, "
-                    + "expected none; look into it, then move it elsewhere", file: error.path)
+                "found a folder with the name of a database file, expected a file; inspect it, "
+                    + "then move it out of the database", file: error.path)
         }
     }
 
@@ -242,7 +242,7 @@ extension Engine {
         let commits = replay.lastSequence &- manifest.lastSequence
         options.log?(
             "recovered \(commits) commits from the log"
-                + (replay.tornBytes > 0 ? "; an unfinished one was cut off" : ""))
+                + (replay.tornBytes > 0 ? "; an unfinished commit was discarded" : ""))
         try install(replay.memtable, schemas: replay.schemas, keeping: nil) { _ in }
     }
 }

@@ -15,7 +15,7 @@ struct CommitCheck {
         try schemas.checkSize()
         guard case .column(let experiment, let column) = change else { return }
         guard let known = schemas[experiment], column.id < known.columns.count else {
-            throw FormatError(.invalid, "a column that does not follow those known", at: 0)
+            throw FormatError(.invalid, "a new column has the wrong number", at: 0)
         }
     }
 

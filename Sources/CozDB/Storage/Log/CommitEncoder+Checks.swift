@@ -13,10 +13,10 @@ extension CommitEncoder {
             let received = batch.receivedColumn(column)
             throw DatabaseError(
                 .usage,
-                "a value of \"\(received.name)\" of experiment "
+                "found a value of \"\(received.name)\" in experiment "
                     + "\"\(batch.experiments.text(received.experiment))\" in a row of experiment "
-                    + "\"\(batch.experiments.text(experiment))\"; get the column's handle for the "
-                    + "experiment of the row")
+                    + "\"\(batch.experiments.text(experiment))\"; get the handle of the column "
+                    + "from the experiment of the row")
         }
     }
 
@@ -25,11 +25,12 @@ extension CommitEncoder {
         guard isNew else { return nil }
         if Name(name) == CommitEncoder.timeName {
             return
-                "a field called \"time\": queries name the time of a row so; give it another name"
+                "a field cannot be called \"time\", which is the name of the row time in queries; "
+                + "rename it"
         }
         if (schema?.columns.count ?? 0) < options.columnCountMax { return nil }
-        return "one field more than the \(options.columnCountMax) that an experiment can have "
-            + "(columnCountMax)"
+        return "the experiment already has its maximum of \(options.columnCountMax) fields and "
+            + "tags (columnCountMax)"
     }
 
     static var timeName: Name { Name("time") }
@@ -45,7 +46,7 @@ extension CommitEncoder {
                         + "(\(options.stringSizeBytesMax))")
             }
             guard (try? UTF8Span(validating: heap.span.extracting(range))) != nil else {
-                throw DatabaseError(.usage, "a string value that is not valid UTF-8")
+                throw DatabaseError(.usage, "found a string value that is not valid UTF-8")
             }
         }
     }
@@ -58,7 +59,7 @@ extension CommitEncoder {
             guard !names.isEmpty else {
                 throw DatabaseError(
                     .usage,
-                    "an identity of no tags; name at least one, or choose .allTags")
+                    "found an identity without tags; name at least one, or use .allTags")
             }
             for name in names { try checkText(name, "identity tag", isRequired: true) }
         }
@@ -101,8 +102,8 @@ extension CommitEncoder {
         }
         throw DatabaseError(
             .usage,
-            "nothing was stored, as asked for: \(report.refusedPoints) of \(report.points) points "
-                + "and \(report.refusedValues) values cannot be stored, such as "
+            "nothing was stored, as requested: \(report.refusedPoints) of \(report.points) points "
+                + "and \(report.refusedValues) values cannot be stored, for example "
                 + "\(example ?? "")",
             file: batch.source.isEmpty ? nil : batch.source)
     }

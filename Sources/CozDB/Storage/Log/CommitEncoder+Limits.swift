@@ -9,15 +9,15 @@ extension CommitEncoder {
         _ tagSet: WriteBatch.ReceivedTagSet, _ schema: ExperimentSchema?, _ identity: Identity
     ) -> String? {
         if schema == nil, schemas.count >= options.experimentCountMax {
-            return "one experiment more than the \(options.experimentCountMax) that a database can "
-                + "have (experimentCountMax)"
+            return "the database already has its maximum of \(options.experimentCountMax) "
+                + "experiments (experimentCountMax)"
         }
         var keySizeBytes = 0
         var newCount = 0
         for tag in tagSet.tags {
             if Name(tag.name) == CommitEncoder.timeName {
-                return "a tag called \"time\": queries name the time of a row so; give it another "
-                    + "name"
+                return "a tag cannot be called \"time\", which is the name of the row time in "
+                    + "queries; rename it"
             }
             if identity.contains(tag.name) {
                 keySizeBytes += tag.name.utf8.count + tag.value.utf8.count + 4
@@ -26,13 +26,13 @@ extension CommitEncoder {
             }
         }
         if keySizeBytes > DatabaseOptions.seriesKeySizeBytesMax {
-            return "tags of \(keySizeBytes) bytes identify the row, expected at most "
+            return "the identity tags of the row have \(keySizeBytes) bytes, expected at most "
                 + "\(DatabaseOptions.seriesKeySizeBytesMax)"
         }
         let columnCount = schema?.columns.count ?? 0
         if newCount > 0, columnCount + newCount > options.columnCountMax {
-            return "\(newCount) new tags, beside \(columnCount) fields and tags, are more than the "
-                + "\(options.columnCountMax) that an experiment can have (columnCountMax)"
+            return "\(newCount) new tags in addition to \(columnCount) fields and tags exceed the "
+                + "maximum of an experiment, \(options.columnCountMax) (columnCountMax)"
         }
         return nil
     }
@@ -44,8 +44,8 @@ extension CommitEncoder {
         guard newCount > 0, schemas.count + newCount > options.experimentCountMax else { return }
         throw DatabaseError(
             .limitExceeded,
-            "\(newCount) new experiments, beside \(schemas.count), are more than the "
-                + "\(options.experimentCountMax) that a database can have (experimentCountMax)")
+            "\(newCount) new experiments in addition to \(schemas.count) exceed the maximum of a "
+                + "database, \(options.experimentCountMax) (experimentCountMax)")
     }
 
     /// Checks that the new schemas fit into a manifest and the refusals into a commit.
@@ -55,16 +55,16 @@ extension CommitEncoder {
         guard journalCount <= LogFormat.journalCountMax else {
             throw DatabaseError(
                 .limitExceeded,
-                "\(journalCount) lines and values of one batch are refused, expected at most "
-                    + "\(LogFormat.journalCountMax); write it in parts. Nothing was stored")
+                "the batch has \(journalCount) refused lines and values, expected at most "
+                    + "\(LogFormat.journalCountMax); nothing was stored. Split the batch")
         }
         guard !changes.isEmpty, schemas.sizeBytes > DatabaseOptions.schemasSizeBytesMax else {
             return
         }
         throw DatabaseError(
             .limitExceeded,
-            "names, units, notes and declarations of all experiments take \(schemas.sizeBytes) "
-                + "bytes with this batch, expected at most \(DatabaseOptions.schemasSizeBytesMax). "
-                + "Nothing was stored")
+            "with this batch, the schemas (names, units, notes and declarations) of all "
+                + "experiments take \(schemas.sizeBytes) bytes, expected at most "
+                + "\(DatabaseOptions.schemasSizeBytesMax); nothing was stored")
     }
 }

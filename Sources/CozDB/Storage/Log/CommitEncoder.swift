@@ -142,8 +142,9 @@ struct CommitEncoder {
         let known = options.presets.map(\.name) + [SchemaPreset.none]
         throw DatabaseError(
             .usage,
-            "no preset is called \"\(name)\"; expected one of \(known.joined(separator: ", ")). "
-                + "Nothing was stored")
+            "found the unknown preset \"\(name)\", expected one of "
+                + "\(known.joined(separator: ", ")). Nothing was stored",
+            remedy: .change([.preset]))
     }
 
     /// The id of an experiment, which is created if it is new.
@@ -215,9 +216,8 @@ struct CommitEncoder {
         case .allTags: required = []
         }
         for name in required where !tagSet.tags.contains(where: { Name($0.name) == Name(name) }) {
-            return "missing identity tag \"\(name)\": name another one with --participant-tag TAG, "
-                + "give one for all lines with --participant ID, or keep every tag set apart with "
-                + "--identity all"
+            return "missing identity tag \"\(name)\"; use another tag as the participant tag, "
+                + "assume one participant for all lines, or use all tags as the identity"
         }
         return limitReason(tagSet, schema, identity)
     }
@@ -333,7 +333,7 @@ struct CommitEncoder {
         let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
         if !range.contains(row.time) {
             refuseLine(
-                row, cells, of: batch, reason: "time outside of the range that can be stored")
+                row, cells, of: batch, reason: "the time is out of range")
             return
         }
         if let reason = strictConflict(row, cells, of: batch) {

@@ -142,7 +142,7 @@ enum CommitRecord {
             let string = try reader.readTextBytes(limit: reader.remaining)
             // The strings are distinct, so only one may be empty. This bounds their number.
             if string.isEmpty, hasEmpty {
-                throw FormatError(.invalid, "an empty string twice", at: reader.offset)
+                throw FormatError(.invalid, "found a second empty string", at: reader.offset)
             }
             hasEmpty = hasEmpty || string.isEmpty
             strings.append(receiver.receiveString(string))

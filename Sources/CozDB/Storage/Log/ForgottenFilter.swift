@@ -25,8 +25,8 @@ struct ForgottenFilter {
     }
 
     private static let reason =
-        "the participant was forgotten (cozdb forget); nothing of the point is kept. To take data "
-        + "in again: cozdb forget --readmit --participant ID"
+        "the participant was forgotten; the point was not stored. To accept their data again, "
+        + "readmit the participant"
 
     /// The part of a batch that may be committed; nil if that is all of it.
     ///
@@ -61,8 +61,9 @@ struct ForgottenFilter {
         if batch.isAllOrNothing || isWhole {
             throw DatabaseError(
                 .usage,
-                "nothing was stored, as asked for: \(admitted.points) points are of participants "
-                    + "that were forgotten")
+                "nothing was stored, as requested: \(admitted.points) points belong to forgotten "
+                    + "participants; remove them, or readmit the participants",
+                remedy: .readmit)
         }
         return admitted
     }

@@ -68,8 +68,8 @@ struct LogReader {
         if let sealedSizeBytes, sizeBytes < sealedSizeBytes {
             throw DatabaseError(
                 .damaged,
-                "the log has \(sizeBytes) bytes, expected \(sealedSizeBytes); the commits from "
-                    + "the cut on are lost", file: file.path, offset: sizeBytes)
+                "the log has \(sizeBytes) bytes, expected \(sealedSizeBytes); the commits after "
+                    + "this offset are lost", file: file.path, offset: sizeBytes)
         }
     }
 
@@ -116,8 +116,8 @@ struct LogReader {
         }
         throw DatabaseError(
             .damaged,
-            "the first \(acknowledged.logSizeBytes) bytes are not those that were acknowledged: "
-                + "the log was replaced by another one, or LOCK was", file: file.path,
+            "the first \(acknowledged.logSizeBytes) bytes differ from the acknowledged ones: the "
+                + "log or LOCK was replaced", file: file.path,
             offset: LogFormat.headerSizeBytes)
     }
 
@@ -126,8 +126,8 @@ struct LogReader {
         if isSealed {
             throw DatabaseError(
                 .damaged,
-                "the frame here does not match its checksum; commits from sequence "
-                    + "\(nextSequence) on cannot be read", file: file.path, offset: offset)
+                "this frame does not match its checksum; commits from sequence \(nextSequence) on "
+                    + "cannot be read", file: file.path, offset: offset)
         }
         var hasBytes = false
         var place = offset
@@ -144,7 +144,7 @@ struct LogReader {
             {
                 throw DatabaseError(
                     .damaged,
-                    "the frame here is damaged, and good ones follow at offset \(place); commits "
+                    "this frame is damaged, and intact ones follow at offset \(place); commits "
                         + "\(nextSequence) to \(frame.header.firstSequence &- 1) cannot be read",
                     file: file.path, offset: offset)
             }

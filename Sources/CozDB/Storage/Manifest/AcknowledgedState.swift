@@ -189,13 +189,13 @@ extension AcknowledgedState.Found {
     ) throws(DatabaseError) {
         func damage(_ name: FileName, _ text: String) -> DatabaseError {
             DatabaseError(
-                .damaged, text + "; put the newest files back, or see what is left: cozdb repair",
-                file: directory.path + "/" + name.text, offset: 0)
+                .damaged, text + "; put the newest files back, or repair the database",
+                file: directory.path + "/" + name.text, offset: 0, remedy: .repair)
         }
         switch self {
         case .nothing: return
         case .noRecord:
-            throw damage(.lock, "found no whole record in the lock, expected at least one")
+            throw damage(.lock, "found no intact record in LOCK, expected at least one")
         case .state(let state):
             guard state.databaseID == manifest.databaseID else {
                 throw damage(
@@ -205,8 +205,8 @@ extension AcknowledgedState.Found {
                 throw damage(
                     .manifest,
                     "the manifest was replaced by an older one: found generation "
-                        + "\(manifest.generation), expected \(state.generation); what was stored "
-                        + "in between is missing")
+                        + "\(manifest.generation), expected \(state.generation); everything "
+                        + "stored in between is missing")
             }
             if state.generation == manifest.generation, !state.isOf(manifest) {
                 throw damage(

@@ -4,21 +4,21 @@
 /// The marker files that `backup` and `restore` write.
 enum DirectoryMark {
     static let backupText = """
-        This directory is a backup of a CozDB database, made by `cozdb backup`.
-        Commands that read take it as a database. Nothing writes to it but the next backup: while
-        one runs it holds a lock of this file. To go on with the data: cozdb restore
+        This directory is a backup of a CozDB database.
+        It can be read like a database. Only the next backup writes to it, and locks this file
+        while it runs. To continue with the data, restore it to another directory.
 
         """
 
     static let unfinishedBackupText = """
-        A backup to this directory has not finished: it is not complete, and nobody reads it.
-        Run the same `cozdb backup` again; it goes on with what is here and removes this file.
+        The backup to this directory is not finished, so it cannot be opened.
+        Run the same backup again: it continues with the files here and removes this file.
 
         """
 
     static let unfinishedRestoreText = """
-        A restore to this directory has not finished: it is not complete, and nobody reads it.
-        Run the same `cozdb restore` again; it goes on with what is here and removes this file.
+        The restore to this directory is not finished, so it cannot be opened.
+        Run the same restore again: it continues with the files here and removes this file.
 
         """
 
@@ -56,8 +56,9 @@ enum DirectoryMark {
         if isBackup {
             throw DatabaseError(
                 .notFound,
-                "found a backup, expected a database to write to; nothing was changed. Go on in a "
-                    + "copy of it (cozdb restore BACKUP --db DIR), or read from it", file: path)
+                "found a backup, expected a database to write to; nothing was changed. Restore the "
+                    + "backup to another directory and write there, or open the backup read-only",
+                file: path, remedy: .restore)
         }
     }
 
@@ -72,10 +73,10 @@ enum DirectoryMark {
         guard isBackup(names) else { return }
         throw DatabaseError(
             .notFound,
-            "found a backup, expected a database to repair; nothing was changed. What is damaged "
-                + "is copied again by cozdb backup --verify; where the database is gone, copy the "
-                + "backup, remove the file \(FileName.backupMark.text) from the copy and repair "
-                + "that", file: path)
+            "found a backup, expected a database to repair; nothing was changed. Back up again "
+                + "with verification, which replaces damaged files. If the database is lost, copy "
+                + "the backup, remove the file \(FileName.backupMark.text) from the copy, and "
+                + "repair the copy", file: path, remedy: .verifyBackup)
     }
 
     /// Whether the files include segments or logs, which only a database has.
@@ -97,26 +98,31 @@ enum DirectoryMark {
         _ names: [String], _ found: AcknowledgedState.Found, path: String, advice: String = ""
     ) -> DatabaseError {
         let (manifest, lock) = (FileName.manifest.text, FileName.lock.text)
-        let text =
-            if hasData(names) {
-                "this database has lost its file \(manifest); put it back, or see what the other "
-                    + "files hold and have one made of them: cozdb repair --dry-run, cozdb repair"
-            } else if found.knowsManifest {
-                "this database has lost its file \(manifest) and all that it named; put them "
-                    + "back, or restore a backup elsewhere; to begin anew here, remove \(lock)"
-            } else {
-                "not a CozDB database: it has no file \(manifest)" + advice
-            }
-        return DatabaseError(.notFound, text, file: path)
+        if hasData(names) {
+            return DatabaseError(
+                .notFound,
+                "the file \(manifest) of this database is missing; put it back, or repair the "
+                    + "database to rebuild it from the other files",
+                file: path, remedy: .previewRepair)
+        }
+        if found.knowsManifest {
+            return DatabaseError(
+                .notFound,
+                "the file \(manifest) and all data files of this database are missing; put them "
+                    + "back, or restore a backup to another directory; to create a new database "
+                    + "here, remove \(lock)", file: path, remedy: .restore)
+        }
+        return DatabaseError(
+            .notFound, "not a CozDB database: it has no file \(manifest)" + advice, file: path)
     }
 
     private static func incomplete(isBackup: Bool, path: String) -> DatabaseError {
         let what = isBackup ? "backup" : "restore"
         return DatabaseError(
             .notFound,
-            "found the unfinished copy of a database (a file \(FileName.incompleteMark.text)), "
-                + "expected a whole one: a \(what) did not end. Run cozdb \(what) again, or remove "
-                + "the directory", file: path)
+            "found an unfinished copy of a database (a file \(FileName.incompleteMark.text)), "
+                + "expected a complete one: a \(what) did not finish. Run the \(what) again, or "
+                + "remove the directory", file: path, remedy: isBackup ? .backup : .restore)
     }
 
     private static func exists(

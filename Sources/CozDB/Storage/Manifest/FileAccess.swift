@@ -33,7 +33,7 @@ extension FileMapping {
         precondition(offset >= 0 && count >= 0 && offset + count <= self.count)
         guard isReadable(offset..<(offset + count)) else {
             throw FormatError(
-                .truncated, "the file was made shorter, or its device cannot be read", at: 0)
+                .truncated, "the file was truncated, or its device cannot be read", at: 0)
         }
         // Sound: the range is inside the mapping, which lives as long as self.
         let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])

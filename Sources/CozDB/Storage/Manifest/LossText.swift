@@ -69,7 +69,7 @@ extension Manifest {
         return
             "experiment \"\(name)\", \(LossText.counted(info.rowCount, "row")) with "
             + "\(LossText.counted(info.valueCount, "value")) of all fields, "
-            + "series whose names cannot be read, "
+            + "series with unreadable names, "
             + LossText.span(info.firstTime, info.lastTime)
     }
 }

@@ -201,7 +201,7 @@ extension Manifest {
         nextFileNumber = try reader.readVarint()
         lastSequence = try reader.readVarint()
         guard max(generation, nextFileNumber, lastSequence) < Manifest.counterLimit else {
-            throw FormatError(.invalid, "a counter beyond all that can be reached", at: 24)
+            throw FormatError(.invalid, "a counter is out of range", at: 24)
         }
         let nextID = try reader.readCount(limit: Int(UInt32.max))
         // Presets, then experiments, each with its columns and its declarations.
@@ -224,7 +224,7 @@ extension Manifest {
             let number = try reader.readVarint()
             let firstSequence = try reader.readVarint()
             guard firstSequence < Manifest.counterLimit else {
-                throw FormatError(.invalid, "a log that nobody can have reached", at: 24)
+                throw FormatError(.invalid, "the first sequence of a log is out of range", at: 24)
             }
             let sealed = try reader.readCount(limit: Manifest.countMax)
             logs.append(
@@ -272,10 +272,10 @@ extension Manifest {
         let numbers = segments.map(\.number) + logs.map(\.number) + rejects.map(\.number)
         for number in numbers {
             guard number < Manifest.counterLimit else {
-                throw FormatError(.invalid, "a file that nobody can have reached", at: 24)
+                throw FormatError(.invalid, "a file number is out of range", at: 24)
             }
             guard known.insert(number).inserted else {
-                throw FormatError(.invalid, "two files of number \(number)", at: 24)
+                throw FormatError(.invalid, "two files have the number \(number)", at: 24)
             }
         }
     }
@@ -327,7 +327,7 @@ extension SchemaSet {
             let tag = Name(try reader.readText(limit: DatabaseOptions.nameSizeBytesMax))
             if let last, tag <= last {
                 throw FormatError(
-                    .invalid, "former tags that do not ascend", at: 24 + reader.offset)
+                    .invalid, "former tags are not in ascending order", at: 24 + reader.offset)
             }
             last = tag
             addFormer([tag])

@@ -190,7 +190,7 @@ extension SegmentReader {
             for index in 0..<count {
                 let size = entries.int(0, index)
                 guard size >= 0, row >= 0, size <= rowCount - row else {
-                    throw FormatError(.invalid, "a series of more rows than the segment", at: 0)
+                    throw FormatError(.invalid, "a series with more rows than the segment", at: 0)
                 }
                 guard
                     index == 0
@@ -208,7 +208,7 @@ extension SegmentReader {
             let end =
                 next < directory.count ? directory.int(SeriesColumn.firstRow, next) : rowCount
             guard row == end else {
-                throw FormatError(.invalid, "series up to row \(row), expected \(end)", at: 0)
+                throw FormatError(.invalid, "series end at row \(row), expected \(end)", at: 0)
             }
         }
     }

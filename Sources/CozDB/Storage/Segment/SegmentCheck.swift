@@ -293,7 +293,7 @@ struct SegmentCheck {
         var end = 0
         for range in covered {
             if range.lowerBound > end {
-                let text = "\(range.lowerBound - end) bytes that no block covers"
+                let text = "\(range.lowerBound - end) bytes outside all blocks"
                 problems.append(
                     Problem(
                         offset: end,

@@ -16,7 +16,10 @@ extension SegmentColumnReader {
         guard depth > 0, let referenced = segment.field(same.column), referenced < field,
             segment.footer.fields[referenced].column.type == storedType
         else {
-            throw damaged(block, "a block that repeats column \(same.column), which it cannot")
+            throw damaged(
+                block,
+                "a block that refers to column \(same.column), which is no "
+                    + "earlier field of the same type")
         }
         // Values that differ do not need the referenced field.
         var words = [UInt64](repeating: 0, count: rows.count)
@@ -25,7 +28,7 @@ extension SegmentColumnReader {
         let failure = try readReferenced(referenced, rows, &words, &isKnown)
         if isKnown.contains(false) {
             guard let failure else {
-                throw damaged(block, "a block that repeats values that are not there")
+                throw damaged(block, "a block that refers to values that do not exist")
             }
             guard isKnown.contains(true) else { throw failure }
             missing = MissingValues(isMissing: isKnown.map { !$0 }, error: failure)

@@ -354,7 +354,7 @@ struct SegmentColumnReader {
         let table = directory.table
         guard Int(first) == table.int(BlockColumn.firstRow, block),
             Int(last) == table.int(BlockColumn.lastRow, block)
-        else { throw damaged(block, "a block whose rows are not those of its entry") }
+        else { throw damaged(block, "a block whose rows differ from its directory entry") }
     }
 
     private mutating func findRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
@@ -383,7 +383,8 @@ struct SegmentColumnReader {
         guard rows.count == ordinals.count else {
             throw DatabaseError(
                 .damaged,
-                "a block of \(ordinals.count) values, but its presence vector has \(rows.count)",
+                "\(rows.count) rows in the presence vector for a block of \(ordinals.count) "
+                    + "values",
                 file: segment.path, offset: directory.table.int(BlockColumn.offset, block))
         }
         loadedRange = 0..<rows.count

@@ -74,7 +74,7 @@ struct SegmentFile: Sendable {
             place.offset <= sizeBytes - place.sizeBytes
         else {
             throw DatabaseError(
-                .damaged, "a block outside of the file", file: path, offset: place.offset)
+                .damaged, "a block outside the file", file: path, offset: place.offset)
         }
         return try withBytes(place.offset, count: place.sizeBytes) { bytes throws(FormatError) in
             let seed = SegmentFormat.seed(
@@ -142,7 +142,10 @@ struct SegmentFile: Sendable {
             var reader = ByteReader(plain.span)
             let footer = try reader.readFooter(end: place.offset)
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
-                throw FormatError(.invalid, "the footer is not the one the manifest names", at: 0)
+                throw FormatError(
+                    .invalid,
+                    "the footer belongs to another segment: its experiment or number of rows "
+                        + "differs from the manifest", at: 0)
             }
             guard footer.rowCount / SegmentFormat.rowsPerByteMax <= sizeBytes else {
                 throw FormatError(
@@ -155,7 +158,7 @@ struct SegmentFile: Sendable {
     private func checkHeader(_ bytes: Span<UInt8>) throws(FormatError) {
         var reader = ByteReader(bytes)
         guard try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic else {
-            throw FormatError(.invalid, "not the beginning of a segment", at: 0)
+            throw FormatError(.invalid, "the file does not start like a segment", at: 0)
         }
         let version = try reader.readUInt32()
         guard version == SegmentFormat.version else {
@@ -169,7 +172,10 @@ struct SegmentFile: Sendable {
             throw FormatError(.checksum, "the header does not match its checksum", at: 12)
         }
         guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
-            throw FormatError(.invalid, "a segment of another database or number", at: 16)
+            throw FormatError(
+                .invalid,
+                "the segment belongs to another database or has another "
+                    + "file number", at: 16)
         }
     }
 
@@ -183,10 +189,10 @@ struct SegmentFile: Sendable {
         guard fileSize == UInt64(info.sizeBytes), offset <= UInt64(end),
             Int(offset) + Int(size) == end,
             try [UInt8](copying: reader.readBytes(8)) == SegmentFormat.magic
-        else { throw FormatError(.invalid, "not the end of this segment", at: 0) }
+        else { throw FormatError(.invalid, "the trailer is not that of this segment", at: 0) }
         guard sum == info.footerChecksum else {
             throw FormatError(
-                .checksum, "the footer is not the one the manifest names", at: 12)
+                .checksum, "the checksum of the footer differs from the manifest", at: 12)
         }
         return BlockPlace(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
     }

@@ -150,7 +150,7 @@ extension ByteReader {
             offset: readCount(limit: end), sizeBytes: readCount(limit: end), checksum: readUInt32())
         guard place.sizeBytes == 0 || place.offset >= SegmentFormat.headerSizeBytes,
             place.offset + place.sizeBytes <= end
-        else { throw FormatError(.invalid, "a block outside of the file", at: start) }
+        else { throw FormatError(.invalid, "a block outside the file", at: start) }
         return place
     }
 
@@ -162,7 +162,7 @@ extension ByteReader {
         footer.rowCount = try readCount(limit: Int(UInt32.max))
         footer.seriesCount = try readCount(limit: footer.rowCount)
         guard footer.seriesCount > 0 || footer.rowCount == 0 else {
-            throw FormatError(.invalid, "\(footer.rowCount) rows of no series", at: offset)
+            throw FormatError(.invalid, "\(footer.rowCount) rows, but no series", at: offset)
         }
         footer.firstTime = try readSigned()
         footer.lastTime = try readSigned()
@@ -177,7 +177,8 @@ extension ByteReader {
             guard case .column(_, let column) = try readSchemaChange(),
                 column.id < SegmentFormat.columnCountMax
             else {
-                throw FormatError(.invalid, "a field table without a field", at: start)
+                throw FormatError(
+                    .invalid, "an entry of the field table that is not a field", at: start)
             }
             // Each column once: repeated ones take few bytes, but much memory.
             if let last = footer.fields.last, column.id <= last.column.id {
@@ -271,7 +272,12 @@ extension IntegerTable {
             let count = int(BlockColumn.count, block)
             guard first >= nextRow, first <= last, last < rowCount, count > 0,
                 count <= SegmentFormat.blockCountMax, count <= last - first + 1
-            else { throw FormatError(.invalid, "a block of impossible rows", at: 0) }
+            else {
+                throw FormatError(
+                    .invalid,
+                    "a block whose rows or number of values are out of "
+                        + "range", at: 0)
+            }
             guard (0...fileSizeBytes).contains(int(BlockColumn.sizeBytes, block)) else {
                 throw FormatError(.invalid, "a block that is larger than its file", at: 0)
             }

@@ -121,7 +121,7 @@ extension SegmentReader {
     private func emptiedText(_ loss: SegmentLoss) -> String {
         let count = loss.emptied.reduce(0) { $0 + $1.count }
         let fields = loss.emptiedValues.keys.sorted()
-        let text = LossText.counted(count, "row") + " left without a field"
+        let text = LossText.counted(count, "row") + " without any remaining field"
         if fields.isEmpty { return text }
         let values = LossText.counted(loss.emptiedValues.values.reduce(0, +), "value")
         let names = fields.map { footer.fields[$0].column.name }
@@ -152,8 +152,8 @@ extension SegmentReader {
         }
         guard let directory = try? seriesDirectory() else {
             return isAll
-                ? "\(footer.seriesCount) series whose names cannot be read"
-                : "series whose names cannot be read"
+                ? "\(footer.seriesCount) series with unreadable names"
+                : "series with unreadable names"
         }
         var names: [String] = []
         var count = 0
@@ -175,8 +175,8 @@ extension SegmentReader {
             }
         }
         if isAll { count = footer.seriesCount }
-        if names.isEmpty { return "up to \(count) series whose names cannot be read" }
+        if names.isEmpty { return "up to \(count) series with unreadable names" }
         return "series " + LossText.list(names, of: max(count, names.count))
-            + (isWhole ? "" : " (not all can be named)")
+            + (isWhole ? "" : " (some names are unreadable)")
     }
 }

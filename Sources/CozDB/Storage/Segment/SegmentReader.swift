@@ -121,10 +121,11 @@ final class SegmentReader: Sendable {
             let column = field.column
             let known = column.id < schema.columns.count ? schema.columns[column.id] : nil
             guard let known, known.kind == column.kind, column.type.canBecome(known.type) else {
+                let expected = known.map { "expected a \($0.type.name) as in the manifest" }
                 throw DatabaseError(
                     .damaged,
-                    "column \(column.id) is a \(column.type.name) here, and in the manifest "
-                        + (known.map { "a \($0.type.name)" } ?? "none"), file: path,
+                    "column \(column.id) is a \(column.type.name) in this segment, "
+                        + (expected ?? "but the manifest has no such column"), file: path,
                     offset: info.sizeBytes - SegmentFormat.trailerSizeBytes)
             }
         }
@@ -258,13 +259,17 @@ final class SegmentReader: Sendable {
             let number = vector.chunk(chunk).number
             guard !isWhole, other < footer.groups.count else {
                 throw DatabaseError(
-                    .damaged, "a presence vector that is a part of number \(other)", file: path,
+                    .damaged,
+                    "a presence vector stored as a subset of vector \(other), which is "
+                        + "a subset itself or does not exist", file: path,
                     offset: offset)
             }
             let whole = try presence(ofGroup: other)
             guard let wholeChunk = whole.chunk(number: number) else {
                 throw DatabaseError(
-                    .damaged, "a presence vector that is a part of none", file: path,
+                    .damaged,
+                    "a presence vector stored as a subset of a vector without rows "
+                        + "there", file: path,
                     offset: offset)
             }
             let among = try presenceRows(

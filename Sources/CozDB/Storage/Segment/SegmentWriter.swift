@@ -68,7 +68,7 @@ final class SegmentWriter {
     ) throws(DatabaseError) -> Result {
         let name = FileName.segment(number).text
         do throws(DatabaseError) {
-            let writer = try calling("making a segment") { () throws(FileError) in
+            let writer = try calling("creating a segment") { () throws(FileError) in
                 try SegmentWriter(
                     directory.create(name), number: number, databaseID: databaseID,
                     schema: schema, effort: effort)

@@ -66,14 +66,14 @@ internal import Testing
                 .split(separator: ": ").last.map(String.init)
         }
         let statistics =
-            "from block statistics where a block lies in one bucket, else from values"
+            "from block statistics if a block lies in one bucket, otherwise from values"
         #expect(try path("SELECT mean(v) FROM m") == statistics)
         #expect(try path("SELECT last(v) FROM m") == "from the ends of each series")
-        #expect(try path("SELECT median(v) FROM m") == "from values, all of them kept")
+        #expect(try path("SELECT median(v) FROM m") == "from values, all kept in memory")
         #expect(
             try path("SELECT mean(coalesce(w, w)) FROM m")
-                == "from values, of several columns the first that has one")
-        let filtered = "from values of the rows that pass WHERE, found by bits"
+                == "from values, the first of several columns")
+        let filtered = "from values of the rows that pass WHERE, by bitmap"
         #expect(try path("SELECT mean(v) FROM m WHERE v > 3") == filtered)
         #expect(try path("SELECT mean(v) FROM m WHERE v + w > 3") == "from rows")
         // The series now lies in two sources.
@@ -84,7 +84,7 @@ internal import Testing
         _ = try database.write(batch)
         #expect(
             try path("SELECT mean(v) FROM m WHERE v > 3")
-                == "from values of the one column, filtered as they are read")
+                == "from values of one column, filtered while reading")
         #expect(try path("SELECT mean(v) FROM m WHERE w > 3") == "from rows")
         let count = try database.query("SELECT count(v) FROM m WHERE v > 8190", options: options)
         #expect(count.series[0].columns.last?.integers == [1])

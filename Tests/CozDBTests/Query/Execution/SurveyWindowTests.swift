@@ -179,6 +179,6 @@ internal import Testing
             _ = try values.values(points.times, Self.counters)
         }
         #expect(error?.kind == .limitExceeded)
-        #expect(error?.message.contains("take a shorter window") == true)
+        #expect(error?.message.contains("use a shorter window") == true)
     }
 }

@@ -103,7 +103,7 @@ struct BackupTests {
             _ = try BackupSample.open("backup", on: system)
         }
         #expect(error?.kind == .notFound)
-        #expect(error?.message.contains("cozdb restore") == true)
+        #expect(error?.remedy == .restore)
         #expect(system.files.map { system[$0] } == before)
     }
 
@@ -112,14 +112,14 @@ struct BackupTests {
         try BackupSample.backup(system)
         try BackupSample.restore(system)
         let expected = try BackupSample.contents("db", system)
-        for (path, command) in [("backup", "cozdb backup"), ("restored", "cozdb restore")] {
+        for (path, remedy) in [("backup", Remedy.backup), ("restored", .restore)] {
             system.add("\(path)/INCOMPLETE", [])
             for access in [DatabaseAccess.readOnly, .readWrite] {
                 let error = #expect(throws: DatabaseError.self) {
                     _ = try BackupSample.open(path, access, on: system)
                 }
                 #expect(error?.kind == .notFound)
-                #expect(error?.message.contains(command) == true)
+                #expect(error?.remedy == remedy)
             }
             #expect(throws: DatabaseError.self) { try BackupSample.damage(path, system) }
         }
@@ -175,7 +175,7 @@ struct BackupTests {
         let lock = try #require(try directory.lock(FileName.backupMark.text))
         let other = try refused()
         #expect(other?.kind == .locked)
-        #expect(other?.message.contains("another backup or restore writes") == true)
+        #expect(other?.message.contains("another backup or restore is writing") == true)
         withExtendedLifetime(lock) {}
         let left = system.survivor(.nothing)
         left.erase("backup/MANIFEST")

@@ -51,8 +51,8 @@ struct RebuildTests {
         for words in [
             "\"one\": identity participant (tag id_participant)",
             "\"two\": identity tags host,site",
-            "\"three\": identity all tags", "1 columns without any value are not known",
-            "segments are taken in the order", "forgotten participants are not known",
+            "\"three\": identity all tags", "the names of 1 columns without values are lost",
+            "segments are ordered by their numbers", "the list of forgotten participants is lost",
         ] {
             #expect(report.notes.contains { $0.contains(words) }, "\(words): \(report.notes)")
         }

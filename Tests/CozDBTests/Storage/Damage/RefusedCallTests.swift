@@ -90,7 +90,7 @@ struct RefusedCallTests {
         let error = #expect(throws: DatabaseError.self) { _ = try SoundDatabase.open(system) }
         #expect(error?.kind == .io)
         #expect(error?.file == "db/00000999.seg")
-        #expect(error?.message.contains("found a folder under the name of a file") == true)
+        #expect(error?.message.contains("found a folder with the name of a database file") == true)
         #expect(try Contents(SoundDatabase.open(system, .readOnly)) == sound.contents)
     }
 

@@ -88,7 +88,7 @@ struct RepairTests {
         }
         let report = try Examination.repair(system)
         #expect(try first() == 1000, "of the older segment")
-        #expect(report.notes.contains { $0.contains("replaced, if any, are back") })
+        #expect(report.notes.contains { $0.contains("replaced may have returned") })
     }
 
     // MARK: Logs
@@ -104,16 +104,16 @@ struct RepairTests {
         let cases: [(name: String, bytes: [UInt8], lost: [Int], words: String)] = [
             (
                 "flip in the first", flipped(bytes, places[0] + 50), [batches[0]],
-                "commit \(first), of whatever"
+                "commit \(first), in an unknown"
             ),
             (
                 "flip in the last", flipped(bytes, places[1] + 50), [batches[1]],
-                index == 0 ? "commit \(first + 1), of" : "commits from sequence \(first + 1) on"
+                index == 0 ? "commit \(first + 1), in" : "commits from sequence \(first + 1) on"
             ),
             ("flip in the header", flipped(bytes, 20), [], "nothing"),
             (
                 "cut in the last", Array(bytes[..<(places[1] + 60)]), [batches[1]],
-                index == 0 ? "commit \(first + 1), of" : "commits from sequence \(first + 1) on"
+                index == 0 ? "commit \(first + 1), in" : "commits from sequence \(first + 1) on"
             ),
             (
                 "cut to nothing", [], batches,
@@ -159,7 +159,8 @@ struct RepairTests {
         let system = killed.system.survivor(.nothing)
         system.erase(path)
         #expect(
-            try Examination.check(system).first?.found.hasPrefix("this file is missing") == true)
+            try Examination.check(system).first?.found.hasPrefix(
+                "the manifest names this file, but it is missing") == true)
         let (contents, report) = try Examination.repaired(system, killed)
         #expect(Examination.losers(contents, killed) == (index == 0 ? [2, 3] : [4, 5]))
         let finding = report.findings.first
@@ -245,7 +246,9 @@ struct RepairTests {
             #expect(found.first?.found.contains("pread failed") == true, "\(found)")
             let (contents, report) = try Examination.repaired(system, sound, what)
             #expect(Examination.losers(contents, sound).count == losers, "\(what)")
-            #expect(report.notes.contains { $0.contains("has zeros there") }, "\(report.lines)")
+            #expect(
+                report.notes.contains { $0.contains("has zeros in their place") }, "\(report.lines)"
+            )
             if path != rejects { #expect(contents.refusals == sound.contents.refusals) }
         }
     }
@@ -295,10 +298,10 @@ struct RepairTests {
                 _ = try Database.check("db", on: system) { notes.append($0) }
                 guard hasLock else { continue }
                 #expect(notes.contains { $0.found.contains("older one") })
-                #expect(notes.contains { $0.found.contains("cozdb repair takes it in") })
+                #expect(notes.contains { $0.found.contains("a repair adopts it") })
                 let (contents, report) = try Examination.repaired(system, killed)
                 #expect(contents == killed.contents, "\(report.lines)")
-                #expect(report.lines.contains { $0.contains("newer files are taken in") })
+                #expect(report.lines.contains { $0.contains("newer files were adopted") })
                 let database = try SoundDatabase.open(system)
                 _ = try database.write(SoundDatabase.batch(9, rowCount: 10))
                 try database.close()
@@ -326,8 +329,8 @@ struct RepairTests {
         let report = try Examination.repair(system)
         #expect(try Contents(SoundDatabase.open(system, .readOnly)) == contents)
         #expect(report.findings.allSatisfy { $0.file == "MANIFEST" }, "\(report.lines)")
-        #expect(report.notes.contains { $0.contains("gone, as after a merge") })
-        #expect(report.notes.contains { $0.contains("gone, as after a flush") })
+        #expect(report.notes.contains { $0.contains("missing, as after a merge") })
+        #expect(report.notes.contains { $0.contains("missing, as after a flush") })
         #expect(try Examination.check(system).isEmpty)
     }
 
@@ -365,7 +368,7 @@ struct RepairTests {
         #expect(try Examination.check(backup).isEmpty)
         let before = backup.files
         let refused = #expect(throws: DatabaseError.self) { try Examination.repair(backup) }
-        #expect(refused?.kind == .notFound && refused?.message.contains("--verify") == true)
+        #expect(refused?.kind == .notFound && refused?.remedy == .verifyBackup)
         #expect(backup.files == before, "nothing is made in a backup")
         let other = FaultyFileSystem()
         other.add("db/notes.txt", [1])
@@ -423,7 +426,9 @@ struct RepairTests {
         system.add("db/rejects/y", [])
         var found: [CheckFinding] = []
         _ = try Database.check("db", on: system) { found.append($0) }
-        let notes = found.filter { $0.severity == .note && $0.found.contains("this is no file") }
+        let notes = found.filter {
+            $0.severity == .note && $0.found.contains("this is not a regular file")
+        }
         #expect(
             Set(notes.map(\.file)) == ["MANIFEST.new", "00000999.seg", "rejects/00000999.rej"])
         #expect(!found.contains { $0.found.contains("the next writer removes it") })

@@ -86,7 +86,7 @@ struct SegmentLossTests {
     private func omission(_ text: String, _ lost: [Contents.Cell]) -> String? {
         for cell in lost {
             let series = cell.series.last ?? ""
-            if !text.contains("\"\(series)\""), !text.contains("names cannot be read") {
+            if !text.contains("\"\(series)\""), !text.contains("unreadable names") {
                 return "series \(series)"
             }
             if !text.contains("all fields"), !text.contains("\"\(cell.column)\""),

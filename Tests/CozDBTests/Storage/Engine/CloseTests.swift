@@ -55,7 +55,7 @@ struct CloseTests {
                 }
                 let error = #expect(throws: DatabaseError.self) { try database.close() }
                 #expect(error?.kind == .io, "\(error!)")
-                #expect(error?.message.contains("every row that was acknowledged is") == true)
+                #expect(error?.message.contains("All acknowledged rows are") == true)
             } else {
                 // No merge yet: the segments stay apart.
                 try database.flush()

@@ -389,7 +389,7 @@ struct EngineTests {
         let report = try database.write(point(["a": .float(2), "c": .float(1)], time: 1))
         #expect(report.refusedValues == 1 && report.refusedPoints == 0)
         #expect(report.conflicts.isEmpty, "no type is to blame")
-        let reason = "one field more than the 2 that an experiment can have (columnCountMax)"
+        let reason = "the experiment already has its maximum of 2 fields and tags (columnCountMax)"
         #expect(try Contents(database).refusals.map(\.reason) == [reason])
         #expect(try Contents(database).cells.count == 3)
         try database.close()
@@ -425,7 +425,7 @@ struct EngineTests {
             ("ALTER EXPERIMENT other FIELD x TYPE string", .notFound, "no experiment \"other\""),
             ("ALTER EXPERIMENT dev FIELD y TYPE string", .notFound, "has no field \"y\""),
             ("ALTER EXPERIMENT dev FIELD x TYPE integer", .usage, "cannot become integer"),
-            ("ALTER EXPERIMENT dev FIELD large TYPE float", .usage, "which no float holds"),
+            ("ALTER EXPERIMENT dev FIELD large TYPE float", .usage, "which a float cannot"),
         ] as [(String, DatabaseError.Kind, String)] {
             let error = #expect(throws: DatabaseError.self) { _ = try database.query(line) }
             #expect(error?.kind == kind)
@@ -458,7 +458,7 @@ struct EngineTests {
             #expect(try Contents(database).cells.count == count)
         }
         let refusals = try Contents(database).refusals
-        #expect("\(refusals)".contains("time outside of the range that can be stored"))
+        #expect("\(refusals)".contains("the time is out of range"))
         try database.close()
     }
 

@@ -165,7 +165,7 @@ import Testing
             Self.failure { try Database.repair("db", on: copy) },
         ] {
             #expect(error?.kind == .notFound)
-            #expect(error?.message.contains("has lost its file MANIFEST and all that") == true)
+            #expect(error?.message.contains("the file MANIFEST and all data files") == true)
         }
         #expect(copy.files == ["db/LOCK"] && copy["db/LOCK"] == locks[0], "nothing was changed")
         // An empty one saw as much as none.
@@ -222,7 +222,7 @@ import Testing
                 let found = try Examination.check(copy)
                 #expect(found.count == 1 && path.hasSuffix(found.first?.file ?? ""), "\(found)")
                 let lost = try Examination.repair(copy).findings.map(\.lost)
-                #expect(lost.contains { $0.hasPrefix("commits ") }, "\(lost)")
+                #expect(lost.contains { $0.contains("commits") }, "\(lost)")
                 #expect(try Examination.check(copy).isEmpty)
                 let kept = file == path ? other : own
                 #expect(try Self.rows(copy) == Self.rows(kept), "what the log has is kept")

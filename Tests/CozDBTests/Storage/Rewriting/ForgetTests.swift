@@ -321,7 +321,7 @@ struct ForgetTests {
             try database.forget([PlantedDatabase.him])
         }
         #expect(error?.kind == .usage)
-        #expect(error?.message.contains("found 2 files that a repair set aside") == true)
+        #expect(error?.message.contains("found 2 files in the damaged folder") == true)
         #expect(try Contents(database) == before)
         try database.forget([PlantedDatabase.him], removingSetAside: true)
         #expect(try Contents(database) != before)
@@ -436,7 +436,7 @@ struct ForgetTests {
         let whole = batch
         let error = #expect(throws: DatabaseError.self) { try database.write(whole) }
         #expect(error?.kind == .usage)
-        #expect(error?.message.contains("1 points are of participants that were forgotten") == true)
+        #expect(error?.message.contains("1 points belong to forgotten participants") == true)
         #expect(try Contents(database).cells.isEmpty)
         batch.isAllOrNothing = false
         #expect(try database.write(batch).forgottenPoints == 1)

@@ -354,7 +354,7 @@ struct SegmentTests {
             _ = try mapping.withBytes(1 << 19, count: 4) { [UInt8](copying: $0) }
         }
         #expect(error?.kind == .truncated)
-        #expect(error?.message.contains("the file was made shorter") == true)
+        #expect(error?.message.contains("the file was truncated") == true)
     }
 
     @Test func `a series is named by its participant, or by all its tags`() {
