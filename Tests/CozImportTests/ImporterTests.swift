@@ -181,7 +181,8 @@ final class Recorder: Sendable {
         let recorder = Recorder()
         let error = #expect(throws: DatabaseError.self) { try recorder.run([path]) }
         #expect(error?.kind == .usage && recorder.points.isEmpty)
-        for name in ["\"db0\"", "\"db1\"", "\"rp 1\"", "--database"] {
+        #expect(error?.remedy == .change([.database]))
+        for name in ["\"db0\"", "\"db1\"", "\"rp 1\"", "choose a database"] {
             #expect(error?.message.contains(name) == true, "\(error?.message ?? "")")
         }
         #expect(error?.message.contains("_internal") == false)

@@ -28,8 +28,7 @@ struct BlockDecoder {
         guard (0...blockValueCountMax).contains(count) else {
             throw FormatError(
                 .invalid,
-                "found a block of \(count) values, expected at most "
-                    + "\(blockValueCountMax)", at: 0)
+                "found a block of \(count) values, expected at most \(blockValueCountMax)", at: 0)
         }
         let start = words.count
         do throws(FormatError) {
@@ -224,8 +223,7 @@ private func known(_ code: UInt8) throws(FormatError) -> BlockEncoding {
     guard let encoding = BlockEncoding(rawValue: code) else {
         throw FormatError(
             .unsupported,
-            "found encoding \(code), expected 1 to 12; a newer version may be able "
-                + "to read it",
+            "found encoding \(code), expected 1 to 12; a newer version may be able to read it",
             at: 0)
     }
     return encoding
@@ -242,8 +240,7 @@ private func replaceNumbers(
         guard number < count else {
             throw FormatError(
                 .invalid,
-                "found distinct value number \(number), expected less "
-                    + "than \(count)", at: 0)
+                "found distinct value number \(number), expected less than \(count)", at: 0)
         }
         numbers[index] = values[Int(number)]
     }

@@ -24,8 +24,7 @@ struct BlockFilter {
         guard (0...blockValueCountMax).contains(count) else {
             throw FormatError(
                 .invalid,
-                "found a block of \(count) values, expected at most "
-                    + "\(blockValueCountMax)", at: 0)
+                "found a block of \(count) values, expected at most \(blockValueCountMax)", at: 0)
         }
         bits.removeAll(count: count)
         switch type == .boolean ? nil : BlockEncoding(rawValue: encoding) {
@@ -148,8 +147,7 @@ struct BlockFilter {
         for number in words where number >= UInt64(valueCount) {
             throw FormatError(
                 .invalid,
-                "found distinct value number \(number), expected less than "
-                    + "\(valueCount)", at: 0)
+                "found distinct value number \(number), expected less than \(valueCount)", at: 0)
         }
         setBits(of: words.span, in: &bits) { distinctBits[Int(truncatingIfNeeded: $0)] }
     }

@@ -103,8 +103,7 @@ private func appendTimes(
         guard heap.count - before == Int(lengths[index]) else {
             throw FormatError(
                 .invalid,
-                "found a time whose length differs from that of its "
-                    + "string", at: 0)
+                "found a time whose length differs from that of its string", at: 0)
         }
     }
 }

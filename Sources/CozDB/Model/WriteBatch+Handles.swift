@@ -204,8 +204,7 @@ extension WriteBatch {
     public mutating func addTag(name: Span<UInt8>, value: Span<UInt8>) {
         guard var tags = openTagSet else {
             return note(
-                mistake: "addTag was called without an open tag set; call beginTagSet "
-                    + "first")
+                mistake: "addTag was called without an open tag set; call beginTagSet first")
         }
         if checkName(name, "tag name"), checkName(value, "tag value", atLeast: 0) {
             let start = openTags.count + 4
@@ -385,8 +384,7 @@ extension WriteBatch {
         let received = receivedColumn(number)
         note(
             mistake: "appended a value of type \(type.name) with a handle of \"\(received.name)\" "
-                + "for type \(received.type.name); get a handle of the field for type "
-                + "\(type.name)")
+                + "for type \(received.type.name); get a handle of the field for type \(type.name)")
     }
 
     /// Finishes a row with the values appended since the previous one. A row without values stores

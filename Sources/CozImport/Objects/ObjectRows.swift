@@ -184,8 +184,7 @@ struct ObjectRows {
                 + "\(DatabaseOptions.nameSizeBytesMax)"
         }
         if column.name.elementsEqual("time".utf8) {
-            return "a field is named \"time\", which is "
-                + "reserved; rename it"
+            return "a field is named \"time\", which is reserved; rename it"
         }
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)

@@ -108,13 +108,11 @@ struct CatalogueParser {
         for field in fields {
             if !known.insert(field.name).inserted {
                 problems.append(
-                    "duplicate field: "
-                        + "\(field.name)")
+                    "duplicate field: \(field.name)")
             }
             if field.meaning.isEmpty {
                 problems.append(
-                    "field without a description: "
-                        + "\(field.name)")
+                    "field without a description: \(field.name)")
             }
             if field.name.utf8.count(where: { $0 == UInt8(ascii: "*") }) > 1 {
                 problems.append("more than one * in \(field.name)")

@@ -121,8 +121,7 @@ extension PayloadDecoder {
         case .hugeNumber:
             refuse(
                 member, row,
-                "found a number beyond 1.8e308, expected a number that fits into a "
-                    + "float", .float,
+                "found a number beyond 1.8e308, expected a number that fits into a float", .float,
                 &batch)
         default:
             refuse(

@@ -144,8 +144,7 @@ extension PayloadDecoder {
         if name.isEmpty { return "a tag has no name" }
         let size = Swift.max(name.utf8.count, value.utf8.count)
         return size > limit
-            ? "found a tag name or value of \(size) bytes, expected at most "
-                + "\(limit) bytes" : nil
+            ? "found a tag name or value of \(size) bytes, expected at most \(limit) bytes" : nil
     }
 
     static func isName(_ bytes: [UInt8]) -> Bool {

@@ -45,8 +45,7 @@ public struct Study: Sendable {
         guard options.minGap >= .zero else {
             throw DatabaseError(
                 .usage,
-                "gap between votes: found a negative duration, expected 0 "
-                    + "or more")
+                "gap between votes: found a negative duration, expected 0 or more")
         }
         self.experiment = experiment
         self.snapshot = snapshot

@@ -108,8 +108,7 @@ struct SurveyFlow {
             guard !isReached[number], index(question.id) == number else { return nil }
             return finding(
                 .flaw, question,
-                "\(question.id) cannot be reached: no option leads to "
-                    + "it")
+                "\(question.id) cannot be reached: no option leads to it")
         }
     }
 

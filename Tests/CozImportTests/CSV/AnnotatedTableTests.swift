@@ -151,7 +151,11 @@ internal import Testing
                 "x b=\"maybe\",d=\"1e999\",l=5.5 1",
                 "x b=true,d=1,l=\"99999999999999999999\" 2",
             ])
-        #expect(found.refusals == ["5:1 column 1: no experiment", "6:3 column 2: no time"])
+        #expect(
+            found.refusals == [
+                "5:1 column 1: the experiment is empty, expected a name",
+                "6:3 column 2: the time is empty, expected a time",
+            ])
     }
 
     @Test func `the shell's tables follow each other with a header each`() throws {

@@ -187,7 +187,7 @@ internal import Testing
         let twice =
             "{\"results\":[{\"series\":[{\"name\":\"m\",\"columns\":[\"time\",\"a\",\"a\"],"
             + "\"values\":[[1,2,3]]}]}]}"
-        #expect(failure(twice).contains("two columns \"a\""))
+        #expect(failure(twice).contains("two columns named \"a\""))
         for value in ["5", "true", "null", "\"x\"", "{}"] {
             #expect(failure("{\"results\":\(value)}").contains("is not an array"), "\(value)")
         }

@@ -11,8 +11,7 @@ extension TimeZoneRules {
         else {
             throw DatabaseError(
                 .usage,
-                "\"\(offset)\" is not a UTC offset; expected one such as "
-                    + "+0800")
+                "\"\(offset)\" is not a UTC offset; expected one such as +0800")
         }
         self.init(name: offset, switches: [], offsets: [], firstOffset: seconds, rule: nil)
     }

@@ -156,8 +156,7 @@ extension CopyTarget {
         guard let file else {
             throw DatabaseError(
                 .locked,
-                "another backup or restore is writing to this directory; wait until it "
-                    + "finishes",
+                "another backup or restore is writing to this directory; wait until it finishes",
                 file: directory.path)
         }
         return file

@@ -246,8 +246,7 @@ struct DatabaseCheck {
         } catch {
             if error.isWrongFileType {
                 found =
-                    "this is not a regular file, which prevents writing to the database; "
-                    + "remove it"
+                    "this is not a regular file, which prevents writing to the database; remove it"
             }
         }
         if let found { add(path ?? name, nil, found, "nothing", severity: .note) }

@@ -383,8 +383,7 @@ struct SegmentColumnReader {
         guard rows.count == ordinals.count else {
             throw DatabaseError(
                 .damaged,
-                "\(rows.count) rows in the presence vector for a block of \(ordinals.count) "
-                    + "values",
+                "\(rows.count) rows in the presence vector for a block of \(ordinals.count) values",
                 file: segment.path, offset: directory.table.int(BlockColumn.offset, block))
         }
         loadedRange = 0..<rows.count

@@ -174,8 +174,7 @@ struct SegmentFile: Sendable {
         guard try reader.readUInt64() == databaseID, try reader.readUInt64() == info.number else {
             throw FormatError(
                 .invalid,
-                "the segment belongs to another database or has another "
-                    + "file number", at: 16)
+                "the segment belongs to another database or has another file number", at: 16)
         }
     }
 

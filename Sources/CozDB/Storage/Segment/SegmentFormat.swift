@@ -275,8 +275,7 @@ extension IntegerTable {
             else {
                 throw FormatError(
                     .invalid,
-                    "a block whose rows or number of values are out of "
-                        + "range", at: 0)
+                    "a block whose rows or number of values are out of range", at: 0)
             }
             guard (0...fileSizeBytes).contains(int(BlockColumn.sizeBytes, block)) else {
                 throw FormatError(.invalid, "a block that is larger than its file", at: 0)
