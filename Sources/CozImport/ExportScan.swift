@@ -23,8 +23,13 @@ enum ExportScan {
     ) throws(DatabaseError) -> [ExportContext] {
         guard let (first, second) = try file.halves(from: sizeBytesMin) else {
             var pass = ExportPass(reader: ExportReader())
-            unsafe try pass.scan(chunkSize: chunkSize) { (target) throws(DatabaseError) in
-                unsafe try file.read(into: target)
+            do throws(DatabaseError) {
+                unsafe try pass.scan(chunkSize: chunkSize) { (target) throws(DatabaseError) in
+                    unsafe try file.read(into: target)
+                }
+            } catch {
+                // The points before the break are stored; reading them meets the error again.
+                guard error.kind == .damaged else { throw error }
             }
             return pass.reader.found
         }

@@ -122,6 +122,25 @@ final class Recorder: Sendable {
         #expect(recorder.committed.last == times.count && recorder.refusals.isEmpty)
     }
 
+    @Test func `what stands before the end of a cut export is stored`() throws {
+        let head = """
+            # INFLUXDB EXPORT: 1677-09-21T00:12:43Z - 2262-04-11T23:47:16Z
+            # DDL
+            CREATE DATABASE db WITH NAME autogen
+            # DML
+            # CONTEXT-DATABASE:db
+            # CONTEXT-RETENTION-POLICY:autogen
+
+            """
+        let whole = gzip(Array((head + lines(0..<50_000)).utf8))
+        let path = files.write("export.gz", Array(whole[..<(whole.count / 2)]))
+        let recorder = Recorder()
+        let error = #expect(throws: DatabaseError.self) { try recorder.run([path]) }
+        #expect(error?.kind == .damaged)
+        let times = recorder.points.map(\.time)
+        #expect(times.count > 10_000 && times == Array(0..<Int64(times.count)))
+    }
+
     @Test func `an import can be cancelled between batches`() throws {
         var options = ImportOptions()
         options.batchRows = 10

@@ -25,7 +25,7 @@ final class Engine: Sendable {
     let state: Monitor<State>
     /// Holds the lock and the last acknowledged state until the database is closed.
     let lockFile: LockFile
-    /// Held by the one thread that deletes or replays refusals.
+    /// Held by the one thread that deletes, alters, forgets or replays refusals.
     private let changeMutex = Monitor(())
     /// Held by the thread that replaces the manifest.
     private let manifestMutex = Monitor(())
@@ -293,7 +293,7 @@ final class Engine: Sendable {
             }
             edit(&manifest)
             manifest.generation += 1
-            // Released outside of the mutex, because it may free much cached data.
+            // Released outside of the monitor, because it may free much cached data.
             var lastSnapshot: Snapshot?
             defer { withExtendedLifetime(lastSnapshot) {} }
             let edited: Manifest

@@ -233,7 +233,6 @@ extension Engine {
     /// Applies the replayed logs of the last session and flushes them to segments.
     func recover(_ manifest: Manifest, _ replay: LogReplay) throws(DatabaseError) {
         state.withLock { state in
-            // File numbers that the crashed session used without a manifest may be reused.
             state.schemas = replay.schemas
             state.stagedSchemas = replay.schemas
             state.durableSequence = replay.lastSequence
