@@ -213,3 +213,30 @@ private final class Stop: Sendable {
         #expect(codes.count == 10_005)
     }
 }
+
+struct SubqueryMemoryTests {
+    @Test func `what a subquery keeps of many series and columns is counted`() throws {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        var batch = WriteBatch()
+        for number in 0..<1_000 {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p\(number)"],
+                time: Timestamp(nanoseconds: Int64(number)), fields: ["f\(number)": .float(1)])
+        }
+        _ = try database.write(batch)
+        var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
+        query.limits = QueryLimits()
+        query.limits?.memorySizeBytesMax = 8 << 20
+        let statement = "SELECT max(*) FROM (SELECT mean(*) FROM m GROUP BY id_participant)"
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(statement, options: query)
+        }
+        #expect(error?.kind == .limitExceeded)
+        query.limits?.memorySizeBytesMax = 256 << 20
+        let answer = try database.query(statement, options: query).series[0]
+        #expect(answer.columns.count == 1_001)
+    }
+}

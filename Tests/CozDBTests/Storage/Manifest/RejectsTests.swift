@@ -161,6 +161,28 @@ struct RejectsReplayTests {
         #expect(try database.query("SELECT count(f) FROM m").series[0].columns[1].integers == [2])
     }
 
+    @Test func `a refused object or array is masked as a whole`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        for text in ["{\"api_write_key\":\"S3CRET\"}", "[\"S3CRET\"]"] {
+            batch.refuse(
+                Refusal(
+                    subject: .value(
+                        experiment: "m", key: SeriesKey(tags: [("id_participant", "p")]),
+                        time: Timestamp(nanoseconds: 1), field: "f", value: .string(text),
+                        locked: .float),
+                    reason: "an object", source: "s", line: 1))
+        }
+        _ = try database.write(batch)
+        var count = 0
+        try database.redactedRejects { entry throws(DatabaseError) in
+            #expect(!"\(entry)".contains("S3CRET"))
+            count += 1
+            return true
+        }
+        #expect(count == 2)
+    }
+
     @Test func `a row without values creates nothing`() throws {
         let database = try open()
         var batch = WriteBatch()
