@@ -44,7 +44,7 @@ struct GrowthTests {
         case scattered
     }
 
-    /// What a segment writer does for one slab of rows with so many columns.
+    /// What a segment writer does for one chunk of rows with so many columns.
     private func work(columns: Int, type: FieldType, _ values: Values) throws -> Int {
         var schema = ExperimentSchema(
             id: 1, name: "e", identity: .allTags, typeRule: .lossless, preset: "none")
@@ -140,10 +140,10 @@ struct GrowthTests {
         #expect("\(result)".contains("5998"))
     }
 
-    @Test func `rows of very many cells are written in small slabs`() throws {
+    @Test func `rows of very many cells are written in small chunks`() throws {
         let database = try Database.open(
             "db", access: .readWrite, options: options(), on: FaultyFileSystem())
-        // The tags of all rows are one list, the cells they become are more than one slab takes.
+        // The tags of all rows are one list, the cells they become are more than one chunk takes.
         let tags = (0..<2000).map { ("t\($0)", "v\($0 % 7)") }
         var batch = WriteBatch()
         let experiment = batch.experiment("dev".utf8.span)

@@ -287,7 +287,7 @@ import Testing
                 #expect(found.isEmpty, "call \(call) of \(writes) ended at \(end): \(found)")
             }
         }
-        #expect(seen.count > 300)
+        #expect(seen.count > 400)
     }
 
     @Test func `files that no manifest names stay until all others could be opened`() throws {

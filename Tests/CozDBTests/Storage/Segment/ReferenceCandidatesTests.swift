@@ -150,26 +150,26 @@ struct ReferenceCandidatesTests {
     }
 
     @Test(arguments: UInt64(1)...30)
-    func `no chain of partners is too long, whenever they are found`(
+    func `no chain of candidates is too long, whenever they are found`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
-        var partners = ReferenceCandidates()
+        var candidates = ReferenceCandidates()
         var all = [Set<Int>](repeating: [], count: 12)
         for _ in 0..<40 {
-            var slab = RowChunk()
-            slab.begin(firstRow: 0, Array(0..<4))
-            // Fields come and go; what is equal in one slab is not in the next one.
+            var chunk = RowChunk()
+            chunk.begin(firstRow: 0, Array(0..<4))
+            // Fields come and go; what is equal in one chunk is not in the next one.
             let kinds = UInt64.random(in: 1...3, using: &random)
             for column in all.indices where random.next() % 3 > 0 {
                 let word = random.next() % kinds
-                slab.add(
+                chunk.add(
                     Column(id: column, name: "\(column)", kind: .field, type: .integer),
                     rows: [0, 1, 3], bits: [word, word, word], .none)
             }
-            partners.search(slab)
-            for column in slab.filled {
-                all[column].formUnion(partners.referencedColumns(of: column))
+            candidates.search(chunk)
+            for column in chunk.filled {
+                all[column].formUnion(candidates.referencedColumns(of: column))
             }
         }
         var depths = [Int](repeating: 0, count: all.count)

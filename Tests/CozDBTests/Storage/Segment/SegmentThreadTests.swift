@@ -25,9 +25,9 @@ struct SegmentThreadTests {
         let strings = StringTable(heap: Array("abcde".utf8), ends: [1, 2, 3, 4, 5])
         for series in 0..<3 {
             try writer.beginSeries(SeriesKey(tags: [("p", "\(series)")]).bytes)
-            for slab in 0..<2 {
+            for chunk in 0..<2 {
                 let rowCount = Int.random(in: 1...700, using: &random)
-                try writer.addRows((0..<rowCount).map { Int64(slab * 1000 + $0) * 1_000_000 })
+                try writer.addRows((0..<rowCount).map { Int64(chunk * 1000 + $0) * 1_000_000 })
                 let isPresent = (0..<rowCount).map { _ in random.next() % 3 > 0 }
                 for column in schema.columns {
                     // Two groups of columns share their rows; some are like the one four before.
