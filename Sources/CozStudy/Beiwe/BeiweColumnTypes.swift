@@ -61,7 +61,16 @@ struct BeiweColumnTypes {
         let tokenizer = CSVTokenizer(dialect: CSVDialect(hasQuotes: false))
         var kinds = [TimedColumn.Kind?](repeating: nil, count: columns.count)
         var headerCount: Int?
-        while let block = try tokenizer.nextBlock(of: copy) {
+        while true {
+            let next: CSVBlock?
+            do throws(DatabaseError) {
+                next = try tokenizer.nextBlock(of: copy)
+            } catch {
+                // The rows before the break are stored; reading them meets the error again.
+                guard error.kind == .damaged else { throw error }
+                return kinds
+            }
+            guard let block = next else { return kinds }
             for row in block.rows {
                 guard let count = headerCount else {
                     headerCount = row.cells.count
@@ -77,6 +86,5 @@ struct BeiweColumnTypes {
                 }
             }
         }
-        return kinds
     }
 }

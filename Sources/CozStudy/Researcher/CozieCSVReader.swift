@@ -73,7 +73,15 @@ struct CozieCSVReader: PointReader {
                 CozieCSVReader.look(at: row, block, &values, known)
             }
             first = 0
-            guard let next = try tokenizer.nextBlock(of: file) else { break }
+            let next: CSVBlock?
+            do throws(DatabaseError) {
+                next = try tokenizer.nextBlock(of: file)
+            } catch {
+                // The rows before the break are stored; reading them meets the error again.
+                guard error.kind == .damaged else { throw error }
+                break
+            }
+            guard let next else { break }
             block = next
         }
         for column in known.indices where known[column] == nil {

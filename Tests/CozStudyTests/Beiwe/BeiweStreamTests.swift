@@ -303,4 +303,17 @@ struct BeiweStreamTests {
         #expect(try export.load().points == 1)
         #expect(try export.rejects() == ["a.csv:2:15 \"event\" is not valid UTF-8; expected UTF-8"])
     }
+
+    @Test func `what stands before the end of a cut file is stored`() throws {
+        let rows = (0..<20_000).map { "\(1_000 + $0),\($0 * 7919 % 9973)\n" }
+        let export = try BeiweExport()
+        let name = "\(Self.patient)/custom/\(Self.hour).gz"
+        try export.write(halfOfGzip("timestamp,own\n" + rows.joined()), name)
+        let error = #expect(throws: DatabaseError.self) { try export.load() }
+        #expect(error?.kind == .damaged)
+        let contents = try export.contents()
+        #expect(contents.first?.contains("own:float") == true)
+        let lines = contents.last?.split(separator: "\n") ?? []
+        #expect(lines.count > 1_000)
+    }
 }

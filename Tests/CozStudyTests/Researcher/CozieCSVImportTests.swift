@@ -230,6 +230,30 @@ struct CozieCSVImportTests {
         #expect(error?.remedy == .change([.columnTypes, .format]))
     }
 
+    @Test func `what stands before the end of a cut file is stored`() throws {
+        let rows = (0..<20_000).map { row in
+            let second = String(100 + row % 60).dropFirst()
+            let minute = String(100 + row / 60 % 60).dropFirst()
+            let hour = String(100 + row / 3600).dropFirst()
+            let time = "2025-10-15 \(hour):\(minute):\(second).000000+0000"
+            return "\(row),\(time),p,\(row * 7919 % 9973)\n"
+        }
+        let text = ",index,id_participant,x\n" + rows.joined()
+        let file = URL(fileURLWithPath: study.directory.path + "/cut.csv.gz")
+        try halfOfGzip(text).write(to: file)
+
+        var options = ImportOptions()
+        options.format = .cozieCSV
+        options.experiment = "dev"
+        let error = #expect(throws: DatabaseError.self) {
+            try importFiles([file.path], into: study.database, options: options)
+        }
+        #expect(error?.kind == .damaged)
+        let stored = try study.cells("").compactMap { Int($0) }
+        #expect(stored.count > 1_000 && stored == Array(0..<stored.count))
+        #expect(try study.types()["x"] == .float)
+    }
+
     @Test func `lines that end with a carriage return alone are an error`() throws {
         let text = Self.file("x", ["1"]).split(separator: "\n").joined(separator: "\r")
         let error = #expect(throws: DatabaseError.self) { try study.import(text) }
