@@ -7,7 +7,10 @@ extension InputFile {
     /// Copies the remaining input, decoded, to a temporary file in `TMPDIR` or `/tmp`. The file has
     /// no name and is deleted with the returned object.
     ///
-    /// - Throws: as `read`; `io` if the copy cannot be written.
+    /// If gzip data is truncated or corrupt, the copy has what stands before the break, and reading
+    /// it ends with the error.
+    ///
+    /// - Throws: as `read`, except for `damaged`; `io` if the copy cannot be written.
     package func spooled() throws(DatabaseError) -> InputFile {
         // Sound: the environment's string ends with a zero byte.
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
@@ -18,19 +21,17 @@ extension InputFile {
         _ = unsafe unlink(template)
         _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
         var size = 0
+        var endError: DatabaseError?
         do throws(DatabaseError) {
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            while true {
-                var failure: DatabaseError?
-                let count = unsafe buffer.withUnsafeMutableBytes { target in
-                    do throws(DatabaseError) {
-                        return unsafe try read(into: target)
-                    } catch {
-                        failure = error
-                        return 0
-                    }
+            while endError == nil {
+                var count = 0
+                do throws(DatabaseError) {
+                    count = try read(into: &buffer)
+                } catch {
+                    guard error.kind == .damaged else { throw error }
+                    endError = error
                 }
-                if let failure { throw failure }
                 if count == 0 { break }
                 let code = InputFile.write(buffer[..<count], to: copy)
                 if code != 0 { throw spoolError(folder, code) }
@@ -41,7 +42,20 @@ extension InputFile {
             throw error
         }
         lseek(copy, 0, SEEK_SET)
-        return InputFile(name: name, descriptor: copy, sizeBytes: size)
+        return InputFile(name: name, descriptor: copy, sizeBytes: size, endError: endError)
+    }
+
+    /// Reads up to the size of `buffer`; returns the number of bytes, 0 at the end.
+    private func read(into buffer: inout [UInt8]) throws(DatabaseError) -> Int {
+        var result = Result<Int, DatabaseError>.success(0)
+        unsafe buffer.withUnsafeMutableBytes { target in
+            do throws(DatabaseError) {
+                result = .success(unsafe try read(into: target))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     /// Writes all bytes; returns 0 or errno.

@@ -38,6 +38,8 @@ public final class InputFile {
     private var peeked: [UInt8] = []
     private var decoder: GzipDecoder?
     private var isStarted = false
+    /// Thrown in place of the end of the file; nil if the file is complete.
+    private let endError: DatabaseError?
 
     /// Opens a file to check that it can be read; `-` is standard input.
     ///
@@ -54,6 +56,7 @@ public final class InputFile {
     ) throws(DatabaseError) {
         self.folder = folder
         self.isCancelled = isCancelled
+        endError = nil
         isStandardInput = path == "-" && folder == nil
         hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
@@ -73,8 +76,11 @@ public final class InputFile {
     }
 
     /// Takes ownership of an open descriptor positioned at its first byte.
-    init(name: String, descriptor: Int32, sizeBytes: Int) {
+    ///
+    /// - Parameter endError: what `read` throws after the last byte; nil for a complete file.
+    init(name: String, descriptor: Int32, sizeBytes: Int, endError: DatabaseError? = nil) {
         self.name = name
+        self.endError = endError
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
         folder = nil
@@ -207,7 +213,9 @@ public final class InputFile {
                     remedy: error.remedy)
             }
         }
-        return unsafe try readStored(into: target)
+        let count = unsafe try readStored(into: target)
+        if count == 0, let endError { throw endError }
+        return count
     }
 
     /// Reads bytes as stored, beginning with those that `start` looked at.

@@ -50,6 +50,33 @@ struct ImportInputTests {
         #expect(try rows(in: folder) == "200")
     }
 
+    @Test(arguments: ["csv --experiment dev --time-column index", "cozie-csv --experiment dev"])
+    func `a cut gzip from a pipe stores as much as from a file`(_ format: String) throws {
+        let folder = try TemporaryFolder()
+        let rows = (0..<20_000).map { row in
+            let second = String(100 + row % 60).dropFirst()
+            let minute = String(100 + row / 60 % 60).dropFirst()
+            let time = "2025-10-15 0\(row / 3600):\(minute):\(second).000000+0000"
+            return "\(row),\(time),p,\(row * 7919 % 9973)\n"
+        }
+        _ = try folder.write(",index,id_participant,x\n" + rows.joined(), to: "x.csv")
+        let options = "--format \(format)"
+        let run = try Command.shell(
+            "gzip x.csv && head -c 60000 x.csv.gz > cut.gz; "
+                + "cozdb import --db x.cozdb \(options) cut.gz; echo $?; "
+                + "cat cut.gz | cozdb import --db y.cozdb \(options) -; echo $?",
+            in: folder.url)
+        #expect(run.output.split(separator: "\n").filter { $0 == "1" }.count == 2, "\(run.errors)")
+        #expect(run.errors.contains("standard input, offset 60000: the gzip data is truncated"))
+        let counts = try ["x.cozdb", "y.cozdb"].map { database in
+            try Command.cozdb(
+                ["query", "--db", database, "SELECT count(x) FROM dev"], in: folder.url
+            ).output
+        }
+        #expect(counts[0] == counts[1])
+        #expect(!counts[0].isEmpty)
+    }
+
     @Test(arguments: [
         "import --db x.cozdb -", "import --db x.cozdb lines.lp -", "write --db x.cozdb",
         "query --db y.cozdb -", "query --db y.cozdb", "query --db y.cozdb --file -",

@@ -247,9 +247,7 @@ extension PayloadDecoder {
                     field: PayloadDecoder.prefix(
                         Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
                     value: value, locked: locked),
-                // Rows numbered by items already carry the item number.
-                reason: settings.numbersRowsByItems ? reason : "item \(itemCount): \(reason)",
-                source: batch.source, line: rowNumber))
+                reason: itemNumber + reason, source: batch.source, line: rowNumber))
     }
 
     /// Returns the longest prefix of at most `sizeMax` bytes that does not split a character.

@@ -144,8 +144,8 @@ struct PayloadDecoder: ~Copyable {
         if isRecovering, input.scanner.depth == 0, byte == UInt8(ascii: ",") || byte == 0x5D {
             return input.scanner.restart(at: problem + 1)
         }
-        let number = isInItem ? "item \(itemCount): " : ""
         guard settings.recovers else {
+            let number = isInItem ? "item \(itemCount): " : ""
             let inside = stringPlace.map { "in the string at \($0.description): " } ?? ""
             throw DatabaseError(
                 .usage, "\(number)JSON, \(inside)\(input.problemMessage())\(hint(input))",
@@ -155,7 +155,7 @@ struct PayloadDecoder: ~Copyable {
         let inside =
             stringPlace == nil ? "" : ", \(input.place(of: problem).description) of this string"
         let found = input.scanner.problem.message(in: input.scanner.text)
-        let message = "\(number)invalid JSON\(inside): \(found)\(hint(input))"
+        let message = "\(itemNumber)invalid JSON\(inside): \(found)\(hint(input))"
         if stringPlace == nil { place = input.place(of: problem) }
         let limit = Refusal.lineSizeBytesMax
         let passed = try input.recover(from: file, sizeBytesMax: limit)
@@ -178,9 +178,15 @@ struct PayloadDecoder: ~Copyable {
         let kept = Array(bytes.prefix(Refusal.lineSizeBytesMax))
         batch.refuse(
             Refusal(
-                subject: .line(kept), reason: "item \(itemCount): \(reason)",
+                subject: .line(kept), reason: itemNumber + reason,
                 source: batch.source, line: rowNumber,
                 column: settings.numbersRowsByItems ? 0 : place.column))
+    }
+
+    /// The item's number as the beginning of a reason. Empty where line and column tell the item:
+    /// equal items then have equal reasons, and the rejects journal counts them as one.
+    var itemNumber: String {
+        stringPlace == nil || settings.numbersRowsByItems ? "" : "item \(itemCount): "
     }
 
     /// The number of the item, or the line where it begins.

@@ -16,10 +16,10 @@ struct PayloadReaderTests {
 
     init() throws {
         database = try Database.open(directory.path)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
     private func file(_ text: String, _ name: String = "log.json") throws -> String {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let url = folder.appendingPathComponent(name)
         try Data(text.utf8).write(to: url)
         return url.path
@@ -96,11 +96,11 @@ struct PayloadReaderTests {
         #expect(report.refusedLines == 2)
         let refusals = try StoredRow.refusals(database)
         #expect(refusals.map(\.line) == [3, 7])
-        #expect(refusals.first?.reason.hasPrefix("item 2: invalid JSON: found") == true)
+        #expect(refusals.first?.reason.hasPrefix("invalid JSON: found") == true)
         #expect(refusals.first?.reason.hasSuffix("; accept trailing commas to read it") == true)
         #expect(refusals.first?.subject == .line(Array((lines[2] + "\n").utf8)))
         // A value that is missing makes the next item a part of this one.
-        #expect(refusals.last?.reason.hasPrefix("item 4: invalid JSON: found") == true)
+        #expect(refusals.last?.reason.hasPrefix("invalid JSON: found") == true)
         #expect(
             refusals.last?.subject == .line(Array("\(lines[4])\n\(lines[5])\n".utf8)))
     }
@@ -111,8 +111,24 @@ struct PayloadReaderTests {
         #expect(report.points == 19)
         #expect(report.refusedLines == 1)
         let reason = try StoredRow.refusals(database).first?.reason ?? ""
-        #expect(reason.hasPrefix("item 20: invalid JSON: found"), "\(reason)")
+        #expect(reason.hasPrefix("invalid JSON: found"), "\(reason)")
         #expect(reason.contains("found the end"), "\(reason)")
+    }
+
+    @Test func `equal bad items are one refusal with a count`() throws {
+        // The last brace meets the end of the file, which is another reason.
+        for (line, counts) in [("{", [999, 1]), ("7", [1_000]), (#"{"tags":{}}"#, [1_000])] {
+            try database.clearRejects()
+            let text = String(repeating: line + "\n", count: 1_000)
+            let report = try run(try file(text))
+            #expect(report.refusedLines == 1_000)
+            var entries: [RejectEntry] = []
+            try database.rejects { entry in
+                entries.append(entry)
+                return true
+            }
+            #expect(entries.map(\.count) == counts, "\(line)")
+        }
     }
 
     @Test func `a string of JSON is told by its place`() throws {
@@ -175,7 +191,7 @@ struct PayloadReaderTests {
             try run(bad, payload) { $0.batchRows = 1 }
         }
         #expect(error?.kind == .usage)
-        #expect(error?.message.contains("dev a=\"[1]\": item 2: found an array") == true)
+        #expect(error?.message.contains("dev a=\"[1]\": found an array") == true)
         #expect(try database.schemas().isEmpty)
         #expect(try StoredRow.refusals(database).isEmpty)
     }
