@@ -4,6 +4,7 @@
 /// The materialized rows of a subquery's series, by ascending time.
 final class MaterializedSeries {
     let name: String
+    /// Tags without a value are left out: with thousands of dimensions, each series has few.
     let tags: [(name: String, value: String)]
     let times: [Int64]
     let columns: [ResultVector]
@@ -13,7 +14,7 @@ final class MaterializedSeries {
         columns: [ResultVector]
     ) {
         self.name = name
-        self.tags = tags
+        self.tags = tags.filter { !$0.value.isEmpty }
         self.times = times
         self.columns = columns
     }
@@ -23,6 +24,7 @@ final class MaterializedSeries {
 final class DerivedSeries {
     let plan: SelectPlan
     let input: InputSeries
+    /// Tags without a value are left out.
     let tags: [(name: String, value: String)]
 
     init(plan: SelectPlan, input: InputSeries, tags: [(name: String, value: String)]) {
@@ -165,7 +167,7 @@ struct TagCache {
         }
         if searchedCount == TagCache.searchedCountMax {
             searchedCount += 1
-            // If a name occurs twice, the first tag wins, as in `tag`.
+            // If a name has two values, the first wins, as in `tag`.
             for tag in input.tags.reversed() { known[Name(tag.name)] = tag.value }
         }
         return known[Name(name)] ?? ""

@@ -12,26 +12,6 @@ protocol SeriesOutput: AnyObject {
     func endSeries() throws(DatabaseError)
 }
 
-/// The experiment name and the tag values of a group. Groups are sorted by key.
-struct GroupKey: Hashable, Comparable {
-    var name: Name
-    var values: [Name]
-    /// The numeric value of each dimension that sorts by number; empty if all sort by text.
-    var numbers: [Double?] = []
-
-    static func < (left: GroupKey, right: GroupKey) -> Bool {
-        if left.name != right.name { return left.name < right.name }
-        guard !left.numbers.isEmpty, left.numbers.count == right.numbers.count else {
-            return left.values.lexicographicallyPrecedes(right.values)
-        }
-        for index in left.values.indices where left.values[index] != right.values[index] {
-            if let a = left.numbers[index], let b = right.numbers[index], a != b { return a < b }
-            return left.values[index] < right.values[index]
-        }
-        return false
-    }
-}
-
 /// The series of one group, in the order that breaks ties of their points.
 struct InputGroup {
     var key: GroupKey
@@ -191,7 +171,7 @@ final class Executor {
         guard !inner.range.isEmpty else { return [] }
         var all: [DerivedSeries] = []
         for group in limited(try grouped(inner, try inputs(inner)), inner, \.key.name) {
-            let tags = tags(inner, group.key)
+            let tags = group.key.presentTags(inner)
             for input in group.inputs {
                 all.append(DerivedSeries(plan: inner, input: input, tags: tags))
             }
@@ -286,10 +266,11 @@ final class Executor {
 
     func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {
         var tags = TagCache(input)
-        let values = plan.sources[input.source].dimensions.map { binding in
-            if case .tag(let name) = binding { Name(tags.value(of: name)) } else { Name("") }
+        var key = GroupKey(name: Name(input.name))
+        for (index, binding) in plan.sources[input.source].dimensions.enumerated() {
+            if case .tag(let name) = binding { key.set(index, tags.value(of: name)) }
         }
-        return GroupKey(name: Name(input.name), values: values)
+        return key
     }
 
     /// Returns the groups in result order after SLIMIT and SOFFSET. These count in ascending key
@@ -312,10 +293,6 @@ final class Executor {
         }
         if !plan.isAscending { groups.reverse() }
         return groups
-    }
-
-    func tags(_ plan: SelectPlan, _ key: GroupKey) -> [(name: String, value: String)] {
-        zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
     }
 }
 
@@ -357,8 +334,7 @@ struct RowWriter {
         if !areAll { columns = columns.map { $0.part(kept) } }
         if !isBegun {
             isBegun = true
-            let tags = zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
-            try output.beginSeries(name: key.name.text, tags: tags)
+            try output.beginSeries(name: key.name.text, tags: key.tags(plan))
         }
         try output.rows(times: areAll ? times : Array(times[kept]), columns: columns)
         skip = 0

@@ -75,11 +75,10 @@ extension Executor {
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
         _ body: (GroupKey, Block) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        var shared = key(plan, input)
+        let shared = key(plan, input)
         let dimensions = plan.sources[input.source].dimensions
         let changing = dimensions.indices.filter { Executor.differsByRow(dimensions[$0]) }
         let isByNumber = plan.dimensions.map(\.isByNumber)
-        if isByNumber.contains(true) { shared.numbers = shared.values.map { _ in nil } }
         var reader = BlockReader(
             plan, input, driving: driving, in: extended(plan), descending: descending,
             counters: counters)
@@ -146,7 +145,6 @@ extension PlannedDimension {
 private struct BlockGrouping {
     private struct CodePair: Hashable {
         var place: Int
-        var isThere: Bool
         var code: UInt64
     }
 
@@ -192,27 +190,29 @@ private struct BlockGrouping {
         }
     }
 
-    /// Groups by several dimensions, numbering the combinations one dimension at a time.
+    /// Groups by several dimensions, numbering the combinations one dimension at a time. A row
+    /// without a value in a dimension keeps the number of its combination.
     private mutating func addByCodes(_ block: Block) throws(DatabaseError) {
         var combined = [Int](repeating: 0, count: block.count)
+        var count = 1
         for dimension in block.dimensions {
             var numbers: [CodePair: Int] = [:]
             // Adjacent rows often belong to the same group.
             var last: (pair: CodePair, number: Int)?
-            for row in 0..<block.count {
-                let isThere = dimension.isPresent[row]
-                let pair = CodePair(
-                    place: combined[row], isThere: isThere,
-                    code: isThere ? dimension.bits[row] : 0)
+            for row in 0..<block.count where dimension.isPresent[row] {
+                let pair = CodePair(place: combined[row], code: dimension.bits[row])
                 if last?.pair != pair {
-                    let number = numbers[pair] ?? numbers.count
-                    numbers[pair] = number
+                    let number = numbers[pair] ?? count
+                    if number == count {
+                        numbers[pair] = number
+                        count += 1
+                    }
                     last = (pair, number)
                 }
                 combined[row] = last?.number ?? 0
             }
         }
-        var places = [Int](repeating: -1, count: (combined.max() ?? 0) + 1)
+        var places = [Int](repeating: -1, count: count)
         for row in 0..<block.count {
             if places[combined[row]] < 0 { places[combined[row]] = try place(block, row) }
             rows[places[combined[row]]].append(row)
@@ -222,15 +222,13 @@ private struct BlockGrouping {
     private mutating func place(_ block: Block, _ row: Int) throws(DatabaseError) -> Int {
         if keys.count & 255 == 0 { try CancellationCheck.check() }
         var key = shared
-        for (place, index) in changing.enumerated() {
+        for (place, index) in changing.enumerated() where block.dimensions[place].isPresent[row] {
             let dimension = block.dimensions[place]
-            guard isByNumber[index] else {
-                key.values[index] = Name(dimension.groupText(row))
-                continue
+            if isByNumber[index] {
+                key.set(index, dimension.edgeText(row), number: dimension.number(row))
+            } else {
+                key.set(index, dimension.groupText(row))
             }
-            key.values[index] = Name(dimension.edgeText(row))
-            // Values without a number sort first.
-            key.numbers[index] = dimension.number(row) ?? -.infinity
         }
         if let known = placeByKey[key] { return known }
         placeByKey[key] = keys.count
@@ -238,10 +236,6 @@ private struct BlockGrouping {
         rows.append([])
         return keys.count - 1
     }
-}
-
-extension GroupKey {
-    fileprivate var sizeBytes: Int { values.reduce(100) { $0 + $1.text.utf8.count + 40 } }
 }
 
 extension ResultVector {

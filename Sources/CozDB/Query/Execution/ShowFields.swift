@@ -96,7 +96,7 @@ extension ShowExecution {
         let executor = Executor(options: options, counters: counters)
         var tallies: [GroupKey: FieldTallies] = [:]
         if plan.dimensions.isEmpty {
-            tallies[GroupKey(name: Name(view.schema.name), values: [])] = [:]
+            tallies[GroupKey(name: Name(view.schema.name))] = [:]
         }
         guard !plan.range.isEmpty else { return tallies }
         var places = [Int?](repeating: nil, count: plan.references.count)
@@ -225,9 +225,8 @@ extension ShowExecution {
             builders[1].append(.integer, UInt64(bitPattern: tally.first))
             builders[2].append(.integer, UInt64(bitPattern: tally.last))
         }
-        let tags = zip(plan.dimensions, key.values).map { ($0.name, $1.text) }
         try output.sink.beginSeries(
-            ResultSeries(name: view.schema.name, tags: tags, columns: headers))
+            ResultSeries(name: view.schema.name, tags: key.tags(plan), columns: headers))
         try output.sink.rows(
             ResultBatch(
                 columns: list.descriptions + builders.map { $0.finished() },

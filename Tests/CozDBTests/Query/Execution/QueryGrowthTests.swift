@@ -40,6 +40,8 @@ private final class Databases {
         case tags
         /// A row with so many attributes.
         case attributes
+        /// As many rows of one series, each with an attribute of its own.
+        case sparseAttributes
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -85,6 +87,11 @@ private final class Databases {
         case .experiments:
             for row in 0..<count {
                 try add("m\(row)", person, 0, ["f": .float(1), "g": .integer(1)])
+            }
+        case .sparseAttributes:
+            for row in 0..<count {
+                try add(
+                    "m", ["id_participant": "p", "a\(row)": "v"], row, ["f": .float(Double(row))])
             }
         case .tags, .attributes:
             let tags = (0..<count).map { ("t\($0)", "v\($0)") } + [("id_participant", "p")]
@@ -220,6 +227,12 @@ private final class Databases {
             "SHOW TAG VALUES WITH KEY =~ /./", "SHOW TAG KEYS", "SELECT * FROM m",
             "SELECT count(f) FROM m GROUP BY *",
         ].map { Axis(.attributes, 250, $0) }
+        + [
+            "SELECT f FROM m GROUP BY * LIMIT 1 SLIMIT 3",
+            "SELECT count(f) FROM m GROUP BY * SLIMIT 3",
+            "SELECT count(f) FROM (SELECT f FROM m GROUP BY *)",
+            "SELECT count(f) FROM m GROUP BY /9/ SLIMIT 1", "SELECT * FROM m LIMIT 5",
+        ].map { Axis(.sparseAttributes, 1000, $0) }
         + [
             "SELECT * FROM /./", "SELECT count(*) FROM /./", "SHOW FIELD KEYS", "SHOW FIELDS",
             "SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG KEYS", "SHOW TAG VALUES WITH KEY =~ /./",
