@@ -12,6 +12,21 @@ protocol SeriesOutput: AnyObject {
     func endSeries() throws(DatabaseError)
 }
 
+/// The dimensions of a source that are tags, by the tag's name.
+private struct DimensionsByTag {
+    let plan: SelectPlan
+    let source: Int
+    private(set) var places: [Name: [Int]] = [:]
+
+    init(_ plan: SelectPlan, source: Int) {
+        self.plan = plan
+        self.source = source
+        for (index, binding) in plan.sources[source].dimensions.enumerated() {
+            if case .tag(let name) = binding { places[Name(name), default: []].append(index) }
+        }
+    }
+}
+
 /// The series of one group, in the order that breaks ties of their points.
 struct InputGroup {
     var key: GroupKey
@@ -25,6 +40,10 @@ final class Executor {
     private static let seriesSizeBytes = 400
     private let seriesShare: MemoryReservation
     private var knownAssignments: CallAssignments?
+    /// The number of dimensions up to which each is looked up in the tags of a series. From there
+    /// on, the tags are looked up among the dimensions: a series may have few of them.
+    private static let searchedDimensionCountMax = 16
+    private var knownDimensions: DimensionsByTag?
 
     /// - Parameter places: the call places of the plan to run, if already computed.
     init(options: QueryOptions, counters: ExecutionContext, places: CallAssignments? = nil) {
@@ -265,10 +284,19 @@ final class Executor {
     }
 
     func key(_ plan: SelectPlan, _ input: InputSeries) -> GroupKey {
-        var tags = TagCache(input)
         var key = GroupKey(name: Name(input.name))
-        for (index, binding) in plan.sources[input.source].dimensions.enumerated() {
-            if case .tag(let name) = binding { key.set(index, tags.value(of: name)) }
+        let dimensions = plan.sources[input.source].dimensions
+        guard dimensions.count > Executor.searchedDimensionCountMax else {
+            for (index, binding) in dimensions.enumerated() {
+                if case .tag(let name) = binding { key.set(index, input.tag(name)) }
+            }
+            return key
+        }
+        if knownDimensions?.plan !== plan || knownDimensions?.source != input.source {
+            knownDimensions = DimensionsByTag(plan, source: input.source)
+        }
+        for tag in input.tags {
+            for index in knownDimensions?.places[Name(tag.name)] ?? [] { key.set(index, tag.value) }
         }
         return key
     }

@@ -19,13 +19,14 @@ struct GroupKey: Hashable, Comparable {
         self.name = name
     }
 
-    /// Sets the value of a dimension, whose former value must be empty. An empty text is the
-    /// missing value, which sorts first.
+    /// Sets the value of a dimension that has none. An empty text is the missing value, which sorts
+    /// first.
     mutating func set(_ dimension: Int, _ text: String, number: Double? = nil) {
         guard !text.isEmpty else { return }
+        let before = values.lastIndex { $0.dimension <= dimension }
+        if let before, values[before].dimension == dimension { return }
         let value = Value(dimension: dimension, text: Name(text), number: number)
-        let place = values.lastIndex { $0.dimension < dimension }.map { $0 + 1 } ?? 0
-        values.insert(value, at: place)
+        values.insert(value, at: before.map { $0 + 1 } ?? 0)
     }
 
     /// The dimensions of a plan with the values of this group.

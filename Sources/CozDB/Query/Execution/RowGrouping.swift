@@ -153,6 +153,8 @@ private struct BlockGrouping {
     private let changing: [Int]
     /// Whether each key value sorts by number.
     private let isByNumber: [Bool]
+    /// The dimensions of the block that have a value. Those without have no type.
+    private var filled: [Int] = []
     private(set) var keys: [GroupKey] = []
     private(set) var rows: [[Int]] = []
     /// Equal strings may have different codes. Places are found by key, then remembered by code.
@@ -166,6 +168,7 @@ private struct BlockGrouping {
 
     /// - Throws: `cancelled`.
     mutating func add(_ block: Block) throws(DatabaseError) {
+        filled = block.dimensions.indices.filter { block.dimensions[$0].type != nil }
         if block.dimensions.count == 1, block.dimensions[0].type == .string {
             try addByCode(block, block.dimensions[0])
         } else {
@@ -195,7 +198,7 @@ private struct BlockGrouping {
     private mutating func addByCodes(_ block: Block) throws(DatabaseError) {
         var combined = [Int](repeating: 0, count: block.count)
         var count = 1
-        for dimension in block.dimensions {
+        for dimension in filled.map({ block.dimensions[$0] }) {
             var numbers: [CodePair: Int] = [:]
             // Adjacent rows often belong to the same group.
             var last: (pair: CodePair, number: Int)?
@@ -222,8 +225,9 @@ private struct BlockGrouping {
     private mutating func place(_ block: Block, _ row: Int) throws(DatabaseError) -> Int {
         if keys.count & 255 == 0 { try CancellationCheck.check() }
         var key = shared
-        for (place, index) in changing.enumerated() where block.dimensions[place].isPresent[row] {
+        for place in filled where block.dimensions[place].isPresent[row] {
             let dimension = block.dimensions[place]
+            let index = changing[place]
             if isByNumber[index] {
                 key.set(index, dimension.edgeText(row), number: dimension.number(row))
             } else {

@@ -22,6 +22,11 @@ struct FilteredRows {
     private var rowTimes: RowTimes
     /// The rows of the batch, once they are listed.
     private var rows: [UInt32] = []
+    private let columns: [ColumnID]
+    /// The end of the rows in the range.
+    private let end: Int
+    /// The requested columns, by the next row that may have a value.
+    private var waiting = IndexHeap()
 
     /// nil if several sources have rows of the series, or if a tested column is stored in another
     /// type than its current one.
@@ -45,6 +50,8 @@ struct FilteredRows {
         rowTimes = RowTimes(segment)
         pending = try view.sources[part.source].rows(of: part, in: range)
         tally = BlockTally(counts)
+        self.columns = columns
+        end = pending.upperBound
         for column in Set(test.columns).union(columns) {
             guard let open = try pool.column(column, source: part.source, of: view) else {
                 continue
@@ -53,6 +60,17 @@ struct FilteredRows {
             tally.add(
                 column, inRange: directory.blocks(rows: pending),
                 outOfRange: directory.blocks(rows: part.rows).count)
+        }
+        for index in columns.indices { try wait(index, from: pending.lowerBound) }
+    }
+
+    /// Queues a column by its first possible row from `row` on. A column without one is done.
+    private mutating func wait(_ index: Int, from row: Int) throws(DatabaseError) {
+        guard let open = try pool.column(columns[index], source: part.source, of: view) else {
+            return
+        }
+        if let row = open.reader.nextRow(from: row, before: end) {
+            waiting.push(index, Int64(row))
         }
     }
 
@@ -254,6 +272,39 @@ struct FilteredRows {
             count += try open.reader.count(block: block, at: rows.span)
         }
         return count
+    }
+
+    /// Calls the body with each requested column that has values in the current rows, in the order
+    /// of the request. Visits no other columns.
+    ///
+    /// - Parameters:
+    ///   - active: the result of `takeColumns` for the current rows.
+    mutating func forEachColumn(
+        _ active: [Int], _ body: (Int, ChosenValues) -> Void
+    ) throws(DatabaseError) {
+        guard let last = rows.last else { return }
+        for (number, index) in active.enumerated() {
+            if number % 1024 == 1023 { try CancellationCheck.check() }
+            let found = try values(columns[index])
+            if !found.places.isEmpty { body(index, found) }
+            try wait(index, from: Int(last) + 1)
+        }
+    }
+
+    /// The requested columns that may have values in the current rows, ascending. Puts back the
+    /// last of these rows if there are more cells than `cellCountMax`.
+    mutating func takeColumns(cellCountMax: Int) -> [Int] {
+        listRows()
+        var active: [Int] = []
+        while let next = waiting.first, let last = rows.last, next.key <= Int64(last) {
+            waiting.removeFirst()
+            active.append(next.index)
+            let count = max(1, cellCountMax / active.count)
+            guard count < rows.count else { continue }
+            rows.removeLast(rows.count - count)
+            current = current.lowerBound..<(Int(rows[count - 1]) - chosen.firstRow + 1)
+        }
+        return active.sorted()
     }
 
     /// The values of a column in the current rows.

@@ -123,21 +123,15 @@ struct RowCursor {
         for index in walks.indices { try refill(index) }
     }
 
-    /// The row limit if each column has a value in each row.
-    private var filteredRows: Int {
-        max(1, min(blockRows, cellCountMax / max(1, columns.count)))
-    }
-
     /// Reads rows that pass the predicate and have a value in at least one column.
     private mutating func nextFiltered(into block: inout RowBlock) throws(DatabaseError) -> Bool {
-        let rowCount = filteredRows
-        while try filtered?.next(countMax: rowCount) == true {
-            guard let times = try filtered?.times() else { return false }
-            block.times = times
-            for (place, id) in columns.enumerated() {
-                guard let found = try filtered?.values(id), !found.places.isEmpty else { continue }
-                let type = view.schema.columns[id].type
-                block.fill(place, RowBlock.Column(found, type: type, count: times.count))
+        while try filtered?.next(countMax: blockRows) == true {
+            let active = filtered?.takeColumns(cellCountMax: cellCountMax) ?? []
+            block.times = try filtered?.times() ?? []
+            let count = block.times.count
+            try filtered?.forEachColumn(active) { place, found in
+                let type = view.schema.columns[columns[place]].type
+                block.fill(place, RowBlock.Column(found, type: type, count: count))
             }
             if !block.filled.isEmpty { return true }
         }
