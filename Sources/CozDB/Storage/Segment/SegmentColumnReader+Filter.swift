@@ -40,16 +40,16 @@ extension SegmentColumnReader {
             try select(block, type, chosen.range, false, &test, &passing)
         case .text(let test):
             // Strings of a dictionary are tested once. Few blocks store their own strings.
-            let encoding = directory.table.int(BlockColumn.encoding, block)
-            let isPlain = encoding == Int(SegmentFormat.plainStrings)
-            if isPlain { try load(block, rows: chosen.range, isShared: !isOwn) }
-            let table = isPlain ? loadedStrings : try loadDictionary()
+            let hasStrings = SegmentFormat.holdsStrings(
+                directory.table.int(BlockColumn.encoding, block))
+            if hasStrings { try load(block, rows: chosen.range, isShared: !isOwn) }
+            let table = hasStrings ? loadedStrings : try loadDictionary()
             if verdicts?.table !== table || verdicts?.test !== test {
                 verdicts = CachedStringPredicate(test, table)
             }
             guard var own = verdicts else { return }
             verdicts = nil
-            try select(block, type, chosen.range, isOwn && !isPlain, &own, &passing)
+            try select(block, type, chosen.range, isOwn && !hasStrings, &own, &passing)
             guard !own.hasInvalidCode else {
                 throw damaged(block, "a string code beyond the dictionary of \(table.count)")
             }

@@ -34,6 +34,8 @@ private final class Databases {
         case series
         /// As many series, each with a field of its own.
         case sparseSeries
+        /// The same, in memory.
+        case sparseSeriesInMemory
         /// As many experiments of a row.
         case experiments
         /// A row with so many tags, all of them identity.
@@ -80,7 +82,7 @@ private final class Databases {
                     "m", ["id_participant": "p\(row)", "a": "a\(row)"], row,
                     ["f": .float(Double(row)), "i": .integer(1)])
             }
-        case .sparseSeries:
+        case .sparseSeries, .sparseSeriesInMemory:
             for row in 0..<count {
                 try add("m", ["id_participant": "p\(row)"], row, ["f\(row)": .float(1)])
             }
@@ -101,7 +103,7 @@ private final class Databases {
             }
         }
         _ = try database.write(batch)
-        if shape != .columnsInMemory { try database.flush() }
+        if shape != .columnsInMemory, shape != .sparseSeriesInMemory { try database.flush() }
         return database
     }
 
@@ -276,6 +278,19 @@ private final class Databases {
             })
         // Less than a few milliseconds say nothing of how they grow.
         #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(axis): \(growth)")
+    }
+
+    @Test(
+        .enabled(if: Growth.isMeasured, "measures time; see Tools/nightly"),
+        arguments: Shape.allCases)
+    func `information costs what it looks at`(_ shape: Shape) throws {
+        let growth = try Growth(
+            from: 500, prepare: { try QueryGrowthTests.database(shape, $0) },
+            { database in
+                _ = try database.info()
+                _ = try database.valueCount()
+            })
+        #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(shape): \(growth)")
     }
 
     @Test(

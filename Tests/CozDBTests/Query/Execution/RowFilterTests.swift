@@ -23,11 +23,20 @@ internal import Testing
             if row % 97 == 0 { fields["rare"] = .integer(Int64(row)) }
             if row % 5 == 0 { fields["b"] = .boolean(row % 15 == 0) }
             if row > 4000 { fields["late"] = .string("t\(row % 2000)") }
+            // More text than the dictionary of a segment takes, with times in between.
+            if row % 2 == 1 { fields["note"] = .string(note(row)) }
+            if row % 4 == 1 || row % 8 == 3 { fields["copy"] = .string(note(row)) }
             try batch.add(
                 experiment: "m", tags: ["id_participant": "p\(row % 7 / 3)"],
                 time: Timestamp(nanoseconds: Int64(row) * second), fields: fields)
         }
         _ = try database.write(batch)
+    }
+
+    private static func note(_ row: Int) -> String {
+        row % 4 == 1 || row < 40
+            ? Timestamp(nanoseconds: Int64(row / 8) * second).text()
+            : "note \(row / 8) " + String(repeating: "x", count: 300)
     }
 
     /// A comparison, and the same said in a way that asks the engine to look at each row.
@@ -36,7 +45,8 @@ internal import Testing
     ) -> (known: String, unknown: String) {
         let symbols = ["=", "!=", "<", "<=", ">", ">="]
         let symbol = symbols.randomElement(using: &random)!
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 7: return noteComparison(&random)
         case 0, 1:
             let number = Int.random(in: -2...42, using: &random)
             return ("i \(symbol) \(number)", "i + 0 \(symbol) \(number)")
@@ -59,6 +69,22 @@ internal import Testing
             let symbol = ["=~", "!~"].randomElement(using: &random)!
             return ("\(field) \(symbol) \(pattern)", "(\(field) \(symbol) \(pattern)) = true")
         }
+    }
+
+    /// The same for texts of which a segment keeps only some in its dictionary.
+    private static func noteComparison(
+        _ random: inout SeededRandom
+    ) -> (known: String, unknown: String) {
+        let field = ["note", "copy"].randomElement(using: &random)!
+        let digit = Int.random(in: 0...9, using: &random)
+        let texts = (0..<2).map { _ in "'\(note(Int.random(in: 0..<1500, using: &random) * 4 + 3))'"
+        }
+        let test = [
+            "= \(texts[0])", "!= \(texts[0])", "IN (\(texts[0]), \(texts[1]))",
+            "=~ /^note [0-9]*\(digit) /", "!~ /^note [0-9]*\(digit) /",
+            "=~ /:\(digit % 6)\(digit)Z/",
+        ].randomElement(using: &random)!
+        return ("\(field) \(test)", "(\(field) \(test)) = true")
     }
 
     private static func condition(
@@ -84,6 +110,8 @@ internal import Testing
         ("count(i), sum(i), mean(f)", ""), ("count(s)", ""), ("count(*)", ""),
         ("max(f), min(i), count(late)", " GROUP BY time(1000s)"), ("median(f), mode(s)", ""),
         ("first(f), last(s)", " GROUP BY id_participant"), ("max(rare), s, f", ""), ("*", ""),
+        ("count(note), last(copy)", ""), ("distinct(note)", " GROUP BY id_participant"),
+        ("mode(copy), first(note)", " GROUP BY time(500s)"), ("note, copy", " LIMIT 300"),
         ("f, rare", " AND time >= 1234s AND time < 5678s"), ("i", " LIMIT 7 OFFSET 3"),
         ("s, late", " ORDER BY time DESC LIMIT 9"), ("sum(rare)", " GROUP BY id_participant"),
         ("distinct(late)", " AND time > 6000s"), ("i + f", " LIMIT 2000"),
@@ -94,8 +122,8 @@ internal import Testing
         _ database: Database, _ count: Int, _ random: inout SeededRandom, _ note: String
     ) throws {
         let options = QueryOptions(now: Timestamp(nanoseconds: 1_000_000 * second))
-        for _ in 0..<count {
-            let condition = condition(&random)
+        for number in 0..<count {
+            let condition = number % 4 == 3 ? noteComparison(&random) : condition(&random)
             let (head, tail) = shapes.randomElement(using: &random)!
             func answer(_ condition: String) throws -> String {
                 try database.query(
